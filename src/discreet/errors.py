@@ -1,0 +1,94 @@
+"""The one family of errors: each has a code, says what is wrong and what to do next.
+
+No error text ever contains a cell value of the data: column names, counts and places only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class DiscreetError(Exception):
+    """Something the user can mend. ``code`` is stable; ``remedy`` says what to do next.
+
+    >>> error = DiscreetError("the table has no rows", remedy="check the file")
+    >>> print(error)
+    the table has no rows; check the file
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        self.message = message
+        self.remedy = remedy
+        super().__init__(f"{message}; {remedy}" if remedy else message)
+
+
+class UnreadableInput(DiscreetError):
+    """The input could not be read as a table: wrong path, encoding, shape or format."""
+
+    code = "unreadable-input"
+
+
+class EmptyTable(UnreadableInput):
+    """The input has no rows or no columns."""
+
+    code = "empty-table"
+
+
+class UnsuitableColumn(DiscreetError):
+    """A column cannot play the part it was given (type, infinities, too many values, one value)."""
+
+    code = "unsuitable-column"
+
+
+class UnknownColumn(DiscreetError):
+    """A column was named that the table does not have.
+
+    >>> print(UnknownColumn("zipp", ["age", "zip"]))
+    there is no column 'zipp'; did you mean 'zip'? The columns are: age, zip
+    """
+
+    code = "unknown-column"
+
+    def __init__(self, name: str, available: Iterable[str]) -> None:
+        self.name = name
+        columns = list(available)
+        close = get_close_matches(name, columns, n=1, cutoff=0.6)
+        shown = ", ".join(columns[:30]) + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        super().__init__(f"there is no column {name!r}", remedy=f"{hint}The columns are: {shown}")
+
+
+class InvalidPolicy(DiscreetError):
+    """The policy contradicts itself or the table. Lists every problem at once."""
+
+    code = "invalid-policy"
+
+    def __init__(self, problems: Iterable[str], *, remedy: str = "") -> None:
+        self.problems = tuple(problems)
+        text = (
+            self.problems[0]
+            if len(self.problems) == 1
+            else f"{len(self.problems)} problems in the policy:\n" + "\n".join(f"  - {p}" for p in self.problems)
+        )
+        super().__init__(text, remedy=remedy)
+
+
+class InvalidParameter(DiscreetError):
+    """A parameter is outside the range in which the definition makes sense."""
+
+    code = "invalid-parameter"
+
+
+class MissingDependency(DiscreetError):
+    """An optional package or program is needed and is not installed."""
+
+    code = "missing-dependency"
+
+
+class RequirementNotMet(DiscreetError):
+    """A requirement of the policy does not hold, so nothing was written."""
+
+    code = "requirement-not-met"

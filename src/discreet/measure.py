@@ -1,0 +1,158 @@
+"""What a number is: value, unit, which way is good, what it means, and where it is defined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Direction = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number about a table, with everything a reader needs to judge it.
+
+    ``better`` says which direction protects people; ``meaning`` is one sentence for a layperson;
+    ``source`` cites the definition; ``attribute`` is the sensitive attribute it speaks of, if any;
+    ``per_class`` holds one value per equivalence class where the measure is built from such values.
+    """
+
+    name: str
+    value: float
+    unit: str
+    better: Direction
+    meaning: str
+    source: str
+    catalogue: str = ""
+    attribute: str | None = None
+    per_class: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """A JSON-ready mapping without the per-class array."""
+        found: dict[str, object] = {
+            "name": self.name,
+            "value": _finite(self.value),
+            "unit": self.unit,
+            "better": self.better,
+            "meaning": self.meaning,
+            "source": self.source,
+            "catalogue": self.catalogue,
+        }
+        if self.attribute is not None:
+            found["attribute"] = self.attribute
+        if self.notes:
+            found["notes"] = list(self.notes)
+        return found
+
+
+@dataclass(frozen=True)
+class Estimate(Measure):
+    """A number that rests on assumptions: with its method, what it assumes, and an interval if there is one."""
+
+    method: str = ""
+    assumptions: str = ""
+    low: float | None = None
+    high: float | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            **super().to_dict(),
+            "method": self.method,
+            "assumptions": self.assumptions,
+            "low": None if self.low is None else _finite(self.low),
+            "high": None if self.high is None else _finite(self.high),
+        }
+
+
+@dataclass(frozen=True)
+class RecordRisk:
+    """A risk that every record has: its minimum, mean, maximum and distribution over records.
+
+    Records that share everything the risk depends on share an entry: ``values[i]`` is the risk of
+    ``weights[i]`` records. ``attribute`` names the quasi-identifier it was computed for alone
+    (``None``: the whole quasi-identifier); ``sensitive`` the sensitive attribute, if one is involved.
+
+    >>> risk = RecordRisk("uniqueness", np.array([0.2, 1.0]), np.array([6, 1]), meaning="…", source="…")
+    >>> risk.max, round(risk.mean, 4), risk.share_above(0.66)
+    (1.0, 0.3143, 0.14285714285714285)
+    """
+
+    name: str
+    values: NDArray[np.float64] = field(repr=False, compare=False)
+    weights: NDArray[np.int64] = field(repr=False, compare=False)
+    meaning: str
+    source: str
+    catalogue: str = ""
+    attribute: str | None = None
+    sensitive: str | None = None
+    better: Direction = "lower"
+    decides: bool = True
+
+    @property
+    def min(self) -> float:
+        return float(self.values.min())
+
+    @property
+    def max(self) -> float:
+        return float(self.values.max())
+
+    @property
+    def mean(self) -> float:
+        return float(np.dot(self.values, self.weights) / self.weights.sum())
+
+    def share_above(self, threshold: float) -> float:
+        """Share of records whose risk is greater than ``threshold``."""
+        return float(self.weights[self.values > threshold + 1e-12].sum() / self.weights.sum())
+
+    def quantile(self, q: float) -> float:
+        """The smallest risk that at least a share ``q`` of the records does not exceed."""
+        order = np.argsort(self.values, kind="stable")
+        cumulative = np.cumsum(self.weights[order])
+        at = int(np.searchsorted(cumulative, q * cumulative[-1] - 1e-9))
+        return float(self.values[order][min(at, len(order) - 1)])
+
+    def distribution(self, bins: int = 10) -> NDArray[np.int64]:
+        """Records per bin of equal width over [0, 1]; the last bin is closed."""
+        at = np.minimum((self.values * bins).astype(np.int64), bins - 1).clip(0)
+        return np.bincount(at, weights=self.weights, minlength=bins).astype(np.int64)
+
+    def to_dict(self) -> dict[str, object]:
+        found: dict[str, object] = {
+            "name": self.name,
+            "min": self.min,
+            "mean": self.mean,
+            "median": self.quantile(0.5),
+            "max": self.max,
+            "distribution": self.distribution().tolist(),
+            "better": self.better,
+            "decides": self.decides,
+            "meaning": self.meaning,
+            "source": self.source,
+            "catalogue": self.catalogue,
+        }
+        if self.attribute is not None:
+            found["attribute"] = self.attribute
+        if self.sensitive is not None:
+            found["sensitive"] = self.sensitive
+        return found
+
+
+def _finite(value: float) -> float | str:
+    """JSON has no infinity: write it as a word rather than as invalid JSON.
+
+    >>> _finite(2.0), _finite(float("inf"))
+    (2.0, 'infinite')
+    """
+    if np.isfinite(value):
+        return float(value)
+    return "undefined" if np.isnan(value) else ("infinite" if value > 0 else "-infinite")
+
+
+def as_json(measures: Mapping[str, Measure]) -> dict[str, object]:
+    """Several named measures as one JSON-ready mapping."""
+    return {name: measure.to_dict() for name, measure in measures.items()}
