@@ -1,0 +1,5 @@
+"""The pivot of the house: rows counted into equivalence classes, encoded as integers."""
+
+from discreet.classes.equivalence import EquivalenceClasses, Histogram, PersonCounts, Unit
+
+__all__ = ["EquivalenceClasses", "Histogram", "PersonCounts", "Unit"]

@@ -1,0 +1,450 @@
+"""Equivalence classes: the counted form of a table, which every model, risk and loss reads.
+
+Rows are many, distinct combinations of quasi-identifiers are few. The engine counts once; everything
+after that works on the arrays here and never sees a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from discreet.classes.packing import Packing, run_starts, smallest_type, sort_words
+from discreet.errors import UnknownColumn
+from discreet.table.domain import Domain
+
+Unit = Literal["records", "persons"]
+Codes = NDArray[np.unsignedinteger]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often each value of a sensitive attribute occurs in each class, in compressed sparse rows.
+
+    Class ``c`` has the entries ``indptr[c]:indptr[c + 1]``; each has a value code, its records and the
+    distinct persons behind them. Values are ascending inside a class.
+    """
+
+    domain: Domain
+    indptr: NDArray[np.int64]
+    values: Codes
+    records: NDArray[np.int64]
+    persons: NDArray[np.int64]
+
+    def sizes(self, unit: Unit = "records") -> NDArray[np.int64]:
+        """Counts per entry in ``unit``."""
+        return self.records if unit == "records" else self.persons
+
+    @cached_property
+    def class_of_entry(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    @cached_property
+    def distinct(self) -> NDArray[np.int64]:
+        """Distinct sensitive values per class."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def class_records(self) -> NDArray[np.int64]:
+        """Records per class."""
+        return self.per_class(np.add, self.records)
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of the entry's value among the records of its class."""
+        return np.asarray(self.records / np.repeat(self.class_records, self.distinct), dtype=np.float64)
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
+        """Records per value in the whole table."""
+        return np.bincount(self.values, weights=self.records, minlength=self.domain.size).astype(np.int64)
+
+    @cached_property
+    def distribution(self) -> NDArray[np.float64]:
+        """Share of each value in the whole table."""
+        return np.asarray(self.totals / self.totals.sum(), dtype=np.float64)
+
+    def per_class(self, ufunc: np.ufunc, entries: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Reduce one value per entry to one value per class, e.g. ``per_class(np.maximum, shares)``."""
+        found: NDArray[Scalar] = ufunc.reduceat(entries, self.indptr[:-1])
+        return found
+
+
+@dataclass(frozen=True)
+class PersonCounts:
+    """Who is in each class, and with how many records, in compressed sparse rows."""
+
+    indptr: NDArray[np.int64]
+    persons: NDArray[np.int64]
+    records: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class EquivalenceClasses:
+    """The classes of records that share all quasi-identifiers, with who and what is in them.
+
+    ``codes[j][c]`` is the value of attribute ``j`` in class ``c``. The records of a class are split into
+    *cells*: records that also share the sensitive values (and, at event level, the person).
+    Class ``c`` has the cells ``indptr[c]:indptr[c + 1]``; ``counts`` are records per cell,
+    ``sensitive_codes[name]`` the sensitive value per cell, ``person_codes`` the person per cell.
+    Without ``person_codes`` every record is a person of its own (person level).
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"sex": ["f", "f", "m"]}, sensitive={"flu": ["yes", "no", "no"]})
+    >>> len(classes), classes.records, classes.histogram("flu").distinct
+    (2, array([2, 1]), array([2, 1]))
+    """
+
+    attributes: tuple[Domain, ...]
+    codes: tuple[Codes, ...] = field(repr=False)
+    indptr: NDArray[np.int64] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    sensitive: tuple[Domain, ...] = ()
+    sensitive_codes: Mapping[str, Codes] = field(default_factory=dict, repr=False)
+    person_codes: NDArray[np.int64] | None = field(default=None, repr=False)
+    weights: NDArray[np.float64] | None = field(default=None, repr=False)
+
+    # ── making ────────────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def from_packed(
+        cls,
+        packing: Packing,
+        words: Sequence[NDArray[np.int64]],
+        counts: NDArray[np.int64],
+        *,
+        attributes: Sequence[Domain],
+        sensitive: Sequence[Domain] = (),
+        persons: bool = False,
+        weights: NDArray[np.float64] | None = None,
+    ) -> EquivalenceClasses:
+        """From grouped cells, as an engine delivers them.
+
+        ``packing`` lays out the quasi-identifiers, then the person (if ``persons``), then the sensitive
+        attributes. ``weights`` are sums of sampling weights per cell.
+        """
+        if weights is not None:
+            order = np.lexsort(tuple(reversed(words)))
+            words, counts, weights = [w[order] for w in words], counts[order], weights[order]
+        else:
+            words, counts = sort_words(words, counts)
+        m = len(attributes)
+        heads = _class_words(packing, words, m)
+        starts = run_starts(heads)
+        first = [word[starts] for word in words]
+        person_codes = packing.unpack(words, m).astype(np.int64) if persons else None
+        return cls(
+            attributes=tuple(attributes),
+            codes=tuple(packing.unpack(first, j) for j in range(m)),
+            indptr=np.append(starts, len(counts)),
+            counts=counts,
+            sensitive=tuple(sensitive),
+            sensitive_codes={
+                domain.name: packing.unpack(words, m + persons + j) for j, domain in enumerate(sensitive)
+            },
+            person_codes=person_codes,
+            weights=weights,
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        quasi_identifiers: Mapping[str, Sequence[object]],
+        *,
+        sensitive: Mapping[str, Sequence[object]] | None = None,
+        person: Sequence[object] | None = None,
+        weight: ArrayLike | None = None,
+    ) -> EquivalenceClasses:
+        """From small columns in memory: for examples, tests and what is already at hand."""
+        attributes, codes = _encode_all(quasi_identifiers)
+        sensitive_domains, sensitive_codes = _encode_all(sensitive or {})
+        columns = [*codes]
+        sizes = [domain.size for domain in attributes]
+        if person is not None:
+            domain, person_code = _encode("person", person)
+            columns.append(person_code)
+            sizes.append(domain.size)
+        columns += sensitive_codes
+        sizes += [domain.size for domain in sensitive_domains]
+        packing = Packing.of(sizes)
+        words = packing.pack(columns)
+        length = len(columns[0])
+        order = np.lexsort(tuple(reversed(words)))
+        words = [word[order] for word in words]
+        starts = run_starts(words)
+        weights = None
+        if weight is not None:
+            weights = np.add.reduceat(np.asarray(weight, dtype=np.float64)[order], starts)
+        return cls.from_packed(
+            packing,
+            [word[starts] for word in words],
+            np.diff(np.append(starts, length)),
+            attributes=attributes,
+            sensitive=sensitive_domains,
+            persons=person is not None,
+            weights=weights,
+        )
+
+    # ── sizes ─────────────────────────────────────────────────────────────────────────────────────
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(domain.name for domain in self.attributes)
+
+    @property
+    def event_level(self) -> bool:
+        """Whether a person may have several records."""
+        return self.person_codes is not None
+
+    @cached_property
+    def total(self) -> int:
+        """Records in the table."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def total_persons(self) -> int:
+        """Distinct persons in the table."""
+        if self.person_codes is None:
+            return self.total
+        return len(np.unique(self.person_codes))
+
+    @cached_property
+    def records(self) -> NDArray[np.int64]:
+        """Records per class."""
+        if len(self.counts) == len(self):
+            return self.counts
+        return np.add.reduceat(self.counts, self.indptr[:-1])
+
+    @cached_property
+    def persons(self) -> NDArray[np.int64]:
+        """Distinct persons per class."""
+        if self.person_codes is None:
+            return self.records
+        return np.diff(self.person_counts.indptr)
+
+    def sizes(self, unit: Unit = "records") -> NDArray[np.int64]:
+        """Class sizes in ``unit``."""
+        return self.records if unit == "records" else self.persons
+
+    @cached_property
+    def class_weights(self) -> NDArray[np.float64] | None:
+        """Sum of sampling weights per class: the class's estimated size in the population."""
+        return None if self.weights is None else np.add.reduceat(self.weights, self.indptr[:-1])
+
+    @cached_property
+    def class_of_cell(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    # ── what is inside the classes ────────────────────────────────────────────────────────────────
+
+    def index(self, name: str) -> int:
+        """Position of a quasi-identifier."""
+        if name not in self.names:
+            raise UnknownColumn(name, self.names)
+        return self.names.index(name)
+
+    def sensitive_domain(self, name: str) -> Domain:
+        for domain in self.sensitive:
+            if domain.name == name:
+                return domain
+        raise UnknownColumn(name, [domain.name for domain in self.sensitive])
+
+    def histogram(self, name: str) -> Histogram:
+        """Counts of each value of sensitive attribute ``name`` in each class."""
+        cached = self._histograms.get(name)
+        if cached is None:
+            cached = self._histograms[name] = self._count_values(name)
+        return cached
+
+    @cached_property
+    def _histograms(self) -> dict[str, Histogram]:
+        return {}
+
+    def _count_values(self, name: str) -> Histogram:
+        domain = self.sensitive_domain(name)
+        values = self.sensitive_codes[name]
+        if self.person_codes is None and len(self.sensitive) == 1:
+            return Histogram(domain, self.indptr, values, self.counts, self.counts)
+        sizes = [len(self), domain.size]
+        columns: list[NDArray[np.integer]] = [self.class_of_cell, values]
+        if self.person_codes is not None:
+            sizes.append(int(self.person_codes.max()) + 1)
+            columns.append(self.person_codes)
+        packing = Packing.of(sizes)
+        words, counts = sort_words(packing.pack(columns), self.counts)
+        entry_words = _class_words(packing, words, 2)
+        starts = run_starts(entry_words)
+        records = np.add.reduceat(counts, starts)
+        persons = records
+        if self.person_codes is not None:
+            triples = run_starts(words)
+            persons = np.diff(np.searchsorted(triples, np.append(starts, len(counts))))
+        first = [word[starts] for word in words]
+        owner = packing.unpack(first, 0).astype(np.int64)
+        indptr = np.searchsorted(owner, np.arange(len(self) + 1))
+        return Histogram(domain, indptr, packing.unpack(first, 1), records, persons)
+
+    @cached_property
+    def person_counts(self) -> PersonCounts:
+        """Records of each person in each class (event level only)."""
+        assert self.person_codes is not None, "person counts exist at event level only"
+        packing = Packing.of([len(self), int(self.person_codes.max()) + 1])
+        words, counts = sort_words(packing.pack([self.class_of_cell, self.person_codes]), self.counts)
+        starts = run_starts(words)
+        first = [word[starts] for word in words]
+        owner = packing.unpack(first, 0)
+        return PersonCounts(
+            indptr=np.searchsorted(owner, np.arange(len(self) + 1)),
+            persons=packing.unpack(first, 1).astype(np.int64),
+            records=np.add.reduceat(counts, starts),
+        )
+
+    # ── coarser classes ───────────────────────────────────────────────────────────────────────────
+
+    def groups(self, names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
+        """For each class the number of its combination of fewer attributes, and how many numbers may occur.
+
+        Numbers are below the returned bound but need not all occur: cheap to make and to ``bincount``.
+
+        >>> classes = EquivalenceClasses.from_columns({"a": [1, 1, 2], "b": [1, 2, 2]})
+        >>> classes.groups(["a"])
+        (array([0, 0, 1]), 2)
+        """
+        at = [self.index(name) for name in names]
+        product = 1
+        for j in at:
+            product *= self.attributes[j].size
+        if product <= max(4 * len(self), 1 << 16):
+            number = np.zeros(len(self), dtype=np.int64)
+            for j in at:
+                number *= self.attributes[j].size
+                number += self.codes[j]
+            return number, product
+        packing = Packing.of([self.attributes[j].size for j in at])
+        words = packing.pack([self.codes[j] for j in at])
+        if len(words) == 1:
+            unique, inverse = np.unique(words[0], return_inverse=True)
+            return inverse.astype(np.int64), len(unique)
+        order = np.lexsort(tuple(reversed(words)))
+        starts = run_starts([word[order] for word in words])
+        inverse = np.empty(len(self), dtype=np.int64)
+        inverse[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self))))
+        return inverse, len(starts)
+
+    def group_records(self, names: Iterable[str]) -> NDArray[np.int64]:
+        """For each class, how many records of the table share its values of ``names``."""
+        number, bound = self.groups(names)
+        totals = np.bincount(number, weights=self.records, minlength=bound).astype(np.int64)
+        return totals[number]
+
+    def project(self, names: Sequence[str]) -> EquivalenceClasses:
+        """The classes over fewer quasi-identifiers."""
+        at = [self.index(name) for name in names]
+        return self._regroup([self.attributes[j] for j in at], [self.codes[j] for j in at])
+
+    def roll_up(self, recoding: Mapping[str, tuple[ArrayLike, Domain]]) -> EquivalenceClasses:
+        """The classes after generalising: per attribute, the new code of each old code and the new domain.
+
+        >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
+        >>> decades = Domain("age", pa.array(["[30, 39]", "[40, 49]"]))
+        >>> classes.roll_up({"age": ([0, 0, 1], decades)}).records
+        array([2, 1])
+        """
+        for name in recoding:
+            self.index(name)
+        domains: list[Domain] = []
+        codes: list[NDArray[np.integer]] = []
+        for domain, column in zip(self.attributes, self.codes, strict=True):
+            if domain.name in recoding:
+                mapping, coarser = recoding[domain.name]
+                domains.append(coarser)
+                codes.append(np.asarray(mapping, dtype=smallest_type(coarser.size))[column])
+            else:
+                domains.append(domain)
+                codes.append(column)
+        return self._regroup(domains, codes)
+
+    def _regroup(
+        self, domains: Sequence[Domain], class_codes: Sequence[NDArray[np.integer]]
+    ) -> EquivalenceClasses:
+        """Merge classes whose new codes agree, and cells that became equal with them."""
+        spread = self.class_of_cell
+        columns: list[NDArray[np.integer]] = [codes[spread] for codes in class_codes]
+        sizes = [domain.size for domain in domains]
+        if self.person_codes is not None:
+            columns.append(self.person_codes)
+            sizes.append(int(self.person_codes.max()) + 1)
+        columns += [self.sensitive_codes[domain.name] for domain in self.sensitive]
+        sizes += [domain.size for domain in self.sensitive]
+        packing = Packing.of(sizes)
+        words = packing.pack(columns) if columns else [np.zeros(len(self.counts), dtype=np.int64)]
+        weights = self.weights
+        if weights is None:
+            words, counts = sort_words(words, self.counts)
+        else:
+            order = np.lexsort(tuple(reversed(words)))
+            words, counts, weights = [w[order] for w in words], self.counts[order], weights[order]
+        starts = run_starts(words)
+        return EquivalenceClasses.from_packed(
+            packing,
+            [word[starts] for word in words],
+            np.add.reduceat(counts, starts),
+            attributes=domains,
+            sensitive=self.sensitive,
+            persons=self.person_codes is not None,
+            weights=None if weights is None else np.add.reduceat(weights, starts),
+        )
+
+    # ── two attributes at a time ──────────────────────────────────────────────────────────────────
+
+    def column_of_cells(self, name: str) -> tuple[Domain, NDArray[np.integer]]:
+        """Domain and code per cell of any attribute counted here, quasi-identifier or sensitive."""
+        if name in self.names:
+            j = self.index(name)
+            return self.attributes[j], self.codes[j][self.class_of_cell]
+        if name in self.sensitive_codes:
+            return self.sensitive_domain(name), self.sensitive_codes[name]
+        raise UnknownColumn(name, [*self.names, *self.sensitive_codes])
+
+    def labels(self, position: int) -> dict[str, str]:
+        """The quasi-identifier values of one class, as printed."""
+        return {
+            domain.name: domain.label(int(codes[position]))
+            for domain, codes in zip(self.attributes, self.codes, strict=True)
+        }
+
+
+def _class_words(
+    packing: Packing, words: Sequence[NDArray[np.int64]], fields: int
+) -> list[NDArray[np.int64]]:
+    """The words cut down to their first ``fields`` attributes."""
+    if not fields:
+        return [np.zeros_like(words[0])]
+    last = packing.fields[fields - 1]
+    return [*words[: last.word], words[last.word] >> last.shift]
+
+
+def _encode(name: str, values: Sequence[object]) -> tuple[Domain, NDArray[np.integer]]:
+    array = pa.array(list(values))
+    unique = array.drop_null().unique()
+    domain = Domain(name, unique.take(pa.compute.sort_indices(unique)), has_null=array.null_count > 0)
+    codes = pa.compute.index_in(array, value_set=domain.values).fill_null(len(domain.values))
+    return domain, codes.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _encode_all(
+    columns: Mapping[str, Sequence[object]],
+) -> tuple[list[Domain], list[NDArray[np.integer]]]:
+    encoded = [_encode(name, values) for name, values in columns.items()]
+    return [domain for domain, _ in encoded], [codes for _, codes in encoded]

@@ -1,0 +1,129 @@
+"""Several small codes in one machine word, so that a combination is grouped and sorted as one integer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD_BITS = 63
+"""Words are non-negative signed 64-bit integers: every engine has those."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Where one attribute's code sits: which word, how far shifted, how many bits."""
+
+    word: int
+    shift: int
+    bits: int
+
+    @property
+    def factor(self) -> int:
+        return 1 << self.shift
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.bits) - 1
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How the codes of several attributes share as few words as possible, first attribute highest.
+
+    >>> packing = Packing.of([3, 2, 1])
+    >>> packing.words, packing.fields[0]
+    (1, Field(word=0, shift=1, bits=2))
+    >>> words = packing.pack([np.array([2, 0]), np.array([1, 1]), np.array([0, 0])])
+    >>> words[0], packing.unpack(words, 0)
+    (array([5, 1]), array([2, 0], dtype=uint8))
+    """
+
+    fields: tuple[Field, ...]
+    words: int
+
+    @classmethod
+    def of(cls, sizes: Sequence[int]) -> Packing:
+        """Lay out attributes with ``sizes`` possible codes each."""
+        bits = [max(int(size) - 1, 0).bit_length() for size in sizes]
+        groups: list[list[int]] = [[]]
+        used = 0
+        for index, width in enumerate(bits):
+            if used + width > WORD_BITS:
+                groups.append([])
+                used = 0
+            groups[-1].append(index)
+            used += width
+        fields: list[Field] = [Field(0, 0, 0)] * len(bits)
+        for word, members in enumerate(groups):
+            shift = 0
+            for index in reversed(members):
+                fields[index] = Field(word, shift, bits[index])
+                shift += bits[index]
+        return cls(tuple(fields), len(groups))
+
+    def pack(self, codes: Sequence[NDArray[np.integer]]) -> list[NDArray[np.int64]]:
+        """The words of every row of ``codes`` (one array per attribute)."""
+        length = len(codes[0]) if codes else 0
+        words = [np.zeros(length, dtype=np.int64) for _ in range(self.words)]
+        for at, column in zip(self.fields, codes, strict=True):
+            if at.bits:
+                words[at.word] |= column.astype(np.int64) << at.shift
+        return words
+
+    def unpack(self, words: Sequence[NDArray[np.int64]], index: int) -> NDArray[np.unsignedinteger]:
+        """The codes of attribute ``index``, in the smallest type that holds them."""
+        at = self.fields[index]
+        return ((words[at.word] >> at.shift) & at.mask).astype(smallest_type(at.mask + 1))
+
+
+def smallest_type(size: int) -> type[np.unsignedinteger]:
+    """The narrowest unsigned type for codes below ``size``.
+
+    >>> smallest_type(256).__name__, smallest_type(257).__name__
+    ('uint8', 'uint16')
+    """
+    if size <= 1 << 8:
+        return np.uint8
+    if size <= 1 << 16:
+        return np.uint16
+    return np.uint32 if size <= 1 << 32 else np.uint64
+
+
+def sort_words(
+    words: Sequence[NDArray[np.int64]], counts: NDArray[np.int64]
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Words and their counts, ordered by the words.
+
+    Sorting values is several times faster than sorting positions, so the count rides in the low bits of
+    the word whenever both fit.
+    """
+    if not len(counts):
+        return list(words), counts
+    if len(words) == 1:
+        width = int(counts.max()).bit_length()
+        if int(words[0].max()).bit_length() + width <= WORD_BITS:
+            both = np.sort((words[0] << width) | counts)
+            return [both >> width], both & ((1 << width) - 1)
+        order = np.argsort(words[0], kind="stable")
+    else:
+        order = np.lexsort(tuple(reversed(words)))
+    return [word[order] for word in words], counts[order]
+
+
+def run_starts(words: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Where a new combination starts in ordered ``words``.
+
+    >>> run_starts([np.array([1, 1, 4, 4, 9])])
+    array([0, 2, 4])
+    """
+    length = len(words[0])
+    if not length:
+        return np.zeros(0, dtype=np.int64)
+    changed = np.zeros(length, dtype=bool)
+    changed[0] = True
+    for word in words:
+        changed[1:] |= word[1:] != word[:-1]
+    return np.flatnonzero(changed)

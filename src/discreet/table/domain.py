@@ -1,0 +1,85 @@
+"""The values an attribute takes in a table, in their order: what the integer codes of classes stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The distinct values of one attribute; code ``i`` stands for ``values[i]``.
+
+    Values are sorted, so codes keep the attribute's order. Nulls are a value of their own and take the
+    last code.
+
+    >>> age = Domain("age", pa.array([28, 37, 39]), has_null=True)
+    >>> age.size, age.null_code, age.labels()
+    (4, 3, ['28', '37', '39', '∅'])
+    """
+
+    name: str
+    values: pa.Array = field(repr=False, compare=False)
+    has_null: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, the one for nulls included."""
+        return len(self.values) + self.has_null
+
+    @property
+    def null_code(self) -> int | None:
+        return len(self.values) if self.has_null else None
+
+    def label(self, code: int) -> str:
+        """The printed form of one code; a null prints as ``∅``."""
+        return "∅" if code == self.null_code else str(self.values[int(code)].as_py())
+
+    def labels(self) -> list[str]:
+        return [self.label(code) for code in range(self.size)]
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64]:
+        """The value of each code as a number; NaN for nulls and for what is not a number.
+
+        Dates count in days. Text that holds numbers besides missing marks is read as numbers.
+
+        >>> Domain("x", pa.array(["1", "10", "?"])).numbers
+        array([ 1., 10., nan])
+        """
+        kind = self.values.type
+        if pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+            found = pc.cast(self.values, pa.float64()).to_numpy(zero_copy_only=False)
+        elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            found = self.values.to_numpy(zero_copy_only=False).astype(np.float64)
+        elif pa.types.is_temporal(kind) and not pa.types.is_duration(kind) and not pa.types.is_time(kind):
+            stamps = pc.cast(self.values, pa.timestamp("us"), safe=False)
+            found = pc.cast(stamps, pa.int64()).to_numpy(zero_copy_only=False) / 86_400e6
+        else:
+            found = np.array([_number(value) for value in self.values.to_pylist()], dtype=np.float64)
+        return np.append(found, np.nan) if self.has_null else np.asarray(found, dtype=np.float64)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether at least one value is a number and every other is a null or a missing mark."""
+        known = ~np.isnan(self.numbers)
+        return bool(known.any()) and bool(known.sum() >= self.size - self.has_null - len(MISSING_MARKS))
+
+    def __len__(self) -> int:
+        return self.size
+
+
+MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "-", "--", "#N/A", ".")
+"""Texts that usually stand for a missing value. They are kept as ordinary values unless told otherwise."""
+
+
+def _number(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return float("nan")
