@@ -1,0 +1,1 @@
+"""Where rows live: the engines and the only SQL."""

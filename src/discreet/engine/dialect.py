@@ -1,0 +1,62 @@
+"""How the two SQL dialects differ. Everything else in ``sql.py`` is common to both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.table import Column
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Names and functions that DuckDB and Spark spell differently."""
+
+    quote_mark: str
+    text: str
+    infinite: str
+    sorted_list: str
+    approximate_distinct: str
+    matches: str
+
+    def quote(self, identifier: str) -> str:
+        """The one way an identifier gets into SQL.
+
+        >>> DUCKDB.quote('the "odd" one')
+        '"the ""odd"" one"'
+        """
+        mark = self.quote_mark
+        return f"{mark}{identifier.replace(mark, mark * 2)}{mark}"
+
+    def value(self, column: Column, prefix: str = "") -> str:
+        """A column's value as it is grouped and compared: no NaN, no negative zero, lists as sorted text."""
+        name = prefix + self.quote(column.name)
+        if column.storage == "float":
+            return f"(CASE WHEN isnan({name}) THEN NULL ELSE {name} + 0.0 END)"
+        if column.storage == "list":
+            return self.sorted_list.format(name=name)
+        if column.storage == "other":
+            return f"CAST({name} AS {self.text})"
+        return name
+
+    def literal(self, text: str) -> str:
+        """A text constant (missing marks and the like; never a cell value)."""
+        return "'" + text.replace("'", "''") + "'"
+
+
+DUCKDB = Dialect(
+    quote_mark='"',
+    text="VARCHAR",
+    infinite="isinf({name})",
+    sorted_list="array_to_string(list_sort(CAST({name} AS VARCHAR[])), ', ')",
+    approximate_distinct="approx_count_distinct({name})",
+    matches="regexp_full_match({value}, {pattern})",
+)
+
+SPARK = Dialect(
+    quote_mark="`",
+    text="STRING",
+    infinite="({name} = double('infinity') OR {name} = double('-infinity'))",
+    sorted_list="array_join(sort_array(CAST({name} AS ARRAY<STRING>)), ', ')",
+    approximate_distinct="approx_count_distinct({name})",
+    matches="{value} RLIKE ('^(' || {pattern} || ')$')",
+)

@@ -1,0 +1,221 @@
+"""Files as engines meet them: which format it is, how it was found to be written, and its Arrow batches."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from datetime import date, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Literal, get_args
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from discreet.engine.dialect import Dialect
+from discreet.engine.protocol import ReadOptions
+from discreet.engine.sniff import TextFormat, read_rows, sniff
+from discreet.errors import EmptyTable, UnreadableInput
+from discreet.table import Source
+
+FileFormat = Literal["text", "parquet", "arrow", "json-lines", "excel"]
+
+SUFFIXES: dict[str, FileFormat] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "json-lines",
+    ".ndjson": "json-lines",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+}
+MAGIC: tuple[tuple[bytes, FileFormat], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "arrow"))
+BATCH_ROWS = 50_000
+HASHED_BYTES = 4 << 30
+"""Files up to this size get a SHA-256 in the evidence; hashing more would take longer than the audit."""
+
+
+def detect_format(path: Path) -> FileFormat:
+    """The format of a file, by its name and, where the name does not say, by its first bytes."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    if suffixes and suffixes[-1] in SUFFIXES:
+        return SUFFIXES[suffixes[-1]]
+    with path.open("rb") as file:
+        start = file.read(8)
+    return next((found for magic, found in MAGIC if start.startswith(magic)), "text")
+
+
+def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat | None]:
+    """What the file is and how it is written, with a reason for everything that was found."""
+    _check_readable(path)
+    found = detect_format(path)
+    sha256 = None
+    if path.stat().st_size <= HASHED_BYTES:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != "text":
+        return Source(path.name, found, sha256=sha256), None
+    text_format = sniff(
+        path,
+        encoding=options.encoding,
+        delimiter=options.delimiter,
+        quote=options.quote,
+        header="auto" if options.header is None else options.header,
+        names=options.names,
+        decimal=options.decimal,
+    )
+    settings: dict[str, object] = {
+        "encoding": text_format.encoding,
+        "delimiter": text_format.delimiter,
+        "quote": text_format.quote,
+        "header": text_format.header,
+        "decimal": text_format.decimal,
+        "missing marks seen": list(text_format.missing),
+        "missing marks read as null": list(options.missing),
+    }
+    if text_format.compression:
+        settings["compression"] = text_format.compression
+    notes = [f"{key}: {why}" for key, why in text_format.reasons.items() if key in settings or key == "names"]
+    return Source(path.name, "text", settings, tuple(notes), sha256), text_format
+
+
+def _check_readable(path: Path) -> None:
+    if not path.exists():
+        raise UnreadableInput(f"there is no file {path.name}", remedy="check the path")
+    if path.is_dir():
+        raise UnreadableInput(f"{path.name} is a folder", remedy="name a file")
+    try:
+        size = path.stat().st_size
+        with path.open("rb"):
+            pass
+    except PermissionError:
+        raise UnreadableInput(f"{path.name} may not be read", remedy="check its permissions") from None
+    if not size:
+        raise EmptyTable(f"{path.name} is empty", remedy="check that this is the file you meant")
+
+
+def text_scan(path: Path, text_format: TextFormat, dialect: Dialect) -> str | None:
+    """The DuckDB scan of a text file with every column as text; ``None`` where its reader would differ.
+
+    DuckDB reads UTF-8 with plain dialects much faster than Python; padded values, other encodings and
+    backslash escapes take the slower way, which follows the ``csv`` module to the letter.
+    """
+    plain = (
+        text_format.encoding in ("utf-8", "utf-8-sig", "ascii")
+        and text_format.escape in ("", '"')
+        and text_format.quote in ('"', "")
+        and not text_format.skip_initial_space
+        and not (text_format.blank_lines and len(text_format.names) == 1)
+    )
+    if not plain:
+        return None
+    columns = ", ".join(f"{dialect.literal(name)}: 'VARCHAR'" for name in text_format.names)
+    arguments = {
+        "auto_detect": "false",
+        "delim": dialect.literal(text_format.delimiter),
+        "quote": dialect.literal(text_format.quote),
+        "escape": dialect.literal(text_format.quote),
+        "header": "true" if text_format.header else "false",
+        "columns": "{" + columns + "}",
+        # Nothing is null in a text file until the caller says so: an empty field is an empty text.
+        "nullstr": dialect.literal("\x01null\x01"),
+        "strict_mode": "true",
+        "null_padding": "false",
+        "ignore_errors": "false",
+        "max_line_size": "67108864",
+        "compression": dialect.literal(text_format.compression or "none"),
+    }
+    listed = ", ".join(f"{key} = {value}" for key, value in arguments.items())
+    return f"read_csv({dialect.literal(str(path))}, {listed})"
+
+
+def open_batches(
+    path: Path, file_format: str, options: ReadOptions, text_format: TextFormat | None = None
+) -> pa.RecordBatchReader:
+    """Arrow batches of a file: text (all columns as text), Arrow/Feather or Excel."""
+    assert file_format in get_args(FileFormat), file_format
+    if text_format is not None:
+        schema = pa.schema([(name, pa.string()) for name in text_format.names])
+        rows = read_rows(path, text_format, rows=options.rows)
+        return pa.RecordBatchReader.from_batches(schema, _text_batches(rows, schema))
+    try:
+        if file_format == "arrow":
+            return _arrow_batches(path)
+        return _excel_batches(path, options)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise UnreadableInput(
+            f"{path.name} could not be read as {file_format}",
+            remedy="check that the file is complete and of this format",
+        ) from error
+
+
+def _text_batches(rows: Iterator[list[str]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    while chunk := list(islice(rows, BATCH_ROWS)):
+        columns = [pa.array(column, pa.string()) for column in zip(*chunk, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _arrow_batches(path: Path) -> pa.RecordBatchReader:
+    source = pa.memory_map(str(path))
+    try:
+        file = pa.ipc.open_file(source)
+    except pa.ArrowInvalid:
+        return pa.ipc.open_stream(source)
+    return pa.RecordBatchReader.from_batches(
+        file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
+    )
+
+
+def _excel_batches(path: Path, options: ReadOptions) -> pa.RecordBatchReader:
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        workbook = CalamineWorkbook.from_path(str(path))
+        sheets = workbook.sheet_names
+        if options.sheet is not None and options.sheet not in sheets:
+            raise UnreadableInput(
+                f"{path.name} has no sheet {options.sheet!r}", remedy=f"its sheets are: {', '.join(sheets)}"
+            )
+        rows = workbook.get_sheet_by_name(options.sheet or sheets[0]).to_python()
+    except CalamineError as error:
+        raise UnreadableInput(
+            f"{path.name} could not be read as a spreadsheet",
+            remedy="check that the file is complete and not protected by a password",
+        ) from error
+    rows = [row for row in rows if any(cell not in ("", None) for cell in row)]
+    if options.header is False:
+        names = list(options.names or [f"column_{i}" for i in range(len(rows[0]))]) if rows else []
+    else:
+        names = [str(cell).strip() or f"column_{i}" for i, cell in enumerate(rows[0])] if rows else []
+        names = list(options.names or names)
+        rows = rows[1:]
+    if not rows:
+        raise EmptyTable(
+            f"the sheet of {path.name} has no rows", remedy="name another sheet, or check the file"
+        )
+    repeated = sorted({name for name in names if [n.lower() for n in names].count(name.lower()) > 1})
+    if repeated:
+        raise UnreadableInput(
+            f"{path.name} has two columns called {repeated[0]!r}", remedy="rename one of them"
+        )
+    table = pa.table(
+        dict(zip(names, (_excel_column(list(cells)) for cells in zip(*rows, strict=True)), strict=True))
+    )
+    return table.to_reader()
+
+
+def _excel_column(cells: list[object]) -> pa.Array:
+    """One column of a sheet: empty cells are nulls, whole floats are integers, mixtures become text."""
+    filled = [cell for cell in cells if cell not in ("", None)]
+    if filled and all(isinstance(cell, float) and cell.is_integer() for cell in filled):
+        return pa.array([None if c in ("", None) else int(c) for c in cells], pa.int64())  # type: ignore[call-overload]
+    kinds = {type(cell) for cell in filled}
+    if len(kinds) == 1 and kinds <= {float, int, bool, date, datetime}:
+        return pa.array([None if c in ("", None) else c for c in cells])
+    return pa.array([None if c in ("", None) else str(c) for c in cells], pa.string())

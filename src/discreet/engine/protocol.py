@@ -1,0 +1,74 @@
+"""The verbs an engine must know. Rows never leave it except where a verb says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from discreet.classes import EquivalenceClasses
+from discreet.table import ColumnProfile, Domain, Source, Table
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a source. ``None`` means: find out, and say what was found."""
+
+    rows: int | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    names: tuple[str, ...] | None = None
+    decimal: str | None = None
+    missing: tuple[str, ...] = ()
+    sheet: str | None = None
+
+
+class Engine(Protocol):
+    """Where rows live: a dozen domain verbs, the only place that knows SQL."""
+
+    name: str
+
+    def read_file(self, path: Path, options: ReadOptions) -> Table:
+        """A table over a file, with what was found out about the file in its source."""
+        ...
+
+    def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
+        """A table from Arrow batches: how frames and formats without a native reader come in."""
+        ...
+
+    def profile(self, table: Table) -> tuple[ColumnProfile, ...]:
+        """A first look at every column in one pass."""
+        ...
+
+    def domain(self, table: Table, column: str) -> Domain:
+        """The distinct values of a column, sorted."""
+        ...
+
+    def sample(self, table: Table, rows: int) -> Table:
+        """A reproducible sample of rows, spread over the table."""
+        ...
+
+    def count(
+        self,
+        table: Table,
+        *,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str] = (),
+        person: str | None = None,
+        weight: str | None = None,
+    ) -> EquivalenceClasses:
+        """The equivalence classes of the table: one grouping in the engine."""
+        ...
+
+    def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows themselves, in their order: for handing a result to the caller."""
+        ...
+
+    def close(self) -> None:
+        """Forget all tables and remove what was put on disk."""
+        ...

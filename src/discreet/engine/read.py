@@ -1,0 +1,125 @@
+"""``discreet.read``: any table at hand becomes rows in an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from os import PathLike
+from pathlib import Path
+
+import narwhals as nw
+import pyarrow as pa
+from narwhals.typing import IntoFrame
+
+from discreet.engine.protocol import Engine, ReadOptions
+from discreet.engine.sql import check_names
+from discreet.errors import InvalidParameter, MissingDependency, UnreadableInput
+from discreet.table import Source, Table
+
+
+@cache
+def default_engine() -> Engine:
+    """The DuckDB engine that this process shares."""
+    from discreet.engine.duckdb import DuckDBEngine
+
+    return DuckDBEngine()
+
+
+def read(
+    source: str | PathLike[str] | IntoFrame | pa.Table | pa.RecordBatchReader | Table,
+    *,
+    rows: int | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    names: Sequence[str] | None = None,
+    decimal: str | None = None,
+    missing: Sequence[str] = (),
+    sheet: str | None = None,
+    engine: Engine | None = None,
+) -> Table:
+    """Read a table from a file (CSV, TSV, Parquet, Arrow, JSON lines, Excel; text also gzipped) or a frame.
+
+    Whatever is not given is found out, and the table's ``source`` says what was found and why.
+    ``rows`` reads only the first rows. Texts that usually mean "missing" (``?``, the empty text) stay
+    ordinary values unless listed in ``missing``; nulls form a class of their own.
+
+    >>> table = read(pa.table({"age": [31, 47], "sex": ["f", "m"]}))
+    >>> table
+    Table('frame', 2 rows × 2 columns)
+    """
+    if rows is not None and rows < 1:
+        raise InvalidParameter(f"rows is {rows}", remedy="ask for at least one row")
+    options = ReadOptions(
+        rows=rows,
+        delimiter=delimiter,
+        quote=quote,
+        encoding=encoding,
+        header=header,
+        names=None if names is None else tuple(names),
+        decimal=decimal,
+        missing=tuple(missing),
+        sheet=sheet,
+    )
+    target = engine or default_engine()
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (str, PathLike)):
+        return target.read_file(Path(source), options)
+    reader, kind = _batches(source)
+    check_names(reader.schema.names, "the frame")
+    settings: dict[str, object] = {"missing marks read as null": list(options.missing)}
+    return target.read_batches(reader, Source("frame", kind, settings), options)
+
+
+def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
+    """Arrow batches of a frame of any library, and the library's name."""
+    if isinstance(source, pa.RecordBatchReader):
+        return source, "arrow"
+    if isinstance(source, pa.Table):
+        return source.to_reader(), "arrow"
+    if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):
+        return _duckdb_batches(source), "duckdb"
+    names = [str(name) for name in getattr(source, "columns", [])]
+    check_names(names, "the frame")
+    try:
+        frame = nw.from_native(source)  # type: ignore[call-overload]
+    except TypeError:
+        raise UnreadableInput(
+            f"an object of type {type(source).__name__} is not a table",
+            remedy="pass a path, or a pandas, polars, pyarrow or DuckDB table",
+        ) from None
+    kind = str(frame.implementation.value)
+    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    try:
+        return eager.to_arrow().to_reader(), kind
+    except (pa.ArrowInvalid, pa.ArrowTypeError, ModuleNotFoundError) as error:
+        if isinstance(error, ModuleNotFoundError):
+            raise MissingDependency(f"reading {kind} needs pyarrow", remedy="pip install pyarrow") from error
+        raise UnreadableInput(
+            f"a column of the {kind} frame mixes types ({_mixed_columns(source)})",
+            remedy="convert the column to one type, e.g. to text",
+        ) from None
+
+
+def _mixed_columns(source: object) -> str:
+    """Names of the columns that Arrow cannot hold as one type."""
+    mixed = []
+    for name in getattr(source, "columns", []):
+        try:
+            pa.array(source[name])  # type: ignore[index]
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            mixed.append(str(name))
+    return ", ".join(mixed) or "it could not be told which"
+
+
+def _duckdb_batches(source: object) -> pa.RecordBatchReader:
+    for method in ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader"):
+        if hasattr(source, method):
+            found: pa.RecordBatchReader = getattr(source, method)()
+            return found
+    raise UnreadableInput(
+        f"an object of type {type(source).__name__} is not a table",
+        remedy="pass a DuckDB relation, e.g. connection.sql('SELECT …')",
+    )

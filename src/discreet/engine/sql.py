@@ -1,0 +1,387 @@
+"""The verbs in SQL that DuckDB and Spark share; an engine adds how to run a query and keep a relation."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.packing import Packing
+from discreet.engine.dialect import Dialect
+from discreet.engine.protocol import ReadOptions
+from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput, UnsuitableColumn
+from discreet.table import MISSING_MARKS, Column, ColumnProfile, DataType, Domain, Lease, Source, Table
+
+EXACT_DISTINCT_ROWS = 2_000_000
+"""Up to this many rows the profile counts distinct values exactly; beyond, it says that it estimates."""
+
+
+FIRST_LOOK_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way to read a text column as something else: what the text must look like and what it becomes."""
+
+    type: DataType
+    cast: str
+    pattern: str
+    written: Literal[".", ",", ""] = "."
+    drop: str = ""
+
+    def text(self, value: str) -> str:
+        """SQL that turns the text into the form the cast understands."""
+        if self.drop:
+            value = f"replace({value}, '{self.drop}', '')"
+        return f"replace({value}, ',', '.')" if self.written == "," else value
+
+
+READINGS = (
+    Reading("integer", "BIGINT", r"-?(0|[1-9][0-9]{0,17})", written=""),
+    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]*)?([.][0-9]+)?([eE][-+]?[0-9]+)?"),
+    Reading("continuous", "DOUBLE", r"-?[0-9]{1,3}(,[0-9]{3})*([.][0-9]+)?", drop=","),
+    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]*)(,[0-9]+)?", written=","),
+    Reading("continuous", "DOUBLE", r"-?[0-9]{1,3}([.][0-9]{3})*(,[0-9]+)?", written=",", drop="."),
+    Reading("date", "DATE", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", written=""),
+    Reading(
+        "date",
+        "TIMESTAMP",
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?",
+        written="",
+    ),
+)
+"""The first that fits all values wins. Codes with leading zeros fit none of the numbers and stay text."""
+
+
+class SqlEngine(ABC):
+    """The verbs of an engine that speaks SQL."""
+
+    name: str
+    dialect: Dialect
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+
+    # ── what each engine adds ─────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def read_file(self, path: Path, options: ReadOptions) -> Table: ...
+
+    @abstractmethod
+    def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table: ...
+
+    @abstractmethod
+    def sample(self, table: Table, rows: int) -> Table: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def _fetch(self, query: str) -> pa.Table:
+        """Run a query and bring its (small) result here."""
+
+    @abstractmethod
+    def _keep(self, query: str) -> str:
+        """Materialise a query's result inside the engine, in order, and return its quoted name."""
+
+    @abstractmethod
+    def _put(self, table: pa.Table) -> str:
+        """Bring a small Arrow table into the engine and return its quoted name."""
+
+    @abstractmethod
+    def _drop(self, relation: str) -> None:
+        """Forget a relation."""
+
+    @abstractmethod
+    def _schema(self, relation: str) -> list[tuple[str, str]]:
+        """Names and the engine's type names of a relation's columns."""
+
+    @abstractmethod
+    def _column(self, name: str, type_name: str) -> Column:
+        """What a column of the engine's type is."""
+
+    # ── tables ────────────────────────────────────────────────────────────────────────────────────
+
+    def _table(self, relation: str, source: Source) -> Table:
+        """A handle over a relation; dropped from the engine when the handle is no longer used."""
+        columns = [self._column(name, type_name) for name, type_name in self._schema(relation)]
+        if not columns:
+            raise EmptyTable(f"{source.name} has no columns", remedy="check that this is the file you meant")
+        check_names([column.name for column in columns], source.name)
+        rows = int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
+        if not rows:
+            raise EmptyTable(
+                f"{source.name} has columns but no rows", remedy="check that this is the file you meant"
+            )
+        return Table(self, Lease(relation, self._drop), tuple(columns), rows, source)
+
+    def _typed(self, relation: str, source: Source, options: ReadOptions) -> Table:
+        """A table from a relation of text columns: missing marks applied, numbers and dates recognised.
+
+        A column becomes a number or a date only if every value is one; codes with leading zeros stay
+        text. Where only missing marks stand between a column and numbers, the text is kept as it is and
+        the column is known to be numeric.
+        """
+        names = [name for name, _ in self._schema(relation)]
+        values = [self._cleaned(self.dialect.quote(name), options) for name in names]
+        # A short look rules most readings out, so that the full pass tests few of them.
+        candidates = {
+            i: [reading for reading in READINGS if reading.written in (options.decimal or ".", "")]
+            for i in range(len(names))
+        }
+        for scope in (f"(SELECT * FROM {relation} LIMIT {FIRST_LOOK_ROWS}) AS first_look", relation):
+            candidates, marked = self._readings(scope, values, candidates)
+        select: list[str] = []
+        numeric: dict[str, DataType] = {}
+        for i, (name, value) in enumerate(zip(names, values, strict=True)):
+            reading = candidates[i][0] if candidates[i] else None
+            if reading is not None and not marked[i]:
+                value = f"CAST({reading.text(value)} AS {reading.cast})"
+            elif reading is not None and reading.type in ("integer", "continuous"):
+                numeric[name] = reading.type
+            select.append(f"{value} AS {self.dialect.quote(name)}")
+        typed = self._keep(f"SELECT {', '.join(select)} FROM {relation}")
+        self._drop(relation)
+        return self._table(typed, source).retype(numeric)
+
+    def _readings(
+        self, scope: str, values: Sequence[str], candidates: Mapping[int, Sequence[Reading]]
+    ) -> tuple[dict[int, list[Reading]], dict[int, bool]]:
+        """Which readings every value of a column allows, and whether missing marks stand among them."""
+        marks = ", ".join(self.dialect.literal(mark) for mark in MISSING_MARKS)
+        tests = []
+        for i, readings in candidates.items():
+            real = f"{values[i]} NOT IN ({marks})"
+            tests += [
+                f"count({values[i]}) AS filled{i}",
+                f"count(*) FILTER (WHERE {real}) AS real{i}",
+                *(
+                    f"count(*) FILTER (WHERE {real} AND {self._reads_as(values[i], reading)}) AS as{i}_{j}"
+                    for j, reading in enumerate(readings)
+                ),
+            ]
+        found = self._fetch(f"SELECT {', '.join(tests)} FROM {scope}").to_pylist()[0]
+        kept = {
+            i: [r for j, r in enumerate(readings) if 0 < found[f"real{i}"] == found[f"as{i}_{j}"]]
+            for i, readings in candidates.items()
+        }
+        return kept, {i: found[f"real{i}"] < found[f"filled{i}"] for i in candidates}
+
+    def _reads_as(self, value: str, reading: Reading) -> str:
+        matched = self.dialect.matches.format(value=value, pattern=self.dialect.literal(reading.pattern))
+        return f"({matched} AND TRY_CAST({reading.text(value)} AS {reading.cast}) IS NOT NULL)"
+
+    def _cleaned(self, value: str, options: ReadOptions) -> str:
+        if not options.missing:
+            return value
+        marks = ", ".join(self.dialect.literal(mark) for mark in options.missing)
+        return f"(CASE WHEN {value} IN ({marks}) THEN NULL ELSE {value} END)"
+
+    # ── verbs ─────────────────────────────────────────────────────────────────────────────────────
+
+    def profile(self, table: Table) -> tuple[ColumnProfile, ...]:
+        """A first look at every column in one pass."""
+        approximate = table.rows > EXACT_DISTINCT_ROWS
+        marks = ", ".join(self.dialect.literal(mark) for mark in MISSING_MARKS)
+        wanted = []
+        for i, column in enumerate(table.columns):
+            value = self.dialect.value(column)
+            distinct = (
+                self.dialect.approximate_distinct.format(name=value)
+                if approximate
+                else f"count(DISTINCT {value})"
+            )
+            marked = f"count(*) FILTER (WHERE {value} IN ({marks}))" if column.storage == "text" else "0"
+            infinite = (
+                f"count(*) FILTER (WHERE {self.dialect.infinite.format(name=value)})"
+                if column.storage == "float"
+                else "0"
+            )
+            wanted += [
+                f"count({value}) AS filled{i}",
+                f"{distinct} AS distinct{i}",
+                f"{marked} AS marks{i}",
+                f"{infinite} AS infinite{i}",
+                f"avg(CAST(length(CAST({value} AS {self.dialect.text})) AS DOUBLE)) AS length{i}",
+            ]
+        found = self._fetch(f"SELECT {', '.join(wanted)} FROM {table.relation}").to_pylist()[0]
+        return tuple(
+            ColumnProfile(
+                column=column,
+                rows=table.rows,
+                nulls=table.rows - found[f"filled{i}"],
+                marks=found[f"marks{i}"],
+                distinct=min(found[f"distinct{i}"], table.rows),
+                infinite=found[f"infinite{i}"],
+                mean_length=found[f"length{i}"] or 0.0,
+                approximate=approximate,
+            )
+            for i, column in enumerate(table.columns)
+        )
+
+    def domain(self, table: Table, column: str) -> Domain:
+        """The distinct values of a column, sorted; nulls known apart."""
+        wanted = table.column(column)
+        value = self.dialect.value(wanted)
+        order = "v"
+        if wanted.numeric and wanted.storage == "text":
+            order = "TRY_CAST(v AS DOUBLE) NULLS LAST, v"
+        found = self._fetch(
+            f"WITH distinct_values AS (SELECT DISTINCT {value} AS v FROM {table.relation}) "
+            f"SELECT v FROM distinct_values ORDER BY {order}"
+        )["v"].combine_chunks()
+        values = found.drop_null()
+        if wanted.storage == "float" and not np.isfinite(values.to_numpy(zero_copy_only=False)).all():
+            raise UnsuitableColumn(
+                f"column {column!r} holds infinite values",
+                remedy="replace them by a number or leave them empty before the audit",
+            )
+        return Domain(column, values, has_null=len(values) < len(found))
+
+    def count(
+        self,
+        table: Table,
+        *,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str] = (),
+        person: str | None = None,
+        weight: str | None = None,
+    ) -> EquivalenceClasses:
+        """The equivalence classes of the table, by one grouping of packed codes.
+
+        Each attribute gets a dictionary (value → code); the codes of a row share one integer (more if
+        they need more than 63 bits), and that integer is grouped. Grouping one integer is faster than
+        grouping the columns themselves, and what comes back is already encoded.
+        """
+        names = [*quasi_identifiers, *([person] if person else []), *sensitive]
+        columns = [table.column(name) for name in names]
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise InvalidParameter(
+                f"column {sorted(repeated)[0]!r} is asked for in two roles",
+                remedy="give each column one role",
+            )
+        domains = [self.domain(table, name) for name in names]
+        if person and domains[len(quasi_identifiers)].has_null:
+            raise UnsuitableColumn(
+                f"column {person!r} is the person id but is empty in some rows",
+                remedy="fill or remove these rows, or choose another person id",
+            )
+        packing = Packing.of([domain.size for domain in domains])
+        with self._dictionaries(domains) as dictionaries:
+            query = self._counting_query(table, columns, domains, dictionaries, packing, weight)
+            cells = self._fetch(query)
+        words = [_numpy(cells[f"w{i}"]) for i in range(packing.words)]
+        counts = _numpy(cells["n"])
+        if int(counts.sum()) != table.rows:
+            raise UnreadableInput(
+                f"counting {table.source.name} found {int(counts.sum()):,} records where there are {table.rows:,}",
+                remedy="the source changed while it was read: start again",
+            )
+        weights = None
+        if weight:
+            weights = cells["weight"].to_numpy().astype(np.float64)
+            if not np.isfinite(weights).all() or (weights <= 0).any():
+                raise UnsuitableColumn(
+                    f"column {weight!r} is the sampling weight but has empty, zero or negative entries",
+                    remedy="give every row a positive weight, or leave the weight out",
+                )
+        m = len(quasi_identifiers)
+        return EquivalenceClasses.from_packed(
+            packing,
+            words,
+            counts,
+            attributes=domains[:m],
+            sensitive=domains[m + bool(person) :],
+            persons=person is not None,
+            weights=weights,
+        )
+
+    def _counting_query(
+        self,
+        table: Table,
+        columns: Sequence[Column],
+        domains: Sequence[Domain],
+        dictionaries: Sequence[str],
+        packing: Packing,
+        weight: str | None,
+    ) -> str:
+        words: list[list[str]] = [[] for _ in range(packing.words)]
+        joins = []
+        for i, (column, domain, at) in enumerate(zip(columns, domains, packing.fields, strict=True)):
+            if at.bits:
+                code = f"coalesce(d{i}.code, {len(domain.values)})"
+                words[at.word].append(f"{code} * CAST({at.factor} AS BIGINT)")
+                joins.append(
+                    f"LEFT JOIN {dictionaries[i]} AS d{i} ON {self.dialect.value(column, 'r.')} = d{i}.v"
+                )
+        packed = ", ".join(
+            f"{' + '.join(parts) or 'CAST(0 AS BIGINT)'} AS w{i}" for i, parts in enumerate(words)
+        )
+        weighed = weight_sum = ""
+        if weight:
+            column = table.column(weight)
+            if not column.numeric:
+                raise UnsuitableColumn(
+                    f"column {weight!r} is the sampling weight but is not numeric",
+                    remedy="choose a numeric column, or leave the weight out",
+                )
+            weighed = f", CAST({self.dialect.value(column, 'r.')} AS DOUBLE) AS weight"
+            # A missing weight must not vanish in the sum: it makes the whole cell's weight unknown.
+            weight_sum = ", CASE WHEN count(weight) = count(*) AND min(weight) > 0 THEN sum(weight) ELSE -1 END AS weight"
+        keys = ", ".join(f"w{i}" for i in range(packing.words))
+        return (
+            f"WITH coded AS (SELECT {packed}{weighed} FROM {table.relation} AS r {' '.join(joins)}) "
+            f"SELECT {keys}, count(*) AS n{weight_sum} FROM coded GROUP BY {keys}"
+        )
+
+    @contextmanager
+    def _dictionaries(self, domains: Sequence[Domain]) -> Iterator[list[str]]:
+        """Value-to-code relations for the time of one query."""
+        kept: list[str] = []
+        try:
+            for domain in domains:
+                codes = pa.array(np.arange(len(domain.values), dtype=np.int64))
+                kept.append(self._put(pa.table({"v": domain.values, "code": codes})))
+            yield kept
+        finally:
+            for relation in kept:
+                self._drop(relation)
+
+    def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows themselves, in their order."""
+        names = [table.column(name).name for name in columns] if columns else table.names
+        return self._fetch(
+            f"SELECT {', '.join(self.dialect.quote(name) for name in names)} FROM {table.relation}"
+        )
+
+
+def _numpy(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    return np.asarray(column.to_numpy(), dtype=np.int64)
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse names that SQL cannot tell apart.
+
+    >>> check_names(["id", "ID"], "people.csv")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.UnreadableInput: people.csv has two columns called 'ID' (upper and lower case count as the same); rename one of them
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            raise UnreadableInput(
+                f"{source} has two columns called {name!r} (upper and lower case count as the same)",
+                remedy="rename one of them",
+            )
+        seen.add(name.lower())

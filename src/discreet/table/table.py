@@ -1,0 +1,79 @@
+"""The table: a handle to rows that live in an engine."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from discreet.errors import UnknownColumn
+from discreet.table.column import Column, DataType
+
+if TYPE_CHECKING:
+    from discreet.engine.protocol import Engine
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table came from and how it was read: what a report states so that it can be repeated."""
+
+    name: str
+    format: str
+    settings: dict[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    sha256: str | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "format": self.format,
+            "settings": dict(self.settings),
+            "notes": list(self.notes),
+            "sha256": self.sha256,
+        }
+
+
+class Lease:
+    """A relation inside an engine, dropped there once no table refers to it any more."""
+
+    def __init__(self, relation: str, drop: Callable[[str], None]) -> None:
+        self.relation = relation
+        # At exit the engine removes everything at once; dropping one by one would only find it gone.
+        weakref.finalize(self, drop, relation).atexit = False
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows inside an engine, never a copy of them in Python."""
+
+    engine: Engine = field(repr=False)
+    lease: Lease = field(repr=False)
+    columns: tuple[Column, ...]
+    rows: int
+    source: Source
+
+    @property
+    def relation(self) -> str:
+        """The quoted name under which the engine knows the rows."""
+        return self.lease.relation
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """The column called ``name``, or an error that suggests the nearest name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownColumn(name, self.names)
+
+    def retype(self, types: Mapping[str, DataType]) -> Table:
+        """The same rows with other meanings for some columns."""
+        for name in types:
+            self.column(name)
+        return replace(self, columns=tuple(replace(c, type=types.get(c.name, c.type)) for c in self.columns))
+
+    def __repr__(self) -> str:
+        return f"Table({self.source.name!r}, {self.rows:,} rows × {len(self.columns)} columns)"
