@@ -71,7 +71,8 @@ class InvalidPolicy(DiscreetError):
         text = (
             self.problems[0]
             if len(self.problems) == 1
-            else f"{len(self.problems)} problems in the policy:\n" + "\n".join(f"  - {p}" for p in self.problems)
+            else f"{len(self.problems)} problems in the policy:\n"
+            + "\n".join(f"  - {p}" for p in self.problems)
         )
         super().__init__(text, remedy=remedy)
 
