@@ -1,0 +1,204 @@
+"""Put together what the name of a column and its values say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from discreet.table.identifiers.content import (
+    ContentMatch,
+    Sample,
+    is_full_date,
+    is_packed_date,
+    is_year,
+    match_content,
+    sample,
+)
+from discreet.table.identifiers.kinds import KINDS, Kind
+from discreet.table.identifiers.names import NameMatch, match_name, names_a_person
+from discreet.table.identifiers.numbers import Verified, looks_like_phone, verify, verify_phones
+
+By = Literal["name", "content", "name and content"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One kind of information that a column seems to hold, and why; ``reason`` never contains a cell value."""
+
+    kind: Kind
+    by: By
+    reason: str
+    confidence: float
+
+
+_CONFIRMS: Final[dict[str, frozenset[str]]] = {
+    "phone": frozenset(("phone", "fax")),
+    "iban": frozenset(("iban", "account-number")),
+    "account-number": frozenset(("account-number",)),
+    "date": frozenset(("date", "birth-date")),
+    "ssn": frozenset(("ssn", "national-id", "health-plan-number")),
+    "national-id": frozenset(("national-id", "ssn", "health-plan-number")),
+    "health-plan-number": frozenset(("health-plan-number", "national-id", "medical-record-number")),
+    "url": frozenset(("url", "photo", "user-name")),
+    "year": frozenset(("year", "birth-year")),
+    "coordinates": frozenset(("coordinates", "small-geography")),
+    "unique-id": frozenset(
+        ("unique-id", "medical-record-number", "device-id", "account-number", "certificate")
+    ),
+}
+"""Which kinds given by a name the kind found in the content agrees with; each agrees with itself."""
+
+_CHANCE: Final = 1e-6
+"""A share of valid numbers that chance would give more often than this proves nothing."""
+
+
+def recognise(name: str, values: Sequence[object], *, region: str | None = None) -> list[Finding]:
+    """What kind of information about people a column holds, best first; empty when nothing is recognised.
+
+    ``values`` is a sample of the column (1,000 are plenty), missing ones included. ``region`` is an ISO 3166
+    country code in which national telephone and identity numbers are to be read.
+
+    >>> for found in recognise("kontakt", ["ada@example.org", "carl@example.org", None]):
+    ...     print(found.kind.id, "by", found.by, "because", found.reason)
+    email by content because 2 of the 2 distinct values tested are email addresses
+    >>> recognise("hours-per-week", [40, 38, 20])
+    []
+    """
+    column = sample(values)
+    region = region.upper() if region else None
+    named = match_name(name)
+    seen = _all_content(column, {match.kind for match in named}, region)
+    findings = [_by_name(match, name, column, seen) for match in named]
+    kept = {finding.kind.id: finding for finding in findings if finding is not None}
+    strongest = max((finding.confidence for finding in kept.values()), default=0.0)
+    for match in seen:
+        explained = any(kind in _confirmed_by(match.kind) for kind in kept)
+        # a form that other things share counts for little against a clear name
+        contested = strongest >= 0.7 and match.confidence < 0.9
+        if match.alone and not explained and not contested and match.kind not in kept:
+            kept[match.kind] = Finding(KINDS[match.kind], "content", match.reason, match.confidence)
+    return sorted(kept.values(), key=lambda finding: -finding.confidence)
+
+
+def _confirmed_by(content_kind: str) -> frozenset[str]:
+    return _CONFIRMS.get(content_kind, frozenset()) | {content_kind}
+
+
+def _by_name(match: NameMatch, name: str, column: Sample, seen: Sequence[ContentMatch]) -> Finding | None:
+    """The finding by name: stronger where the content agrees, weaker or gone where it contradicts."""
+    kind = KINDS[match.kind]
+    says = f'the name of the column is a usual one for "{kind.title}"'
+    if kind.id == "unique-id" and names_a_person(name):
+        says += " and speaks of a person, so that equal values mean the same person"
+    agreeing = [found for found in seen if match.kind in _confirmed_by(found.kind)]
+    if agreeing:
+        best = max(agreeing, key=lambda found: found.confidence)
+        confidence = 1 - (1 - match.confidence) * (1 - best.confidence)
+        return Finding(kind, "name and content", f"{says}, and {best.reason}", round(confidence, 3))
+    if kind.id in ("birth-date", "date") and _mostly(column, is_year):
+        year = KINDS["birth-year" if kind.id == "birth-date" else "year"]
+        return Finding(
+            year,
+            "name and content",
+            f'{says}, but the values are bare years: "{year.title}"',
+            match.confidence,
+        )
+    if not column.texts:
+        return Finding(kind, "name", f"{says}; the sample holds no values to compare", match.confidence)
+    factor = _belief(kind, match, column)
+    if factor == 0:
+        return None
+    doubt = "" if factor == 1 else ", although the values do not look like it"
+    return Finding(kind, "name", says + doubt, round(match.confidence * factor, 3))
+
+
+def _belief(kind: Kind, match: NameMatch, column: Sample) -> float:
+    """From 0, the values rule the kind out, to 1, they do not speak against it."""
+    if kind.role == "direct-identifier" and column.flags_only:
+        return 0.0  # a column that says whether there is a telephone is not a telephone number
+    numeric = column.numeric > 0.9 * len(column.texts)
+    repeats = len(column.texts) >= 40 and len(column.distinct) <= 0.05 * len(column.texts)
+    if kind.role == "direct-identifier" and repeats and match.confidence < 0.7:
+        return 0.0  # "type id" or "user" with a handful of values is a category
+    if kind.id in ("email", "url", "ip-address", "iban"):
+        return 0.0 if numeric else 0.6
+    if kind.id in ("phone", "fax"):
+        return 0.9 if _mostly(column, looks_like_phone) else 0.4
+    if kind.id in ("name", "street", "city", "free-text", "photo") and numeric:
+        return 0.4 if match.confidence > 0.7 else 0.0
+    if kind.id == "free-text" and len(column.distinct) < 0.1 * len(column.texts):
+        return 0.6
+    if kind.id in ("date", "birth-date"):
+        return 1.0 if _mostly(column, is_packed_date) or _mostly(column, is_full_date) else 0.6
+    if kind.id == "coordinates":
+        return 1.0 if _mostly(column, _in_range) else 0.5
+    if kind.id == "year" and match.confidence < 0.7:
+        return 1.0 if _mostly(column, is_year) else 0.0
+    if kind.id == "vin":
+        return 1.0 if _mostly(column, lambda value: len(value) == 17) else 0.5
+    return 1.0
+
+
+def _mostly(column: Sample, test: Callable[[str], object]) -> bool:
+    """Whether at least four of five tested values pass."""
+    values = column.tested
+    return bool(values) and sum(bool(test(value)) for value in values) >= 0.8 * len(values)
+
+
+def _in_range(value: str) -> bool:
+    """Whether a text can be a latitude or a longitude in degrees."""
+    try:
+        return -180 <= float(value) <= 180
+    except ValueError:
+        return False
+
+
+def _all_content(column: Sample, named: set[str], region: str | None) -> list[ContentMatch]:
+    """Everything that the values say: patterns, checksummed numbers, telephone numbers."""
+    seen = match_content(column)
+    # dates, addresses of machines and the like are not also numbers of persons
+    if seen and seen[0].confidence >= 0.9:
+        return seen
+    numbers = _numbers(column, named, region)
+    numbers += _phones(column, named, region)
+    strong = max((match.confidence for match in numbers), default=0.0)
+    return sorted(
+        numbers + [match for match in seen if match.confidence > 0.6 or strong < 0.9],
+        key=lambda match: -match.confidence,
+    )
+
+
+def _numbers(column: Sample, named: set[str], region: str | None) -> list[ContentMatch]:
+    """Checksummed numbers: of several that fit, the one that chance explains least."""
+    convincing = []
+    for found in verify(column.tested):
+        agrees = not named.isdisjoint(_confirmed_by(found.kind))
+        alone = found.tested >= 10 and found.share >= 0.9 and found.by_chance < _CHANCE
+        if alone or (agrees and found.share >= 0.5):
+            convincing.append(found)
+    convincing.sort(key=lambda found: (found.region != (region or ""), -found.share, found.chance))
+    kept: dict[str, ContentMatch] = {}
+    for found in convincing:
+        kept.setdefault(found.kind, _as_match(found))
+    return list(kept.values())
+
+
+def _as_match(found: Verified) -> ContentMatch:
+    how = "checksum verified" if found.checksum else "by their form; there is no checksum"
+    reason = f"{found.valid} of the {found.tested} distinct values tested are valid {found.title} ({how})"
+    certainty = 0.98 if found.checksum else 0.92
+    return ContentMatch(found.kind, round(certainty * found.share, 3), reason)
+
+
+def _phones(column: Sample, named: set[str], region: str | None) -> list[ContentMatch]:
+    agrees = not named.isdisjoint(("phone", "fax"))
+    if not agrees and len(column.distinct) < 10:
+        return []
+    probe = column.tested[:10]
+    if sum(map(looks_like_phone, probe)) * 2 < len(probe):
+        return []
+    found = verify_phones(column.tested, region=region, named=agrees)
+    if found.share < (0.5 if agrees else 0.9) or (not agrees and found.by_chance >= 1e-4):
+        return []
+    return [_as_match(found)]
