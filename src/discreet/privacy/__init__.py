@@ -1,0 +1,45 @@
+"""What is required of a table: privacy models, each measured on any table and usable as a requirement."""
+
+from discreet.privacy.base import TOLERANCE, PrivacyModel, Requirement, assess
+from discreet.privacy.closeness import TCloseness
+from discreet.privacy.confidence import AlphaKAnonymity, ConfidenceBounding, XYPrivacy
+from discreet.privacy.diversity import (
+    LDiversity,
+    LPlusDiversity,
+    MultiAttributeLDiversity,
+    with_sensitive_as_quasi_identifier,
+)
+from discreet.privacy.events import GBalance, HAffiliation
+from discreet.privacy.identity import KAnonymity
+from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
+from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
+from discreet.privacy.registry import MODELS, build_model
+from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
+
+__all__ = [
+    "MODELS",
+    "TOLERANCE",
+    "AlphaKAnonymity",
+    "BetaLikeness",
+    "ConfidenceBounding",
+    "DeltaDisclosure",
+    "EpsilonMAnonymity",
+    "GBalance",
+    "HAffiliation",
+    "KAnonymity",
+    "KEAnonymity",
+    "LDiversity",
+    "LPlusDiversity",
+    "MultiAttributeLDiversity",
+    "PAlphaSensitivity",
+    "PPlusSensitivity",
+    "PSensitivity",
+    "PrivacyModel",
+    "Requirement",
+    "TCloseness",
+    "WorstGroupProtection",
+    "XYPrivacy",
+    "assess",
+    "build_model",
+    "with_sensitive_as_quasi_identifier",
+]

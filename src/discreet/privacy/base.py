@@ -1,0 +1,318 @@
+"""What every privacy model offers: a requirement in words, a number for a table, and a mask over its classes."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses, Unit
+from discreet.errors import EmptyTable, InvalidParameter
+from discreet.measure import Direction, Measure
+from discreet.table.domain import MISSING_MARKS, Domain
+
+TOLERANCE = 1e-9
+"""Floats this close count as equal: a class split exactly in halves is entropy 2-diverse."""
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+class PrivacyModel(ABC):
+    """A requirement on equivalence classes: takes parameters when made, and data when asked.
+
+    ``id`` is the name in the policy file and ``name`` the catalogue's (they differ where one model has
+    several kinds). ``monotone`` says whether merging classes, of an otherwise unchanged table, never
+    breaks the requirement, so that a search may prune. ``per_class`` gives the parameter that each class
+    reaches, ``measure`` the one the table reaches, and ``holds`` decides, class by class.
+
+    >>> from discreet.privacy import KAnonymity
+    >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
+    >>> model = KAnonymity(2)
+    >>> model.measure(classes).value, model.holds(classes).tolist(), model.satisfied(classes)
+    (1.0, [True, False], False)
+    """
+
+    id: ClassVar[str]
+    catalogue: ClassVar[str]
+    source: ClassVar[str]
+    monotone: ClassVar[bool] = True
+    strict: ClassVar[bool] = False
+    sensitive: str | None
+
+    @property
+    def name(self) -> str:
+        """The catalogue's name."""
+        return self.id
+
+    @property
+    @abstractmethod
+    def threshold(self) -> float:
+        """What ``measure`` is compared with."""
+
+    @property
+    def better(self) -> Direction:
+        """Which direction of ``measure`` protects people."""
+        return "higher"
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether a value equal to the threshold already fails."""
+        return self.strict
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The requirement in words."""
+
+    @abstractmethod
+    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
+        """The parameter each class reaches, in the terms of ``threshold``."""
+
+    @abstractmethod
+    def meaning(self, value: float, classes: EquivalenceClasses) -> str:
+        """What the measured value says, for a layperson."""
+
+    def measured_in(self, classes: EquivalenceClasses) -> str:
+        """The unit of the measured value."""
+        return ""
+
+    def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
+        """What a reader must know besides the value."""
+        return ()
+
+    def measure(self, classes: EquivalenceClasses) -> Measure:
+        """The best parameter that the whole table satisfies."""
+        refuse_empty(classes)
+        per_class = self.per_class(classes)
+        value = float(per_class.min() if self.better == "higher" else per_class.max())
+        return Measure(
+            name=self.name,
+            value=value,
+            unit=self.measured_in(classes),
+            better=self.better,
+            meaning=self.meaning(value, classes),
+            source=self.source,
+            catalogue=self.catalogue,
+            attribute=self.sensitive,
+            per_class=per_class,
+            notes=self.notes(classes, per_class),
+        )
+
+    def holds(self, classes: EquivalenceClasses) -> BoolArray:
+        """Which classes meet the requirement."""
+        refuse_empty(classes)
+        return self.meets(self.per_class(classes))
+
+    def meets(self, values: FloatArray) -> BoolArray:
+        """Which values reach the threshold, up to ``TOLERANCE``."""
+        sign = 1.0 if self.better == "higher" else -1.0
+        margin = sign * (values - self.threshold)
+        return np.asarray(margin > TOLERANCE if self.exclusive else margin >= -TOLERANCE)
+
+    def satisfied(self, classes: EquivalenceClasses) -> bool:
+        """Whether every class meets the requirement."""
+        return bool(self.holds(classes).all())
+
+    def parameters(self) -> dict[str, object]:
+        """What the model was made with, without what was left at its default: ready for a policy file.
+
+        >>> from discreet.privacy import LDiversity
+        >>> LDiversity(3, "dx", kind="entropy").parameters()
+        {'l': 3, 'sensitive': 'dx', 'kind': 'entropy'}
+        """
+        found: dict[str, object] = {}
+        for one in fields(self):  # type: ignore[arg-type]  # every model is a dataclass
+            value = getattr(self, one.name)
+            if one.init and (one.default is MISSING or value != one.default):
+                found[one.name] = dict(value) if isinstance(value, Mapping) else value
+        return found
+
+
+class WithClassSize:
+    """A model that also asks for ``k`` persons (or records) per class."""
+
+    k: int
+    unit: Unit | None
+
+    def large_enough(self, classes: EquivalenceClasses) -> BoolArray:
+        return np.asarray(classes.sizes(counted_in(self.unit, classes)) >= self.k)
+
+    def size_note(self, classes: EquivalenceClasses) -> str:
+        unit = counted_in(self.unit, classes)
+        return f"the smallest class has {int(classes.sizes(unit).min())} {unit}; required are {self.k}"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One row of a table of requirements: what is asked, what was found, whether it holds."""
+
+    model: PrivacyModel
+    measure: Measure
+    holds: bool
+    failing_classes: int
+    failing_records: int
+
+    @property
+    def description(self) -> str:
+        return self.model.describe()
+
+    @property
+    def threshold(self) -> float:
+        return self.model.threshold
+
+    def to_dict(self) -> dict[str, object]:
+        """A JSON-ready mapping."""
+        return {
+            "model": self.model.id,
+            "description": self.description,
+            "threshold": self.threshold,
+            "measure": self.measure.to_dict(),
+            "holds": self.holds,
+            "failing_classes": self.failing_classes,
+            "failing_records": self.failing_records,
+        }
+
+
+def assess(models: Iterable[PrivacyModel], classes: EquivalenceClasses) -> tuple[Requirement, ...]:
+    """Every requirement against one table.
+
+    >>> from discreet.privacy import KAnonymity
+    >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
+    >>> [row] = assess([KAnonymity(2)], classes)
+    >>> row.description, row.measure.value, row.holds, row.failing_records
+    ('every class has at least 2 persons', 1.0, False, 1)
+    """
+    rows = []
+    for model in models:
+        fails = ~model.holds(classes)
+        rows.append(
+            Requirement(
+                model=model,
+                measure=model.measure(classes),
+                holds=not fails.any(),
+                failing_classes=int(fails.sum()),
+                failing_records=int(classes.records[fails].sum()),
+            )
+        )
+    return tuple(rows)
+
+
+# ── what the models share ─────────────────────────────────────────────────────────────────────────────
+
+
+def refuse_empty(classes: EquivalenceClasses) -> None:
+    """No statement is made about nobody: every requirement would hold."""
+    if not len(classes):
+        raise EmptyTable("there are no equivalence classes", remedy="give a table with at least one record")
+
+
+def counted_in(unit: Unit | None, classes: EquivalenceClasses) -> Unit:
+    """``unit``, or if it was left open: persons where a person may have several records, else records."""
+    return unit or ("persons" if classes.event_level else "records")
+
+
+def record_note(classes: EquivalenceClasses) -> tuple[str, ...]:
+    """Said wherever shares count records although a person may have several."""
+    return ("counted in records: a person with many weighs more",) if classes.event_level else ()
+
+
+def per_value(domain: Domain, given: Mapping[str, float], default: float) -> FloatArray:
+    """One number for each value code, looked up by the value's label."""
+    return np.array([given.get(label, default) for label in domain.labels()], dtype=np.float64)
+
+
+def absent_labels_note(domain: Domain, named: Iterable[str]) -> tuple[str, ...]:
+    """A note if values were named that the table does not have: a slip of the pen would protect nobody."""
+    asked = set(named)
+    absent = len(asked - set(domain.labels()))
+    if not absent:
+        return ()
+    return (f"{absent} of the {len(asked)} values named do not occur in {domain.name!r}",)
+
+
+def refuse_uncovered(domain: Domain, covered: Iterable[str], parameter: str) -> None:
+    """Raise if a value of the attribute is missing from a parameter that must name them all."""
+    missing = len(set(domain.labels()) - set(covered))
+    if missing:
+        raise InvalidParameter(
+            f"{parameter!r} leaves out {missing} of the {domain.size} values of {domain.name!r}",
+            remedy=f"name every value of {domain.name!r} (a null is written ∅)",
+        )
+
+
+def holds_numbers(domain: Domain) -> bool:
+    """Whether the values are numbers, besides nulls and marks for missing ones.
+
+    >>> import pyarrow as pa
+    >>> holds_numbers(Domain("x", pa.array(["1", "10", "?"]))), holds_numbers(Domain("x", pa.array(["1", "one"])))
+    (True, False)
+    """
+    if not domain.is_numeric:
+        return False
+    others = np.flatnonzero(np.isnan(domain.numbers))
+    known = {"∅", *MISSING_MARKS}
+    return all(domain.label(int(code)) in known for code in others)
+
+
+def need_whole(parameter: str, value: object, *, at_least: int = 1) -> None:
+    """Raise unless ``value`` is a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise InvalidParameter(
+            f"{parameter} must be a whole number of at least {at_least}, not {value!r}",
+            remedy=f"for example {parameter} = {max(at_least, 2)}",
+        )
+
+
+def need_number(
+    parameter: str, value: object, *, low: float = 0.0, high: float = math.inf, above: bool = False
+) -> None:
+    """Raise unless ``value`` is a finite number in [low, high], or in (low, high] if ``above``."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if number:
+        given = float(cast(float, value))
+        if math.isfinite(given) and (given > low if above else given >= low) and given <= high:
+            return
+    bounds = f"{'above' if above else 'at least'} {low:g}" + (
+        f" and at most {high:g}" if high < math.inf else ""
+    )
+    example = (low + high) / 2 if high < math.inf else low + 1
+    raise InvalidParameter(
+        f"{parameter} must be a number {bounds}, not {value!r}",
+        remedy=f"for example {parameter} = {example:g}",
+    )
+
+
+def need_choice(parameter: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        raise InvalidParameter(
+            f"{parameter} must be one of {', '.join(choices)}, not {value!r}",
+            remedy=f"for example {parameter} = {choices[0]!r}",
+        )
+
+
+def need_unit(value: object) -> None:
+    if value is not None:
+        need_choice("unit", value, ("persons", "records"))
+
+
+def need_column(parameter: str, value: object) -> None:
+    """Raise unless ``value`` can be the name of a column."""
+    if not isinstance(value, str) or not value:
+        raise InvalidParameter(
+            f"{parameter} must name a column", remedy=f'for example {parameter} = "diagnosis"'
+        )
+
+
+def need_mapping(parameter: str, value: object) -> None:
+    """Raise unless ``value`` is a mapping from value labels with at least one entry."""
+    if not isinstance(value, Mapping) or not value or not all(isinstance(label, str) for label in value):
+        raise InvalidParameter(
+            f"{parameter} must map at least one value, written as text",
+            remedy="write every value as it prints",
+        )

@@ -1,0 +1,147 @@
+"""Models for tables in which a person may have several records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses
+from discreet.measure import Direction
+from discreet.privacy.base import FloatArray, PrivacyModel, need_column, need_number
+
+_SOURCE = "Kartal and Li, Protecting privacy when releasing data with multiple records per person, 2020"
+
+
+def balance(classes: EquivalenceClasses) -> FloatArray:
+    """How evenly the records of each class spread over its persons: 1 - sum over persons of (c_i / |E|)².
+
+    The chance that two records, drawn with replacement, belong to different persons.
+    Kartal and Li, "Protecting privacy when sharing and releasing data with multiple records per person",
+    Journal of the Association for Information Systems 2020.
+
+    >>> classes = EquivalenceClasses.from_columns({"car": ["suv"] * 3}, person=[5, 5, 6])
+    >>> balance(classes).round(4)
+    array([0.4444])
+    """
+    size = classes.records.astype(np.float64)
+    if not classes.event_level:
+        return 1.0 - 1.0 / size
+    counts = classes.person_counts
+    squares = np.add.reduceat(counts.records.astype(np.float64) ** 2, counts.indptr[:-1])
+    return np.asarray(1.0 - squares / size**2)
+
+
+def affiliation(classes: EquivalenceClasses, sensitive: str) -> FloatArray:
+    """The share of each class's persons who have its most widespread sensitive value: max over j of n_j / n.
+
+    Kartal and Li 2020.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"car": ["suv"] * 3}, person=[5, 5, 6], sensitive={"artist": ["Swift", "Radio", "Swift"]})
+    >>> affiliation(classes, "artist")
+    array([1.])
+    """
+    histogram = classes.histogram(sensitive)
+    return np.asarray(histogram.per_class(np.maximum, histogram.persons) / classes.persons)
+
+
+@dataclass(frozen=True)
+class GBalance(PrivacyModel):
+    """The records of every class are spread over its persons with a balance of at least ``g``.
+
+    min over classes E of 1 - sum over persons of (c_i / |E|)² >= g. It is 0 where one person has all
+    records, and 1 - 1/|E| where everybody has one.
+
+    Monotone: the balance is a concave function of the persons' shares, so that of a mixture is at least
+    the mean of the parts'.
+
+    Kartal and Li, "Protecting privacy when sharing and releasing data with multiple records per person",
+    Journal of the Association for Information Systems 2020.
+
+    >>> classes = EquivalenceClasses.from_columns({"car": ["suv"] * 3}, person=[5, 5, 6])
+    >>> GBalance(0.5).satisfied(classes), GBalance(0.4).satisfied(classes)
+    (False, True)
+    """
+
+    id: ClassVar[str] = "g-balance"
+    catalogue: ClassVar[str] = "P11"
+    source: ClassVar[str] = _SOURCE
+
+    g: float
+    sensitive: None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        need_number("g", self.g, high=1.0)
+
+    @property
+    def threshold(self) -> float:
+        return float(self.g)
+
+    def describe(self) -> str:
+        return (
+            f"the records of every class are spread over its persons with a balance of at least {self.g:.4g}"
+        )
+
+    def measured_in(self, classes: EquivalenceClasses) -> str:
+        return "probability"
+
+    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
+        return balance(classes)
+
+    def meaning(self, value: float, classes: EquivalenceClasses) -> str:
+        return f"Two records of a class belong to different persons with a chance of at least {value:.0%}."
+
+
+@dataclass(frozen=True)
+class HAffiliation(PrivacyModel):
+    """No sensitive value is shared by more than a part ``h`` of the persons of a class.
+
+    max over classes E and values j of n_j / n <= h, with n the persons of E and n_j those with value j in
+    any of their records in E.
+
+    Not monotone: a person in two classes is counted once after merging but may have the value in one only.
+
+    Kartal and Li, "Protecting privacy when sharing and releasing data with multiple records per person",
+    Journal of the Association for Information Systems 2020.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"car": ["suv"] * 4}, person=[5, 5, 6, 7], sensitive={"artist": ["Swift", "Radio", "Swift", "Kid Cudi"]})
+    >>> round(HAffiliation(0.5, "artist").measure(classes).value, 4)
+    0.6667
+    """
+
+    id: ClassVar[str] = "h-affiliation"
+    catalogue: ClassVar[str] = "P11"
+    source: ClassVar[str] = _SOURCE
+    monotone: ClassVar[bool] = False
+
+    h: float
+    sensitive: str
+
+    def __post_init__(self) -> None:
+        need_number("h", self.h, high=1.0, above=True)
+        need_column("sensitive", self.sensitive)
+
+    @property
+    def threshold(self) -> float:
+        return float(self.h)
+
+    @property
+    def better(self) -> Direction:
+        return "lower"
+
+    def describe(self) -> str:
+        return f"no value of {self.sensitive!r} is shared by more than {self.h:.4g} of the persons of a class"
+
+    def measured_in(self, classes: EquivalenceClasses) -> str:
+        return "share of persons"
+
+    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
+        return affiliation(classes, self.sensitive)
+
+    def meaning(self, value: float, classes: EquivalenceClasses) -> str:
+        if value >= 1:
+            return "In at least one class everybody shares a sensitive value: it is disclosed."
+        return f"In the worst class {value:.0%} of the persons share a sensitive value."

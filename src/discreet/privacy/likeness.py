@@ -1,0 +1,211 @@
+"""Relative bounds on what a class adds to the table's distribution: beta-likeness and delta-disclosure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses, Histogram
+from discreet.measure import Direction
+from discreet.privacy.base import (
+    TOLERANCE,
+    FloatArray,
+    PrivacyModel,
+    need_choice,
+    need_column,
+    need_number,
+    record_note,
+)
+
+
+def relative_gain(histogram: Histogram) -> FloatArray:
+    """The largest relative gain of a value in each class: max over i of (q_i - p_i) / p_i.
+
+    p is the table's distribution, q the class's. Some value is never rarer in a class than in the table,
+    so it is at least 0. Cao and Karras, "Publishing microdata with a robust privacy guarantee", 2012.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"sex": ["f", "f", "m", "m"]}, sensitive={"dx": ["flu", "flu", "flu", "acne"]})
+    >>> relative_gain(classes.histogram("dx")).round(4)
+    array([0.3333, 1.    ])
+    """
+    return np.maximum(histogram.per_class(np.maximum, _ratio(histogram)) - 1.0, 0.0)
+
+
+def enhanced_gain(histogram: Histogram) -> FloatArray:
+    """The smallest beta each class satisfies under the bound min(beta, -ln p_i); infinite if none does.
+
+    A gain above -ln p_i breaks the requirement for every beta.
+    Cao and Karras, "Publishing microdata with a robust privacy guarantee", 2012.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"sex": ["f", "f", "m", "m"]}, sensitive={"dx": ["flu", "flu", "flu", "acne"]})
+    >>> enhanced_gain(classes.histogram("dx")).round(4)  # flu: 0.333 > -ln 0.75 = 0.288
+    array([inf,  1.])
+    """
+    with np.errstate(divide="ignore"):  # a value that no longer occurs has no entries to be looked up
+        cap = -np.log(histogram.distribution)
+    excess = _ratio(histogram) - 1.0 - cap[histogram.values]
+    impossible = histogram.per_class(np.maximum, excess) > TOLERANCE
+    return np.where(impossible, np.inf, relative_gain(histogram))
+
+
+def log_ratio(histogram: Histogram, base: float = math.e) -> FloatArray:
+    """The largest |log q_i / p_i| over all values of the table, per class; infinite where one is missing.
+
+    Brickell and Shmatikov, "The cost of privacy", KDD 2008. They leave the base open: here it is e, and
+    ``base`` changes it.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"sex": ["f", "f", "m", "m"]}, sensitive={"dx": ["flu", "flu", "flu", "acne"]})
+    >>> log_ratio(classes.histogram("dx")).round(4)  # no acne among f; acne among m: ln 2
+    array([ inf, 0.6931])
+    """
+    ratio = _ratio(histogram)
+    high = np.log(histogram.per_class(np.maximum, ratio))
+    low = -np.log(histogram.per_class(np.minimum, ratio))
+    found = np.maximum(np.maximum(high, low), 0.0) / math.log(base)
+    found[histogram.distinct < np.count_nonzero(histogram.totals)] = np.inf
+    return found
+
+
+def _ratio(histogram: Histogram) -> FloatArray:
+    """Share in the class over share in the table, per entry."""
+    return np.asarray(histogram.shares / histogram.distribution[histogram.values])
+
+
+@dataclass(frozen=True)
+class BetaLikeness(PrivacyModel):
+    """No sensitive value becomes more likely in a class by more than ``beta`` times its share in the table.
+
+    ``kind="basic"``: (q_i - p_i) / p_i <= beta for all i with q_i > p_i.
+    ``kind="enhanced"``: (q_i - p_i) / p_i <= min(beta, -ln p_i), which also bounds frequent values. A
+    table may satisfy the enhanced form for no beta at all: the measured value is then infinite.
+
+    Monotone: each bound is an upper limit on a share, and a share in a mixture is at most the largest of
+    the parts'.
+
+    Cao and Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 2012.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"sex": ["f", "f", "m", "m"]}, sensitive={"dx": ["flu", "flu", "flu", "acne"]})
+    >>> BetaLikeness(1, "dx").measure(classes).value, BetaLikeness(1, "dx", kind="enhanced").measure(classes).value
+    (1.0, inf)
+    """
+
+    id: ClassVar[str] = "beta-likeness"
+    catalogue: ClassVar[str] = "P7"
+    source: ClassVar[str] = "Cao and Karras, Publishing microdata with a robust privacy guarantee, 2012"
+
+    beta: float
+    sensitive: str
+    kind: Literal["basic", "enhanced"] = "basic"
+
+    def __post_init__(self) -> None:
+        need_number("beta", self.beta, above=True)
+        need_column("sensitive", self.sensitive)
+        need_choice("kind", self.kind, ("basic", "enhanced"))
+
+    @property
+    def name(self) -> str:
+        return "beta-likeness" if self.kind == "basic" else "enhanced-beta-likeness"
+
+    @property
+    def threshold(self) -> float:
+        return float(self.beta)
+
+    @property
+    def better(self) -> Direction:
+        return "lower"
+
+    def describe(self) -> str:
+        cap = " nor by more than -ln of its share" if self.kind == "enhanced" else ""
+        return f"no value of {self.sensitive!r} gains more than {self.beta:.4g} times its share in the table{cap}"
+
+    def measured_in(self, classes: EquivalenceClasses) -> str:
+        return "relative gain"
+
+    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
+        histogram = classes.histogram(self.sensitive)
+        return relative_gain(histogram) if self.kind == "basic" else enhanced_gain(histogram)
+
+    def meaning(self, value: float, classes: EquivalenceClasses) -> str:
+        if math.isinf(value):
+            return (
+                "In at least one class a frequent value gains more than its share in the table ever allows."
+            )
+        return (
+            f"Knowing the class makes some sensitive value up to {value:.0%} more likely than in the table."
+        )
+
+    def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
+        stuck = int(np.isinf(per_class).sum())
+        impossible = (f"{stuck} classes satisfy it for no beta: a gain exceeds -ln of the value's share",)
+        return (*(impossible if stuck else ()), *record_note(classes))
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(PrivacyModel):
+    """Every sensitive value is about as likely in each class as in the table, in both directions.
+
+    |log(p(E, s) / p(T, s))| < delta for every class E and every value s of the table. A class that misses
+    a value of the table has an infinite ratio: that somebody does *not* have it is disclosed. ``base`` is
+    that of the logarithm, e unless told otherwise (the paper leaves it open).
+
+    Monotone: the requirement keeps each share inside an interval, and a mixture stays inside it.
+
+    Brickell and Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data
+    publishing", KDD 2008.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"sex": ["f", "f", "m", "m"]}, sensitive={"dx": ["flu", "acne", "flu", "acne"]})
+    >>> DeltaDisclosure(0.1, "dx").measure(classes).value
+    0.0
+    """
+
+    id: ClassVar[str] = "delta-disclosure"
+    catalogue: ClassVar[str] = "P7"
+    source: ClassVar[str] = "Brickell and Shmatikov, The cost of privacy, 2008"
+    strict: ClassVar[bool] = True
+
+    delta: float
+    sensitive: str
+    base: float = math.e
+
+    def __post_init__(self) -> None:
+        need_number("delta", self.delta, above=True)
+        need_column("sensitive", self.sensitive)
+        need_number("base", self.base, low=1.0, above=True)
+
+    @property
+    def threshold(self) -> float:
+        return float(self.delta)
+
+    @property
+    def better(self) -> Direction:
+        return "lower"
+
+    def describe(self) -> str:
+        return (
+            f"in every class the share of each value of {self.sensitive!r} differs from that in the table "
+            f"by a factor below {self.base**self.delta:.4g}"
+        )
+
+    def measured_in(self, classes: EquivalenceClasses) -> str:
+        return "|ln ratio|" if self.base == math.e else f"|log ratio| to base {self.base:g}"
+
+    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
+        return log_ratio(classes.histogram(self.sensitive), self.base)
+
+    def meaning(self, value: float, classes: EquivalenceClasses) -> str:
+        if math.isinf(value):
+            return "At least one class misses a value of the table: nobody in it has that value."
+        return f"Knowing the class changes the odds of a value by a factor of up to {self.base**value:.3g}."
+
+    def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
+        missing = int(np.isinf(per_class).sum())
+        gaps = (f"{missing} classes miss at least one value of the table",) if missing else ()
+        return (*gaps, *record_note(classes))

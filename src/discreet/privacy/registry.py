@@ -1,0 +1,70 @@
+"""The privacy models by the name they have in a policy file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from discreet.errors import InvalidParameter
+from discreet.privacy.base import PrivacyModel
+from discreet.privacy.closeness import TCloseness
+from discreet.privacy.confidence import AlphaKAnonymity, ConfidenceBounding, XYPrivacy
+from discreet.privacy.diversity import LDiversity, LPlusDiversity, MultiAttributeLDiversity
+from discreet.privacy.events import GBalance, HAffiliation
+from discreet.privacy.identity import KAnonymity
+from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
+from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
+from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
+
+_ALL: tuple[type[PrivacyModel], ...] = (
+    KAnonymity,
+    LDiversity,
+    MultiAttributeLDiversity,
+    LPlusDiversity,
+    PSensitivity,
+    PPlusSensitivity,
+    PAlphaSensitivity,
+    AlphaKAnonymity,
+    ConfidenceBounding,
+    XYPrivacy,
+    TCloseness,
+    BetaLikeness,
+    DeltaDisclosure,
+    KEAnonymity,
+    EpsilonMAnonymity,
+    WorstGroupProtection,
+    GBalance,
+    HAffiliation,
+)
+
+MODELS: Mapping[str, type[PrivacyModel]] = MappingProxyType({model.id: model for model in _ALL})
+"""Every model by its ``id``, the name in a policy file."""
+
+
+def build_model(model: str, parameters: Mapping[str, object]) -> PrivacyModel:
+    """The model that a policy file asks for, or an error that says which name or parameter is wrong.
+
+    >>> build_model("l-diversity", {"l": 3, "kind": "entropy", "sensitive": "dx"})
+    LDiversity(l=3, sensitive='dx', kind='entropy', c=None)
+    >>> build_model("k-anonimity", {"k": 5})
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: there is no model 'k-anonimity'; did you mean 'k-anonymity'? ...
+    """
+    if model not in MODELS:
+        close = get_close_matches(model, MODELS, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InvalidParameter(
+            f"there is no model {model!r}", remedy=f"{hint}The models are: {', '.join(MODELS)}"
+        )
+    kind = MODELS[model]
+    known = {one.name: one for one in fields(kind) if one.init}  # type: ignore[arg-type]  # all are dataclasses
+    takes = f"{model} takes {', '.join(known)}"
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        raise InvalidParameter(f"{model} has no parameter {', '.join(unknown)}", remedy=takes)
+    missing = [name for name, one in known.items() if one.default is MISSING and name not in parameters]
+    if missing:
+        raise InvalidParameter(f"{model} lacks {', '.join(missing)}", remedy=takes)
+    return kind(**parameters)
