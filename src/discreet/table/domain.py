@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -63,6 +64,19 @@ class Domain:
         else:
             found = np.array([_number(value) for value in self.values.to_pylist()], dtype=np.float64)
         return np.append(found, np.nan) if self.has_null else np.asarray(found, dtype=np.float64)
+
+    @property
+    def is_text(self) -> bool:
+        return bool(pa.types.is_string(self.values.type) or pa.types.is_large_string(self.values.type))
+
+    def codes_of(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """The codes of those texts that are values of this (text) attribute.
+
+        >>> Domain("job", pa.array(["?", "baker"])).codes_of(["?", ""])
+        array([0])
+        """
+        found = pc.index_in(pa.array(texts, self.values.type), value_set=self.values).drop_null()
+        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
     @property
     def is_numeric(self) -> bool:

@@ -1,0 +1,271 @@
+"""The policy file: TOML, read with all errors at once, written with reasons for whoever edits it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Annotated
+
+import tomlkit
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from tomlkit.items import Table as TomlTable
+
+from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
+from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
+from discreet.privacy import PrivacyModel, build_model
+from discreet.table import DataType
+from discreet.table.roles import ROLES, Role
+
+FORMAT = 1
+Score = Annotated[int, Field(ge=1, le=3)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Rating(_Strict):
+    replication: Score
+    availability: Score
+    distinguishability: Score
+
+
+class _Column(_Strict):
+    role: Role
+    type: DataType | None = None
+    reason: str = ""
+    rating: _Rating | None = None
+
+
+class _Read(_Strict):
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    names: list[str] | None = None
+    decimal: str | None = None
+    missing: list[str] = Field(default_factory=list)
+    sheet: str | None = None
+
+
+class _Population(_Strict):
+    sampling_fraction: Annotated[float, Field(gt=0, le=1)]
+
+
+class _File(_Strict):
+    format: int = FORMAT
+    profile: str = DEFAULT_PROFILE
+    population: _Population | None = None
+    read: _Read = Field(default_factory=_Read)
+    columns: dict[str, _Column] = Field(default_factory=dict)
+    require: list[dict[str, object]] = Field(default_factory=list)
+
+
+def load(path: str | PathLike[str]) -> Policy:
+    """Read a policy file. Every problem is reported at once, each with its line and remedy."""
+    place = Path(path)
+    try:
+        text = place.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UnreadableInput(f"there is no policy file {place.name}", remedy="check the path") from None
+    except (OSError, UnicodeDecodeError):
+        raise UnreadableInput(
+            f"the policy file {place.name} could not be read", remedy="it must be a UTF-8 text file in TOML"
+        ) from None
+    policy = loads(text, name=place.name)
+    if policy.profile.endswith(".toml"):
+        # A profile of one's own lies beside the policy that names it.
+        object.__setattr__(policy, "profile", str(place.parent / policy.profile))
+    return policy
+
+
+def loads(text: str, *, name: str = "policy") -> Policy:
+    """Read a policy from TOML text.
+
+    >>> loads('[columns.age]\\nrole = "quasi-identifier"').quasi_identifiers
+    ('age',)
+    """
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidPolicy([f"{name} is not valid TOML: {error}"], remedy="correct this line") from None
+    problems: list[str] = []
+    models: list[PrivacyModel] = []
+    try:
+        parsed = _File.model_validate(raw)
+    except ValidationError as error:
+        problems += [_explain(text, name, one["loc"], one["msg"], one.get("input")) for one in error.errors()]
+        parsed = None
+    for i, entry in enumerate(raw.get("require", []) if isinstance(raw.get("require"), list) else []):
+        try:
+            models.append(make_model(entry))
+        except DiscreetError as error:
+            problems.append(f"{name}, line {_line(text, ('require', i))}: {error}")
+    if parsed is not None and parsed.format != FORMAT:
+        problems.append(
+            f"{name} has format {parsed.format}; this version reads format {FORMAT}: let `discreet suggest` write a new one"
+        )
+    if problems or parsed is None:
+        raise InvalidPolicy(problems, remedy="see the reference of the policy file in the documentation")
+    return Policy(
+        columns=tuple(
+            ColumnPolicy(
+                column_name,
+                column.role,
+                column.type,
+                column.reason,
+                None if column.rating is None else Rating(**column.rating.model_dump()),
+            )
+            for column_name, column in parsed.columns.items()
+        ),
+        requirements=tuple(models),
+        profile=parsed.profile,
+        sampling_fraction=None if parsed.population is None else parsed.population.sampling_fraction,
+        read={key: value for key, value in parsed.read.model_dump().items() if value not in (None, [])},
+    )
+
+
+def make_model(entry: Mapping[str, object]) -> PrivacyModel:
+    """A privacy model from a ``[[require]]`` entry.
+
+    >>> make_model({"model": "k-anonymity", "k": 5}).describe()
+    'every class has at least 5 persons'
+    """
+    parameters = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in entry.items()
+        if key != "model"
+    }
+    return build_model(str(entry.get("model", "")), parameters)
+
+
+def dumps(
+    policy: Policy, *, notes: Mapping[str, Sequence[str]] | None = None, heading: Sequence[str] = ()
+) -> str:
+    """A policy as commented TOML. ``notes`` are comment lines per column, ``heading`` comes first."""
+    document = tomlkit.document()
+    for line in heading:
+        document.add(tomlkit.comment(line))
+    if heading:
+        document.add(tomlkit.nl())
+    document.add("format", tomlkit.item(FORMAT))
+    document.add("profile", tomlkit.item(policy.profile))
+    if policy.sampling_fraction is not None:
+        population = tomlkit.table()
+        population.add("sampling_fraction", policy.sampling_fraction)
+        document.add("population", population)
+    if policy.read:
+        read = tomlkit.table()
+        for key, value in policy.read.items():
+            read.add(key, tomlkit.item(value))
+        document.add("read", read)
+    columns = tomlkit.table(is_super_table=True)
+    for column in policy.columns:
+        columns.add(column.name, _column_item(column, (notes or {}).get(column.name, ())))
+    if policy.columns:
+        document.add("columns", columns)
+    if policy.requirements:
+        required = tomlkit.aot()
+        for model in policy.requirements:
+            entry = tomlkit.table()
+            entry.add("model", model.id)
+            for key, value in model.parameters().items():
+                if value is not None:
+                    entry.add(key, tomlkit.item(list(value) if isinstance(value, tuple) else value))
+            required.append(entry)
+        document.add("require", required)
+    return tomlkit.dumps(document)
+
+
+def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
+    item = tomlkit.table()
+    for note in notes:
+        item.add(tomlkit.comment(note))
+    role = tomlkit.item(column.role)
+    item.add("role", role)
+    if column.type:
+        item.add("type", column.type)
+    if column.reason:
+        item.add("reason", column.reason)
+    if column.rating:
+        rating = tomlkit.inline_table()
+        rating.update(
+            {
+                "replication": column.rating.replication,
+                "availability": column.rating.availability,
+                "distinguishability": column.rating.distinguishability,
+            }
+        )
+        item.add("rating", rating)
+    return item
+
+
+def save(
+    policy: Policy,
+    path: str | PathLike[str],
+    *,
+    notes: Mapping[str, Sequence[str]] | None = None,
+    heading: Sequence[str] = (),
+) -> Path:
+    """Write a policy file, whole or not at all."""
+    return write_text(Path(path), dumps(policy, notes=notes, heading=heading))
+
+
+def write_text(target: Path, text: str) -> Path:
+    """Write a text file atomically: a crash leaves the old file or the new one, never half of one."""
+    scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        scratch.write_text(text, encoding="utf-8")
+        os.replace(scratch, target)
+    except OSError as error:
+        raise UnreadableInput(
+            f"{target.name} could not be written ({error.strerror})",
+            remedy="check the folder and its permissions",
+        ) from None
+    finally:
+        scratch.unlink(missing_ok=True)
+    return target
+
+
+def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, given: object) -> str:
+    """One validation error as a sentence with its line."""
+    path = ".".join(str(part) for part in where)
+    if where and where[-1] == "role" and where[0] == "columns":
+        return f"{name}, line {_line(text, where)}: {given!r} is not a role; roles are: {', '.join(ROLES)}"
+    if "Extra inputs" in message:
+        return f"{name}, line {_line(text, where)}: unknown setting {path!r}; remove or correct it"
+    return f"{name}, line {_line(text, where)}: {path}: {message[0].lower()}{message[1:]}"
+
+
+def _line(text: str, where: Sequence[int | str]) -> int:
+    """The line on which a setting stands, as near as the headings tell.
+
+    >>> _line('profile = "x"\\n[columns.age]\\ntype = 1\\nrole = 2\\n', ("columns", "age", "role"))
+    4
+    """
+    lines = text.splitlines()
+    start = 0
+    if len(where) > 1:
+        if where[0] == "require" and isinstance(where[1], int):
+            heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*require\s*\]\]", line)]
+        else:
+            key = re.escape(str(where[1]))
+            heads = [
+                i
+                for i, line in enumerate(lines)
+                if re.match(rf"\s*\[\s*{re.escape(str(where[0]))}\s*(\.\s*[\"']?{key}[\"']?\s*)?\]", line)
+            ]
+            where = (where[0], 0, *where[2:])
+        nth = where[1] if isinstance(where[1], int) else 0
+        start = heads[nth] if nth < len(heads) else 0
+    last = str(where[-1]) if where else ""
+    for i in range(start, len(lines)):
+        if re.match(rf"\s*[\"']?{re.escape(last)}[\"']?\s*=", lines[i]):
+            return i + 1
+        if i > start and lines[i].lstrip().startswith("["):
+            break
+    return start + 1

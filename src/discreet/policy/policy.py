@@ -1,0 +1,198 @@
+"""The policy: what the columns are, what is required, and by which profile the release is judged."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from discreet.errors import InvalidPolicy, UnknownColumn
+from discreet.privacy import PrivacyModel
+from discreet.table import Column, DataType, Table
+from discreet.table.roles import Role
+
+DEFAULT_PROFILE = "open-data"
+
+
+@dataclass(frozen=True)
+class Rating:
+    """How well a column serves to re-identify people, 1 (low) to 3 (high) on each of three counts.
+
+    Replication: how constant the information is about a person; availability: how easily others get it;
+    distinguishability: how well it tells people apart. (Aufschläger et al. 2023, section 6.7.1.)
+    """
+
+    replication: int
+    availability: int
+    distinguishability: int
+
+    @property
+    def total(self) -> int:
+        return self.replication + self.availability + self.distinguishability
+
+
+@dataclass(frozen=True)
+class ColumnPolicy:
+    """One column's part in the release, and why."""
+
+    name: str
+    role: Role
+    type: DataType | None = None
+    reason: str = ""
+    rating: Rating | None = None
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Roles, requirements and profile. Frozen: ``replace`` and ``require`` make a changed one.
+
+    >>> policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"])
+    >>> policy.replace(sensitive=["income"]).sensitive
+    ('income',)
+    """
+
+    columns: tuple[ColumnPolicy, ...] = ()
+    requirements: tuple[PrivacyModel, ...] = ()
+    profile: str = DEFAULT_PROFILE
+    sampling_fraction: float | None = None
+    read: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        quasi_identifiers: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        person: str | None = None,
+        weight: str | None = None,
+        direct_identifiers: Sequence[str] = (),
+        require: Sequence[PrivacyModel] = (),
+        profile: str = DEFAULT_PROFILE,
+        sampling_fraction: float | None = None,
+    ) -> Policy:
+        """A policy from lists of column names."""
+        empty = cls(profile=profile, sampling_fraction=sampling_fraction, requirements=tuple(require))
+        return empty.replace(
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            person=person,
+            weight=weight,
+            direct_identifiers=direct_identifiers,
+        )
+
+    # ── who is who ────────────────────────────────────────────────────────────────────────────────
+
+    def _with_role(self, role: Role) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        return self._with_role("quasi-identifier")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return self._with_role("sensitive")
+
+    @property
+    def direct_identifiers(self) -> tuple[str, ...]:
+        return self._with_role("direct-identifier")
+
+    @property
+    def person(self) -> str | None:
+        return next(iter(self._with_role("person-id")), None)
+
+    @property
+    def weight(self) -> str | None:
+        return next(iter(self._with_role("weight")), None)
+
+    def column(self, name: str) -> ColumnPolicy | None:
+        return next((column for column in self.columns if column.name == name), None)
+
+    # ── changed policies ──────────────────────────────────────────────────────────────────────────
+
+    def replace(
+        self,
+        *,
+        quasi_identifiers: Sequence[str] | None = None,
+        sensitive: Sequence[str] | None = None,
+        person: str | None = None,
+        weight: str | None = None,
+        direct_identifiers: Sequence[str] | None = None,
+        insensitive: Sequence[str] | None = None,
+        requirements: Sequence[PrivacyModel] | None = None,
+        profile: str | None = None,
+        sampling_fraction: float | None = None,
+    ) -> Policy:
+        """A policy in which the named roles are held by exactly the named columns.
+
+        A column that loses its role becomes insensitive; one that is given a role loses its old one.
+        What is not named stays as it is.
+        """
+        wanted: dict[Role, Sequence[str] | None] = {
+            "quasi-identifier": quasi_identifiers,
+            "sensitive": sensitive,
+            "person-id": None if person is None else [person],
+            "weight": None if weight is None else [weight],
+            "direct-identifier": direct_identifiers,
+            "insensitive": insensitive,
+        }
+        given = {name: role for role, names in wanted.items() for name in names or ()}
+        listed = [name for names in wanted.values() for name in names or ()]
+        twice = sorted({name for name in listed if listed.count(name) > 1})
+        if twice:
+            raise InvalidPolicy(
+                [f"column {name!r} is given two roles" for name in twice], remedy="give each column one role"
+            )
+        changed = []
+        for column in self.columns:
+            if column.name in given:
+                role = given.pop(column.name)
+                if role != column.role:
+                    column = dataclasses.replace(column, role=role, reason="chosen by the user")
+            elif wanted.get(column.role) is not None:
+                column = dataclasses.replace(column, role="insensitive", reason="role taken away by the user")
+            changed.append(column)
+        changed += [ColumnPolicy(name, role, reason="chosen by the user") for name, role in given.items()]
+        return dataclasses.replace(
+            self,
+            columns=tuple(changed),
+            requirements=self.requirements if requirements is None else tuple(requirements),
+            profile=profile or self.profile,
+            sampling_fraction=self.sampling_fraction if sampling_fraction is None else sampling_fraction,
+        )
+
+    def require(self, *models: PrivacyModel) -> Policy:
+        """A policy with further requirements."""
+        return dataclasses.replace(self, requirements=self.requirements + models)
+
+    # ── against a table ───────────────────────────────────────────────────────────────────────────
+
+    def fit(self, table: Table) -> Table:
+        """The table with the policy's types, after checking that policy and table agree; all problems at once."""
+        problems = list(self.problems(table.columns))
+        if problems:
+            raise InvalidPolicy(
+                problems, remedy="correct the policy, or let `discreet suggest` write one for this table"
+            )
+        return table.retype({column.name: column.type for column in self.columns if column.type})
+
+    def problems(self, columns: Iterable[Column]) -> Iterable[str]:
+        """What keeps this policy from being applied to a table with these columns."""
+        known = {column.name: column for column in columns}
+        for column in self.columns:
+            if column.name not in known:
+                yield str(UnknownColumn(column.name, known))
+        for role in ("person-id", "weight"):
+            holders = self._with_role(role)
+            if len(holders) > 1:
+                yield f"{len(holders)} columns have the role {role} ({', '.join(holders)}); at most one may"
+        if not self.quasi_identifiers:
+            yield "no column is a quasi-identifier; name those that an intruder may know, e.g. age, sex, postcode"
+        for model in self.requirements:
+            if model.sensitive not in (None, "*") and model.sensitive not in self.sensitive:
+                yield (
+                    f"the requirement {model.id!r} speaks of {model.sensitive!r}, "
+                    "which does not have the role sensitive in this policy"
+                )
+        if self.sampling_fraction is not None and not 0 < self.sampling_fraction <= 1:
+            yield f"the sampling fraction is {self.sampling_fraction}; it must be above 0 and at most 1"

@@ -1,0 +1,397 @@
+"""The audit: everything that is measured about a table before anybody decides, and the decision."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Literal
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses
+from discreet.engine.read import read
+from discreet.measure import Estimate, Measure, RecordRisk
+from discreet.policy import Policy
+from discreet.privacy import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    EpsilonMAnonymity,
+    GBalance,
+    HAffiliation,
+    KAnonymity,
+    KEAnonymity,
+    LDiversity,
+    MultiAttributeLDiversity,
+    PrivacyModel,
+    TCloseness,
+    WorstGroupProtection,
+)
+from discreet.release.profile import load_profile
+from discreet.release.rules import RULES
+from discreet.release.verdict import Verdict, decide
+from discreet.risk.dependence import Dependence, dependence
+from discreet.risk.exposure import AttributeContribution, RiskyClass, contributions, riskiest_classes
+from discreet.risk.individual import global_risk
+from discreet.risk.markov import markov_risk
+from discreet.risk.population import dankar, pitman, snb, zayatz
+from discreet.risk.prosecutor import (
+    average_risk,
+    journalist,
+    marketer,
+    prosecutor,
+    share_above,
+    unique_records,
+)
+from discreet.risk.scorr import all_scorr
+from discreet.risk.special_uniques import Combination, SudaResult, combinations, suda
+from discreet.table import MISSING_MARKS, Domain, Source, Table
+
+Progress = Callable[[str], None]
+Detail = Literal["full", "core"]
+RIGHT_EDGE_OF_SMALL = 11
+
+
+@dataclass(frozen=True)
+class MissingValues:
+    """How a column's missing values were treated: nulls as a class of their own, marks as ordinary values."""
+
+    column: str
+    nulls: int
+    marks: int
+
+    @property
+    def treatment(self) -> str:
+        parts = []
+        if self.nulls:
+            parts.append(f"{self.nulls:,} nulls, counted as one value of their own")
+        if self.marks:
+            parts.append(f"{self.marks:,} missing marks, kept as ordinary values")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Who and what is most exposed (full audits only)."""
+
+    combinations: tuple[Combination, ...]
+    contributions: tuple[AttributeContribution, ...]
+    riskiest: tuple[RiskyClass, ...]
+    special_uniques: SudaResult
+    dependence: Dependence
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found about a table, and what it means for its release.
+
+    ``print`` it in a terminal, show it in a notebook, ``to_dict`` it for machines, ``report`` it for people.
+    """
+
+    source: Source
+    rows: int
+    persons: int
+    event_level: bool
+    columns: int
+    policy: Policy
+    verdict: Verdict
+    measures: tuple[Measure, ...]
+    risks: tuple[RecordRisk, ...]
+    estimates: tuple[Estimate, ...]
+    missing: tuple[MissingValues, ...]
+    exposure: Exposure | None
+    classes: EquivalenceClasses = field(repr=False)
+    notes: tuple[str, ...] = ()
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    # ── looking things up ─────────────────────────────────────────────────────────────────────────
+
+    def measure(self, name: str, attribute: str | None = None) -> Measure:
+        """The measure of that name; the worst over sensitive attributes unless one is named."""
+        found = [m for m in self.measures if m.name == name and attribute in (None, m.attribute)]
+        if not found:
+            raise KeyError(
+                f"no measure {name!r}; there are: {', '.join(dict.fromkeys(m.name for m in self.measures))}"
+            )
+        return worst_measure(found)
+
+    def risk(self, name: str, *, attribute: str | None = None, sensitive: str | None = None) -> RecordRisk:
+        """The record risk of that name for the whole quasi-identifier or one attribute of it."""
+        found = [
+            r
+            for r in self.risks
+            if r.name == name and r.attribute == attribute and sensitive in (None, r.sensitive)
+        ]
+        if not found:
+            raise KeyError(
+                f"no risk {name!r}; there are: {', '.join(dict.fromkeys(r.name for r in self.risks))}"
+            )
+        return max(found, key=lambda risk: risk.max)
+
+    @property
+    def class_sizes(self) -> dict[int, int]:
+        """Records per class size (in persons at event level, else in records)."""
+        sizes = self.classes.persons if self.event_level else self.classes.records
+        found, where = np.unique(sizes, return_inverse=True)
+        records = np.bincount(where, weights=self.classes.records).astype(int)
+        return dict(zip(found.tolist(), records.tolist(), strict=True))
+
+    # ── for machines ──────────────────────────────────────────────────────────────────────────────
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything as JSON-ready data, in the published schema. Holds no cell value."""
+        found: dict[str, object] = {
+            "schema": "discreet-audit-1",
+            "created": self.created.isoformat(timespec="seconds"),
+            "versions": versions(),
+            "table": {
+                **self.source.to_dict(),
+                "rows": self.rows,
+                "persons": self.persons,
+                "columns": self.columns,
+                "level": "event" if self.event_level else "person",
+                "classes": len(self.classes),
+                "missing": [
+                    {"column": m.column, "nulls": m.nulls, "marks": m.marks, "treatment": m.treatment}
+                    for m in self.missing
+                ],
+            },
+            "policy": {
+                "profile": self.policy.profile,
+                "columns": [
+                    {"name": c.name, "role": c.role, "type": c.type, "reason": c.reason}
+                    for c in self.policy.columns
+                ],
+                "requirements": [
+                    {"model": m.id, **{k: v for k, v in m.parameters().items() if v is not None}}
+                    for m in self.policy.requirements
+                ],
+                "sampling_fraction": self.policy.sampling_fraction,
+            },
+            "verdict": self.verdict.to_dict(),
+            "measures": _grouped(self.measures),
+            "risks": _grouped_risks(self.risks),
+            "estimates": {estimate.name: estimate.to_dict() for estimate in self.estimates},
+            "notes": list(self.notes),
+        }
+        if self.exposure is not None:
+            found["exposure"] = {
+                "combinations": [c.to_dict() for c in self.exposure.combinations],
+                "contributions": [c.to_dict() for c in self.exposure.contributions],
+                "riskiest": [r.to_dict() for r in self.exposure.riskiest],
+                "special_uniques": self.exposure.special_uniques.to_dict(),
+                "dependence": self.exposure.dependence.to_dict(),
+            }
+        return found
+
+
+def audit(
+    source: object,
+    policy: Policy | None = None,
+    *,
+    detail: Detail = "full",
+    progress: Progress | None = None,
+) -> Audit:
+    """Audit a table: measure, estimate, and decide by the policy's profile.
+
+    ``source`` is a table or anything ``discreet.read`` takes; without a ``policy`` the roles are suggested.
+    ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence.
+    """
+    say = progress or (lambda _: None)
+    table = source if isinstance(source, Table) else read(source)
+    notes: list[str] = []
+    if policy is None:
+        from discreet.policy.suggest import suggest
+
+        say("suggesting roles")
+        policy = suggest(table)
+        notes.append("no policy was given: roles were suggested from names and content and should be checked")
+    profile = load_profile(policy.profile)
+    table = policy.fit(table)
+    say("counting equivalence classes")
+    classes = table.engine.count(
+        table,
+        quasi_identifiers=policy.quasi_identifiers,
+        sensitive=policy.sensitive,
+        person=policy.person,
+        weight=policy.weight,
+    )
+    if not policy.sensitive:
+        notes.append(
+            "no sensitive attribute is named: only re-identification is assessed, not what is disclosed"
+        )
+    say("privacy models")
+    measures = measure_all(classes)
+    say("risks per record")
+    risks = [*all_scorr(classes, progress=progress), prosecutor(classes)]
+    if classes.class_weights is not None:
+        risks.append(journalist(classes, np.maximum(classes.class_weights, classes.persons)))
+    if len(classes.names) > 1 and not classes.event_level:
+        risks.append(markov_risk(classes, known=[classes.names[0]]))
+    rules = []
+    for rule in profile.rules:
+        say(f"rule {rule}")
+        rules.append(RULES[rule](table, policy))
+    say("verdict")
+    verdict = decide(classes, policy=policy, profile=profile, risks=risks, rules=rules)
+    return Audit(
+        source=table.source,
+        rows=table.rows,
+        persons=classes.total_persons,
+        event_level=classes.event_level,
+        columns=len(table.columns),
+        policy=policy,
+        verdict=verdict,
+        measures=tuple(measures),
+        risks=tuple(risks),
+        estimates=tuple(_estimates(classes, policy, say)),
+        missing=tuple(_missing(classes)),
+        exposure=_exposure(classes, policy, say) if detail == "full" else None,
+        classes=classes,
+        notes=tuple(notes),
+    )
+
+
+def measure_all(classes: EquivalenceClasses) -> list[Measure]:
+    """Every privacy model that the table can be measured by, for each sensitive attribute."""
+    models: list[PrivacyModel] = [KAnonymity(1)]
+    if classes.event_level:
+        models += [KAnonymity(1, unit="records"), GBalance(0.0)]
+    for domain in classes.sensitive:
+        models += _sensitive_models(domain, classes)
+    if len(classes.sensitive) > 1:
+        models.append(MultiAttributeLDiversity(1))
+    measures = [model.measure(classes) for model in models]
+    return [
+        *measures,
+        unique_records(classes),
+        average_risk(classes),
+        marketer(classes),
+        share_above(classes, 1 / RIGHT_EDGE_OF_SMALL),
+    ]
+
+
+def _sensitive_models(domain: Domain, classes: EquivalenceClasses) -> list[PrivacyModel]:
+    name = domain.name
+    models: list[PrivacyModel] = [
+        LDiversity(1, name),
+        LDiversity(1, name, kind="entropy"),
+        LDiversity(1, name, kind="simple"),
+        LDiversity(2, name, kind="recursive", c=1.0),
+        TCloseness(1.0, name, distance="ordered" if domain.is_numeric else "equal"),
+        BetaLikeness(1.0, name),
+        BetaLikeness(1.0, name, kind="enhanced"),
+        DeltaDisclosure(1.0, name),
+        AlphaKAnonymity(1.0, 1, name),
+    ]
+    if classes.event_level:
+        models.append(HAffiliation(1.0, name))
+    if domain.is_numeric:
+        known = domain.numbers[~np.isnan(domain.numbers)]
+        width = float(known.max() - known.min()) * 0.05
+        models.append(KEAnonymity(1, 0.0, name))
+        if width > 0:
+            models += [EpsilonMAnonymity(width, 1.0, name), WorstGroupProtection(1.0, width, name)]
+    return models
+
+
+def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> list[Estimate]:
+    """What the sample says about the population; needs weights or a sampling fraction."""
+    weights = classes.class_weights
+    fraction = policy.sampling_fraction
+    if fraction is None and weights is not None:
+        fraction = min(1.0, classes.total / float(weights.sum()))
+    if fraction is None:
+        return []
+    say("population estimates")
+    sizes = classes.persons
+    found = [estimate(sizes, sampling_fraction=fraction) for estimate in (zayatz, pitman, snb, dankar)]
+    if weights is not None:
+        risk = global_risk(sizes, population_sizes=np.maximum(weights, sizes))
+    else:
+        risk = global_risk(sizes, sampling_fraction=fraction)
+    return [*found, risk.expected, risk.rate]
+
+
+def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
+    found = []
+    for name in (*classes.names, *(domain.name for domain in classes.sensitive)):
+        domain, codes = classes.column_of_cells(name)
+        totals = np.bincount(codes, weights=classes.counts, minlength=domain.size)
+        nulls = int(totals[domain.null_code]) if domain.null_code is not None else 0
+        marks = 0
+        if domain.is_text:
+            marked = domain.codes_of(MISSING_MARKS)
+            marks = int(totals[marked].sum())
+        if nulls or marks:
+            found.append(MissingValues(name, nulls, marks))
+    return found
+
+
+def _exposure(classes: EquivalenceClasses, policy: Policy, say: Progress) -> Exposure:
+    say("combinations that single people out")
+    names = [*classes.names, *(domain.name for domain in classes.sensitive)]
+    return Exposure(
+        combinations=tuple(combinations(classes, max_size=3, progress=say)),
+        contributions=tuple(contributions(classes)),
+        riskiest=tuple(riskiest_classes(classes, 10)),
+        special_uniques=suda(
+            classes,
+            max_size=min(3, len(classes.names)),
+            sampling_fraction=policy.sampling_fraction,
+            progress=say,
+        ),
+        dependence=dependence(classes, names),
+    )
+
+
+def worst_measure(measures: Sequence[Measure]) -> Measure:
+    """The least protective of several measures of one kind."""
+    pick = min if measures[0].better == "higher" else max
+    return pick(measures, key=lambda measure: measure.value)
+
+
+def _grouped(measures: Sequence[Measure]) -> dict[str, object]:
+    """Measures by name: the worst over sensitive attributes, and each attribute's own."""
+    found: dict[str, object] = {}
+    for name in dict.fromkeys(measure.name for measure in measures):
+        same = [measure for measure in measures if measure.name == name]
+        entry = worst_measure(same).to_dict()
+        if same[0].attribute is not None:
+            entry["by_attribute"] = {str(one.attribute): one.to_dict()["value"] for one in same}
+        elif len(same) > 1:
+            entry["by_unit"] = {one.unit: one.to_dict()["value"] for one in same}
+        found[name] = entry
+    return found
+
+
+def _grouped_risks(risks: Sequence[RecordRisk]) -> dict[str, object]:
+    """Risks by name: for the whole quasi-identifier, and for each attribute alone."""
+    found: dict[str, object] = {}
+    for name in dict.fromkeys(risk.name for risk in risks):
+        same = [risk for risk in risks if risk.name == name]
+        whole = [risk for risk in same if risk.attribute is None] or same
+        entry = max(whole, key=lambda risk: risk.max).to_dict()
+        parts = [
+            {
+                k: v
+                for k, v in risk.to_dict().items()
+                if k in ("attribute", "sensitive", "min", "mean", "median", "max")
+            }
+            for risk in same
+        ]
+        entry["parts"] = parts
+        found[name] = entry
+    return found
+
+
+def versions() -> dict[str, str]:
+    """What the numbers were made with."""
+    return {
+        "discreet": version("discreet"),
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("duckdb", "numpy", "pyarrow")},
+    }

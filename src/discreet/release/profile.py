@@ -1,0 +1,153 @@
+"""Profiles: by whose standard a release is judged. Data files with source and date; a user's own beside them."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from discreet.errors import DiscreetError, InvalidPolicy
+from discreet.policy.file import make_model
+
+RuleId = Literal["no-direct-identifiers", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limit(_Strict):
+    """A bound on a statistic of a record risk, e.g. the maximum of the prosecutor risk."""
+
+    risk: Literal["prosecutor", "uniqueness", "uniformity", "correlation"]
+    statistic: Literal["max", "mean"] = "max"
+    at_most: float
+    source: str = ""
+
+
+class Extended(_Strict):
+    """Where the extended risks change from low to medium and from medium to high."""
+
+    low: float = 0.33
+    medium: float = 0.66
+    source: str = ""
+
+
+class _ProfileFile(_Strict):
+    title: str
+    description: str
+    source: str
+    date: date
+    rules: tuple[RuleId, ...] = ()
+    require: tuple[dict[str, object], ...] = ()
+    limit: tuple[Limit, ...] = ()
+    extended: Extended | None = None
+
+
+@dataclass(frozen=True)
+class ProfileRequirement:
+    """A privacy model that a profile asks for; ``sensitive = "*"`` means each sensitive attribute."""
+
+    entry: dict[str, object]
+    source: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A standard of judgement with its source and date."""
+
+    id: str
+    title: str
+    description: str
+    source: str
+    date: date
+    requirements: tuple[ProfileRequirement, ...]
+    limits: tuple[Limit, ...]
+    extended: Extended | None
+    rules: tuple[RuleId, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "title": self.title,
+            "description": self.description,
+            "source": self.source,
+            "date": self.date.isoformat(),
+        }
+
+
+def profile_names() -> tuple[str, ...]:
+    """The profiles that come with discreet.
+
+    >>> "open-data" in profile_names()
+    True
+    """
+    folder = resources.files("discreet.release") / "profiles"
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load_profile(name: str) -> Profile:
+    """A profile by its name, or from a file of one's own (a path that ends in ``.toml``).
+
+    >>> load_profile("open-data").date.isoformat()
+    '2025-04-22'
+    """
+    if name.endswith(".toml"):
+        path = Path(name)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise InvalidPolicy(
+                [f"the profile {path.name} could not be read"],
+                remedy="check the path; it is a UTF-8 TOML file beside the policy",
+            ) from None
+        identifier = path.stem
+    elif name in profile_names():
+        text = (resources.files("discreet.release") / "profiles" / f"{name}.toml").read_text(encoding="utf-8")
+        identifier = name
+    else:
+        raise InvalidPolicy(
+            [f"there is no profile {name!r}"],
+            remedy="profiles are: " + ", ".join(profile_names()) + "; or name a .toml file of your own",
+        )
+    return _parse(identifier, text)
+
+
+def _parse(identifier: str, text: str) -> Profile:
+    try:
+        parsed = _ProfileFile.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidPolicy([f"the profile {identifier} is not valid TOML: {error}"]) from None
+    except ValidationError as error:
+        raise InvalidPolicy(
+            [
+                f"the profile {identifier}: {'.'.join(map(str, one['loc']))}: {one['msg'][0].lower()}{one['msg'][1:]}"
+                for one in error.errors()
+            ]
+        ) from None
+    requirements, problems = [], []
+    for entry in parsed.require:
+        model = {key: value for key, value in entry.items() if key != "source"}
+        try:
+            make_model(model)
+        except DiscreetError as error:
+            problems.append(f"the profile {identifier}: {error}")
+        requirements.append(ProfileRequirement(model, str(entry.get("source", parsed.source))))
+    if problems:
+        raise InvalidPolicy(problems)
+    return Profile(
+        id=identifier,
+        title=parsed.title,
+        description=parsed.description,
+        source=parsed.source,
+        date=parsed.date,
+        requirements=tuple(requirements),
+        limits=parsed.limit,
+        extended=parsed.extended,
+        rules=parsed.rules,
+    )

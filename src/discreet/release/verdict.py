@@ -1,0 +1,249 @@
+"""The verdict: conventional compliance, extended category, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from discreet.classes import EquivalenceClasses
+from discreet.measure import RecordRisk
+from discreet.policy import Policy
+from discreet.policy.file import make_model
+from discreet.privacy import PrivacyModel, assess
+from discreet.release.profile import Limit, Profile
+from discreet.release.rules import RuleResult
+from discreet.risk.scorr import Category, category
+
+Decision = Literal["release", "release-with-acknowledged-risk", "do-not-release"]
+
+GRADES: tuple[Category, ...] = ("high", "medium", "low")
+WORDS: dict[Decision, str] = {
+    "release": "This table may be released.",
+    "release-with-acknowledged-risk": "This table may be released if the remaining risk is acknowledged.",
+    "do-not-release": "Do not release this table.",
+}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One thing that was asked, what was found, and whether it holds."""
+
+    id: str
+    description: str
+    found: str
+    holds: bool
+    origin: Literal["policy", "profile"]
+    source: str
+    value: float | None = None
+    threshold: float | None = None
+    attribute: str | None = None
+    failing_records: int | None = None
+    failing_share: float | None = None
+    remedy: str = ""
+    rank: int = 9
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "description": self.description,
+            "found": self.found,
+            "holds": self.holds,
+            "origin": self.origin,
+            "source": self.source,
+            "value": self.value,
+            "threshold": self.threshold,
+            "attribute": self.attribute,
+            "failing_records": self.failing_records,
+            "failing_share": self.failing_share,
+            "remedy": self.remedy,
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """May this be released? In words, with every criterion and the obstacles, most important first."""
+
+    decision: Decision
+    compliant: bool
+    category: Category | None
+    criteria: tuple[Criterion, ...]
+    profile: Profile
+
+    @property
+    def words(self) -> str:
+        """The decision as a sentence."""
+        return WORDS[self.decision]
+
+    @property
+    def obstacles(self) -> tuple[Criterion, ...]:
+        """What stands in the way, most important first."""
+        failed = [criterion for criterion in self.criteria if not criterion.holds]
+        return tuple(sorted(failed, key=lambda c: (c.rank, -(c.failing_share or 0.0))))
+
+    @property
+    def passes(self) -> bool:
+        """Whether every requirement of the policy and its profile holds (what ``discreet check`` answers)."""
+        return all(criterion.holds for criterion in self.criteria)
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "decision": self.decision,
+            "words": self.words,
+            "compliant": self.compliant,
+            "category": self.category,
+            "passes": self.passes,
+            "profile": self.profile.to_dict(),
+            "obstacles": [criterion.to_dict() for criterion in self.obstacles],
+            "criteria": [criterion.to_dict() for criterion in self.criteria],
+        }
+
+
+def decide(
+    classes: EquivalenceClasses,
+    *,
+    policy: Policy,
+    profile: Profile,
+    risks: Sequence[RecordRisk],
+    rules: Sequence[RuleResult] = (),
+) -> Verdict:
+    """Judge a table by its policy and profile.
+
+    Conventional: every rule, required model and limit must hold, else the table does not comply.
+    Extended (profiles that have it): the maximum over records of uniqueness, uniformity and correlation
+    risk is low, medium or high; the worst decides. Not compliant or high: do not release; medium: release
+    with the risk acknowledged; low: release. (Folz et al. 2025, section IV-B.) The Markov-model risk is
+    reported and never decides.
+    """
+    criteria = [_rule(result) for result in rules]
+    for model, origin, source in _models(policy, profile):
+        criteria.append(_requirement(model, classes, origin, source))
+    criteria += [_limit(limit, risks) for limit in profile.limits]
+    compliant = all(criterion.holds for criterion in criteria)
+    found: Category | None = None
+    if profile.extended is not None:
+        extended = [_extended(name, risks, profile) for name in ("uniqueness", "uniformity", "correlation")]
+        known = [one for one in extended if one is not None]
+        criteria += [criterion for criterion, _ in known]
+        grades = {grade for _, grade in known}
+        found = next((grade for grade in GRADES if grade in grades), None)
+    decision: Decision = "release"
+    if not compliant or found == "high":
+        decision = "do-not-release"
+    elif found == "medium":
+        decision = "release-with-acknowledged-risk"
+    return Verdict(decision, compliant, found, tuple(criteria), profile)
+
+
+def _models(policy: Policy, profile: Profile) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
+    """Required models; ``sensitive = "*"`` stands for each sensitive attribute in turn."""
+    found: list[tuple[PrivacyModel, Literal["policy", "profile"], str]] = []
+    for wanted in profile.requirements:
+        targets = policy.sensitive if wanted.entry.get("sensitive") == "*" else (None,)
+        for target in targets:
+            entry = dict(wanted.entry) if target is None else {**wanted.entry, "sensitive": target}
+            found.append((make_model(entry), "profile", wanted.source))
+    for model in policy.requirements:
+        if model.sensitive == "*":
+            parameters = model.parameters()
+            found += [
+                (make_model({"model": model.id, **parameters, "sensitive": target}), "policy", model.source)
+                for target in policy.sensitive
+            ]
+        else:
+            found.append((model, "policy", model.source))
+    return found
+
+
+def _requirement(
+    model: PrivacyModel, classes: EquivalenceClasses, origin: Literal["policy", "profile"], source: str
+) -> Criterion:
+    [row] = assess([model], classes)
+    value = row.measure.value
+    unit = f" {row.measure.unit}" if row.measure.unit in ("records", "persons") else ""
+    return Criterion(
+        id=model.name,
+        description=row.description,
+        found=f"{value:.4g}{unit}",
+        holds=row.holds,
+        origin=origin,
+        source=source,
+        value=value,
+        threshold=row.threshold,
+        attribute=model.sensitive,
+        failing_records=row.failing_records,
+        failing_share=row.failing_records / classes.total,
+        remedy=""
+        if row.holds
+        else f"generalise quasi-identifiers or suppress {row.failing_records:,} records "
+        f"({row.failing_records / classes.total:.1%})",
+        rank=1 if model.id == "k-anonymity" else 2,
+    )
+
+
+def _rule(result: RuleResult) -> Criterion:
+    return Criterion(
+        id=result.id,
+        description=result.description,
+        found=result.found,
+        holds=result.holds,
+        origin="profile",
+        source=result.source,
+        remedy=result.remedy,
+        rank=0,
+    )
+
+
+def _limit(limit: Limit, risks: Sequence[RecordRisk]) -> Criterion:
+    fitting = [risk for risk in risks if risk.name == limit.risk and risk.attribute is None]
+    worst = max(fitting, key=lambda risk: float(getattr(risk, limit.statistic)))
+    value = float(getattr(worst, limit.statistic))
+    above = worst.share_above(limit.at_most)
+    holds = value <= limit.at_most + 1e-9
+    word = "largest" if limit.statistic == "max" else "mean"
+    return Criterion(
+        id=f"{limit.risk}-{limit.statistic}",
+        description=f"the {word} {limit.risk} risk is at most {limit.at_most:.4g}",
+        found=f"{value:.4g}",
+        holds=holds,
+        origin="profile",
+        source=limit.source,
+        value=value,
+        threshold=limit.at_most,
+        failing_share=above,
+        failing_records=round(above * int(worst.weights.sum())),
+        remedy="" if holds else f"{above:.1%} of the records are above it: generalise or suppress them",
+        rank=1,
+    )
+
+
+def _extended(name: str, risks: Sequence[RecordRisk], profile: Profile) -> tuple[Criterion, Category] | None:
+    """One of the extended risks as a criterion: the worst over the whole quasi-identifier and each attribute."""
+    assert profile.extended is not None
+    low, medium = profile.extended.low, profile.extended.medium
+    fitting = [risk for risk in risks if risk.name == name and risk.decides]
+    if not fitting:
+        return None
+    worst = max(fitting, key=lambda risk: (risk.max, risk.attribute is None))
+    grade = category(worst.max, low=low, medium=medium)
+    above = worst.share_above(medium)
+    whom = "the whole quasi-identifier" if worst.attribute is None else worst.attribute
+    about = f" for {worst.sensitive}" if worst.sensitive else ""
+    criterion = Criterion(
+        id=name,
+        description=f"the {name} risk of the worst-placed record is not high (at most {medium:g})",
+        found=f"{worst.max:.4g} ({grade}; {whom}{about})",
+        holds=grade != "high",
+        origin="profile",
+        source=profile.extended.source,
+        value=worst.max,
+        threshold=medium,
+        attribute=worst.sensitive,
+        failing_share=above,
+        failing_records=round(above * int(worst.weights.sum())),
+        remedy=""
+        if grade != "high"
+        else f"{above:.1%} of the records are above it: coarsen {'the quasi-identifiers' if worst.attribute is None else worst.attribute}",
+        rank=3,
+    )
+    return criterion, grade
