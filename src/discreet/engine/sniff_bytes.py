@@ -1,0 +1,287 @@
+"""From bytes to text: compression, encoding, and what is not text at all."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
+
+NEWLINE = re.compile(r"\r\n|\r|\n")
+CHUNK = 1 << 20
+# A sample must hold some whole lines, however long they are; beyond this it is no table.
+LONGEST_SAMPLE = 1 << 26
+LINES_WANTED = 50
+
+MAGIC = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook (.xlsx)"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)"),
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"BZh91AY&SY", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    (b"ARROW1\x00\x00", "an Arrow file"),
+    (b"Obj\x01", "an Avro file"),
+    (b"RDX2\n", "an R data file"),
+    (b"RDX3\n", "an R data file"),
+    (b"$FL2@(#)", "an SPSS file"),
+    (b"<stata_dta>", "a Stata file"),
+    (b"{\\rtf", "an RTF document"),
+)
+MARKUP = re.compile(rb"\s*(?:(<!doctype|<html)|(<\?xml)|(\{\s*\"|\[\s*\{))", re.IGNORECASE)
+MARKUP_NAMES = ("an HTML page", "an XML document", "JSON")
+
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig", "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32", "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32", "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16", "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16", "utf-16-be"),
+)
+# Control characters that no text holds; \x01 and \x1f are left out because some exports use them as delimiters.
+CONTROL = re.compile(r"[\x02-\x08\x0e-\x19\x1c-\x1e\x7f]")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The decoded beginning of a file; ``complete`` when it is the whole file."""
+
+    text: str
+    complete: bool
+    encoding: str
+    encoding_reason: str
+    compression: str
+    ends_blank: bool
+
+
+@contextmanager
+def open_bytes(path: Path, compression: str) -> Iterator[IO[bytes]]:
+    """Open a plain or gzip file; every failure of the file itself becomes an ``UnreadableInput``."""
+    try:
+        with path.open("rb") as raw:
+            if compression == "gzip":
+                with gzip.open(raw, "rb") as unpacked:
+                    yield cast(IO[bytes], unpacked)
+            else:
+                yield raw
+    except FileNotFoundError as error:
+        raise UnreadableInput(f"there is no file {path.name}", remedy="check the path") from error
+    except IsADirectoryError as error:
+        raise UnreadableInput(f"{path.name} is a folder", remedy="name one file in it") from error
+    except PermissionError as error:
+        raise UnreadableInput(
+            f"{path.name} may not be read by this user", remedy="change its permissions"
+        ) from error
+    except EOFError as error:
+        raise UnreadableInput(
+            f"the gzip file {path.name} is cut off before its end", remedy="copy or download it again"
+        ) from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise UnreadableInput(
+            f"the gzip file {path.name} is damaged", remedy="copy or download it again"
+        ) from error
+    except OSError as error:
+        raise UnreadableInput(
+            f"{path.name} could not be read ({error.strerror or 'input/output error'})",
+            remedy="check the disk and the path",
+        ) from error
+
+
+def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> Sample:
+    """Read and decode the beginning of a file, or say what the file is if it is not text.
+
+    A gzip file is read to its end, because only there does it show that it is whole.
+    """
+    if encoding is not None:
+        _check_encoding(encoding)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UnreadableInput(f"{path.name} is not a regular file", remedy="copy its content to a file first")
+    with open_bytes(path, "") as raw:
+        compression = "gzip" if raw.read(2) == b"\x1f\x8b" else ""
+    data, tail, complete = _read_ends(path, compression, sample_bytes)
+    if not data:
+        raise EmptyTable(f"{path.name} is empty", remedy="check that the export finished")
+    _refuse_other_formats(path, data)
+    chosen, reason = _choose_encoding(path, data, complete, encoding)
+    text = _decode(path, data, complete, chosen, compression)
+    nul = text.find("\0")
+    if nul >= 0:
+        raise nul_error(path, line_at(text, nul))
+    if not text.strip():
+        raise EmptyTable(f"{path.name} holds only blank lines", remedy="check that the export finished")
+    unit = next((name for bom, _, name in BOMS if data.startswith(bom)), chosen)
+    # The tail may begin inside a character, hence "replace"; only its line ends matter.
+    end = tail.decode(unit, errors="replace")
+    ends_blank = re.search(r"(?:\r\n|\n|\r(?!\n)){2}\Z", end) is not None
+    return Sample(text, complete, chosen, reason, compression, ends_blank)
+
+
+def line_at(text: str, position: int) -> int:
+    r"""Number of the line that holds the character at ``position``.
+
+    >>> line_at("a\r\nb\rc\n", 5)
+    3
+    """
+    return sum(1 for _ in NEWLINE.finditer(text, 0, position)) + 1
+
+
+def nul_error(path: Path, line: int) -> UnreadableInput:
+    """A NUL byte: the file is binary, damaged, or in an encoding of two bytes per character."""
+    return UnreadableInput(
+        f"line {line} of {path.name} holds a NUL byte, so it is binary or damaged",
+        remedy="export it again as text, or pass encoding= (utf-16-le and utf-16-be have NUL bytes)",
+    )
+
+
+def locate_undecodable(path: Path, encoding: str, compression: str) -> tuple[int, int]:
+    """Byte offset (after unpacking) and line number of the first byte that ``encoding`` cannot decode."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    read, line, last = 0, 1, ""
+    with open_bytes(path, compression) as stream:
+        while True:
+            chunk = stream.read(CHUNK)
+            try:
+                text = last + decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                start = read + len(chunk) - len(error.object)
+                before = last + error.object[: error.start].decode(encoding, errors="ignore")
+                return start + error.start, line + sum(1 for _ in NEWLINE.finditer(before))
+            read += len(chunk)
+            # A carriage return at the end of a chunk may be the first half of a line end.
+            last = "\r" if text.endswith("\r") else ""
+            line += sum(1 for _ in NEWLINE.finditer(text.removesuffix("\r")))
+            if not chunk:
+                raise AssertionError(f"{encoding} decodes the whole file")
+
+
+def undecodable_error(path: Path, encoding: str, compression: str) -> UnreadableInput:
+    """Name the first byte that is not in the encoding."""
+    offset, line = locate_undecodable(path, encoding, compression)
+    other = "cp1252" if encoding.lower().replace("_", "-").startswith("utf-8") else "utf-8"
+    return UnreadableInput(
+        f"line {line} of {path.name} is not {encoding} (byte {offset:,})",
+        remedy=f"pass the encoding the file was written in, for example encoding={other!r}, or repair the line",
+    )
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        b"text".decode(encoding, errors="replace")
+        codecs.getincrementaldecoder(encoding)
+    except (LookupError, ValueError) as error:
+        raise InvalidParameter(
+            f"{encoding!r} is no text encoding that Python knows",
+            remedy="use a name such as utf-8, utf-16, cp1252 or latin-1",
+        ) from error
+
+
+def _read_ends(path: Path, compression: str, sample_bytes: int) -> tuple[bytes, bytes, bool]:
+    with open_bytes(path, compression) as stream:
+        data = stream.read(sample_bytes)
+        complete = len(data) < sample_bytes
+        while not complete and len(data) < LONGEST_SAMPLE and _few_lines(data):
+            more = stream.read(len(data))
+            complete = len(more) < len(data)
+            data += more
+        tail = data[-64:]
+        if compression:
+            while chunk := stream.read(CHUNK):
+                complete = False
+                tail = (tail + chunk)[-64:]
+        elif not complete:
+            size = path.stat().st_size
+            complete = size <= len(data)
+            stream.seek(max(0, size - 64))
+            tail = stream.read()
+    return data, tail, complete
+
+
+def _few_lines(data: bytes) -> bool:
+    return max(data.count(b"\n"), data.count(b"\r")) < LINES_WANTED
+
+
+def _refuse_other_formats(path: Path, data: bytes) -> None:
+    looks = next((name for magic, name in MAGIC if data.startswith(magic)), "")
+    if not looks and data.startswith(b"PAR1") and b"\0" in data:
+        looks = "a Parquet file"
+    if not looks and (match := MARKUP.match(data)):
+        looks = MARKUP_NAMES[next(i for i, group in enumerate(match.groups()) if group)]
+    if looks:
+        raise UnreadableInput(
+            f"{path.name} is not delimited text; it looks like {looks}",
+            remedy="unpack it or export it as CSV, or give it the file extension of its format",
+        )
+
+
+def _choose_encoding(path: Path, data: bytes, complete: bool, encoding: str | None) -> tuple[str, str]:
+    bom = next((name for mark, name, _ in BOMS if data.startswith(mark)), None)
+    if encoding is not None:
+        plain = encoding.lower().replace("_", "-")
+        if bom == "utf-8-sig" and plain in {"utf-8", "utf8"}:
+            return bom, "given by the caller; the file also begins with a byte order mark"
+        return plain, "given by the caller"
+    if bom is not None:
+        return bom, "the file begins with a byte order mark"
+    head = data[:4096]
+    if head.count(b"\0") > len(head) // 4:
+        guess = "utf-16-le" if head[1::2].count(b"\0") > head[::2].count(b"\0") else "utf-16-be"
+        raise UnreadableInput(
+            f"{path.name} is full of NUL bytes: binary, or UTF-16 without a byte order mark",
+            remedy=f"export it as UTF-8, or pass encoding={guess!r} if it is text",
+        )
+    extent = "the file" if complete else f"the first {len(data):,} bytes"
+    if data.isascii():
+        return "utf-8", f"{extent} held only ASCII characters"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data, final=complete)
+    except UnicodeDecodeError as error:
+        return _not_utf8(path, data, error)
+    return "utf-8", f"{extent} held valid UTF-8 beyond ASCII"
+
+
+def _not_utf8(path: Path, data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
+    lenient = data.decode("utf-8", errors="replace")
+    bad = lenient.count("\ufffd")
+    good = sum(1 for c in lenient if c > "\x7f") - bad
+    line = line_at(data[: error.start].decode("utf-8", errors="replace"), len(data))
+    if good > bad:
+        raise UnreadableInput(
+            f"{path.name} is written in UTF-8 but line {line} is damaged (byte {error.start:,})",
+            remedy="repair the line, or pass encoding='cp1252' if the file is not UTF-8",
+        ) from error
+    try:
+        text, encoding = data.decode("cp1252"), "cp1252"
+    except UnicodeDecodeError:
+        text, encoding = data.decode("latin-1"), "latin-1"
+    if "\0" in text or CONTROL.search(text):
+        raise UnreadableInput(
+            f"line {line} of {path.name} holds control characters, so it is binary or damaged",
+            remedy="export it again as text, or pass encoding= if it is text",
+        ) from error
+    return (
+        encoding,
+        f"line {line} is not valid UTF-8; {encoding} can decode every byte, as it can many other encodings: "
+        "look at the accented letters, and pass encoding= if they are wrong",
+    )
+
+
+def _decode(path: Path, data: bytes, complete: bool, encoding: str, compression: str) -> str:
+    # Not final when the sample was cut: its last character may be incomplete.
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(data, final=complete)
+    except UnicodeDecodeError as error:
+        raise undecodable_error(path, encoding, compression) from error

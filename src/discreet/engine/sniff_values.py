@@ -1,0 +1,248 @@
+"""What the values of a text file show: a header, the decimal mark, thousands, marks of missing values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence, Set
+from itertools import pairwise
+
+# fmt: off
+MISSING_MARKS = (
+    "", "?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".",
+)
+# fmt: on
+_NUMBER = re.compile(
+    r"\s*[+-]?(?:\d+(?:\.\d*|,\d+)?|[.,]\d+"
+    r"|[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d*)?|(?:\.\d{3})+(?:,\d+)?|(?:'\d{3})+(?:[.,]\d+)?))(?:[eE][+-]?\d+)?\s*"
+)
+_MOMENT = re.compile(
+    r"\s*(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\s*(?=\d)|\s*\Z))?"
+    r"(?:\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?<=[\dZ])\s*"
+)
+_COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
+_DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
+_COMMA_THEN_DOT = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+\.\d*")
+_DOT_THEN_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d*")
+_APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(?:'\d{3})+(?:[.,]\d*)?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+_NAME = re.compile(r"[^\W\d][\w .,:;/&%#$€+*'’()\[\]?-]*")
+LONGEST_NAME = 100
+ROWS_LOOKED_AT = 2000
+CELLS_LOOKED_AT = 100_000
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number in any convention.
+
+    >>> [is_number(c) for c in ("12", "-1.5e3", "1.234,5", "3,913.23", "1'000", "12a", "1,23,4", "")]
+    [True, True, True, True, True, False, False, False]
+    """
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def is_moment(cell: str) -> bool:
+    """Whether a cell is a date, a time of day, or both.
+
+    >>> [is_moment(c) for c in ("2019-03-23 20:21:09", "23.3.2019", "20:21", "12:x", "12")]
+    [True, True, True, False, False]
+    """
+    return _MOMENT.fullmatch(cell) is not None
+
+
+def kind(cell: str) -> str:
+    """The recognisable pattern of a cell: number, or its shape when that holds a digit; else nothing.
+
+    >>> kind("-4.5"), kind("2019-03-23 20:21:09"), kind("[0-10)"), kind("AB12"), kind("Private")
+    ('number', '9-9-9 9:9:9', '[9-9)', 'a9', '')
+    """
+    if is_number(cell):
+        return "number"
+    if len(cell) > LONGEST_NAME:
+        return ""
+    shape = _DIGITS.sub("9", _LETTERS.sub("a", cell.strip()))
+    return shape if "9" in shape else ""
+
+
+def looks_like_header(first: Sequence[str], body: Sequence[list[str]]) -> tuple[bool, str]:
+    """Whether the first record names the columns, and why.
+
+    >>> looks_like_header(["sex", "age"], [["F", "31"], ["M", "40"]])[0]
+    True
+    >>> looks_like_header(["Male", "*"], [["Female", "*"]])[0]
+    False
+    """
+    cells = [cell.strip() for cell in first]
+    named = all(_NAME.fullmatch(cell) and len(cell) <= LONGEST_NAME for cell in cells)
+    unique = len(set(cells)) == len(cells)
+    if not body:
+        return named and unique, "the only record " + ("holds names" if named else "does not hold names")
+    if _numbers_columns(cells, body):
+        return True, "the first record numbers the columns one after the other"
+    body = body[: min(ROWS_LOOKED_AT, max(10, CELLS_LOOKED_AT // len(cells)))]
+    columns = list(zip(*body, strict=True))
+    years = _years(cells)
+    unlike, alike, missing, repeats = [], [], [], []
+    for i, (cell, column) in enumerate(zip(cells, columns, strict=True)):
+        values = [v.strip() for v in column]
+        usual = _usual_kind([v for v in values if v not in MISSING_MARKS])
+        if cell in MISSING_MARKS:
+            if cell:
+                missing.append(i)
+        elif cell in years and usual == "number" and not any(map(_YEAR.fullmatch, values)):
+            unlike.append(i)
+        elif usual and kind(cell) == usual:
+            alike.append(i)
+        elif usual:
+            unlike.append(i)
+        elif cell in values:
+            repeats.append(i)
+    if list(first) in body:
+        repeats = [] if unlike else repeats  # files put one after the other repeat their header
+    if unlike and not missing and not repeats and not alike:
+        return True, f"the first record differs in kind from the values below it in {_columns(unlike)}"
+    for found, why in (
+        (alike, "is of the same kind as the values below it"),
+        (repeats, "recurs among the values below it"),
+        (missing, "holds a mark of a missing value"),
+    ):
+        if found:
+            return False, f"the first record {why} in {_columns(found)}"
+    if named and unique:
+        return True, (
+            "every column is text; the first record holds distinct names that do not recur below it "
+            "(pass header=False if it is a row)"
+        )
+    return False, "every column is text, and the first record does not hold distinct names"
+
+
+def _years(cells: list[str]) -> set[str]:
+    """Cells that are consecutive years, as in tables with one column per year; one alone proves nothing."""
+    years = [int(cell) for cell in cells if _YEAR.fullmatch(cell)]
+    consecutive = len(years) > 1 and all(abs(b - a) == 1 for a, b in pairwise(years))
+    return {str(year) for year in years} if consecutive else set()
+
+
+def _columns(indices: list[int]) -> str:
+    return f"column {indices[0] + 1}" if len(indices) == 1 else f"{len(indices)} columns"
+
+
+def _usual_kind(values: Sequence[str]) -> str:
+    """The kind of at least nine in ten values, if it is a recognisable one."""
+    if not values:
+        return ""
+    found, count = Counter(map(kind, values)).most_common(1)[0]
+    return found if count >= 0.9 * len(values) else ""
+
+
+def _numbers_columns(cells: list[str], body: Sequence[Sequence[str]]) -> bool:
+    """0, 1, 2, ... or 1, 2, 3, ... over at least four columns, which the next record does not carry on."""
+    if len(cells) < 4:
+        return False
+    if not all(re.fullmatch(r"\d{1,9}", cell) for cell in cells):
+        return False
+    width, start = len(cells), int(cells[0])
+    if start > 1 or [int(cell) for cell in cells] != list(range(start, start + width)):
+        return False
+    following = [cell.strip() for cell in body[0]]
+    return following not in (cells, [str(start + width + i) for i in range(width)])
+
+
+def missing_marks(columns: Sequence[Set[str]]) -> tuple[tuple[str, ...], str]:
+    """The marks of missing values among the distinct values of each column, and in how many columns.
+
+    >>> missing_marks([{"1", "?"}, {"", "?"}, {"a", "b"}])
+    (('', '?'), "'' in 1 column, '?' in 2 columns")
+    """
+    seen: Counter[str] = Counter()
+    for column in columns:
+        seen.update(mark for mark in MISSING_MARKS if mark in column)
+    marks = tuple(m for m in MISSING_MARKS if m in seen)
+    reason = ", ".join(f"{m!r} in {seen[m]} column{'s' if seen[m] > 1 else ''}" for m in marks)
+    return marks, reason or "none of the usual marks occurs"
+
+
+def number_marks(
+    columns: Sequence[Set[str]], *, delimiter: str, decimal: str | None
+) -> tuple[str, str, str, str]:
+    """Decimal mark, its reason, thousands mark, its reason, from the distinct values of each column.
+
+    >>> number_marks([{"1,5", "22,75"}], delimiter=";", decimal=None)[::2]
+    (',', '')
+    >>> number_marks([{"3,913.23", "4"}], delimiter=",", decimal=None)[::2]
+    ('.', ',')
+    """
+    marks = [_column_marks(column) for column in columns]
+    commas = sum("decimal ," in m for m in marks)
+    dots = sum("decimal ." in m for m in marks)
+    if decimal is not None:
+        mark, reason = decimal, "given by the caller"
+    elif commas and dots:
+        mark = "," if commas > dots or (commas == dots and delimiter == ";") else "."
+        reason = (
+            f"{commas} columns show a decimal comma and {dots} a decimal point; the other ones stay text "
+            "(pass decimal= to choose)"
+        )
+    elif commas or dots:
+        mark = "," if commas else "."
+        reason = f"shown by the numbers of {commas or dots} column{'s' if (commas or dots) > 1 else ''}"
+    else:
+        mark, reason = _without_proof(marks)
+    groups = "." if mark == "," else ","
+    for sign in (groups, "'"):
+        shown = sum(f"groups {sign}" in m or f"maybe {sign}" in m for m in marks)
+        if shown:
+            return (
+                mark,
+                reason,
+                sign,
+                f"numbers of {shown} column{'s' if shown > 1 else ''} group their digits",
+            )
+    return mark, reason, "", "no number groups its digits"
+
+
+def _without_proof(marks: Sequence[set[str]]) -> tuple[str, str]:
+    """Decimal mark when every number could be read both ways, as 1,234 can."""
+    if any("groups ." in m for m in marks):
+        return ",", "points group the digits, so the comma is the decimal mark"
+    if any("groups ," in m for m in marks):
+        return ".", "commas group the digits, so the point is the decimal mark"
+    both = [m for m in marks if "maybe ," in m]
+    if both and all("plain" not in m for m in both):
+        return (
+            ",",
+            "every number of a column has a comma before its last three digits (pass decimal= if it groups)",
+        )
+    return ".", "no number shows a decimal comma"
+
+
+def _column_marks(values: Set[str]) -> set[str]:
+    """What the numbers of one column prove (decimal, groups) or allow (maybe); nothing for a text column."""
+    present = len(values) - sum(mark in values for mark in MISSING_MARKS)
+    marked = [c for c in values if not c.isdecimal() and c not in MISSING_MARKS]
+    numbers = [c for c in marked if is_number(c)]
+    if len(marked) - len(numbers) > 0.1 * present:
+        return set()
+    found: set[str] = {"plain"} if len(marked) < present else set()
+    for c in numbers:
+        if "," not in c and "." not in c and "'" not in c:
+            found.add("plain")
+        elif _APOSTROPHES.fullmatch(c):
+            found.update({"groups '"} | {f"decimal {s}" for s in ",." if s in c})
+        elif _COMMA_THEN_DOT.fullmatch(c):
+            found.update({"groups ,", "decimal ."})
+        elif _DOT_THEN_COMMA.fullmatch(c):
+            found.update({"groups .", "decimal ,"})
+        elif _COMMA_GROUPS.fullmatch(c):
+            found.add("groups ," if c.count(",") > 1 else "maybe ,")
+        elif _DOT_GROUPS.fullmatch(c):
+            found.add("groups ." if c.count(".") > 1 else "maybe .")
+        else:
+            found.add("decimal ," if "," in c else "decimal .")
+    # Within one column a proven decimal mark settles the doubtful numbers: 1.234 next to 0.5 has three decimals.
+    for sign in ",.":
+        if f"decimal {sign}" in found:
+            found.discard(f"maybe {sign}")
+    return found
