@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.policy import Policy
+from discreet.policy.suggest import recognise_columns
 from discreet.table import Table
-from discreet.table.identifiers import Finding, recognise
+from discreet.table.identifiers import Finding
 
 SMALL_ZIP3 = frozenset(
     f"{area:03d}"
@@ -20,7 +21,6 @@ SMALL_ZIP3 = frozenset(
 """Three-digit ZIP areas of 20,000 people or fewer (2000 Census; HHS guidance of 2012, question 2.1)."""
 
 HIPAA_SOURCE = "45 CFR 164.514(b)(2)(i)"
-SAMPLED_ROWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def hipaa_identifiers(table: Table, policy: Policy) -> RuleResult:
     at those.
     """
     found = []
-    for name, finding in recognised(table).items():
+    for name, finding in recognise_columns(table).items():
         if finding.kind.hipaa is None or _allowed_by_safe_harbor(table, name, finding):
             continue
         found.append((name, finding))
@@ -122,19 +122,8 @@ RULES: Mapping[str, Callable[[Table, Policy], RuleResult]] = {
 }
 
 
-def recognised(table: Table) -> dict[str, Finding]:
-    """The most likely kind of each column that was recognised, from its name and a sample of rows."""
-    rows = table.engine.to_arrow(table.engine.sample(table, SAMPLED_ROWS))
-    found = {}
-    for name in table.names:
-        findings = recognise(name, rows[name].to_pylist())
-        if findings:
-            found[name] = findings[0]
-    return found
-
-
 def _of_kind(table: Table, kind: str) -> list[str]:
-    return [name for name, finding in recognised(table).items() if finding.kind.id == kind]
+    return [name for name, finding in recognise_columns(table).items() if finding.kind.id == kind]
 
 
 def _allowed_by_safe_harbor(table: Table, name: str, finding: Finding) -> bool:

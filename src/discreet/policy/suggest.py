@@ -1,0 +1,258 @@
+"""Suggest roles: what each column is to a release, with a reason, so that a person only has to check."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from discreet.policy.policy import ColumnPolicy, Policy, Rating
+from discreet.risk.special_uniques import Combination, combinations
+from discreet.table import MISSING_MARKS, Column, ColumnProfile, DataType, Table
+from discreet.table.identifiers import Finding, missing_extras, names_a_person, recognise
+from discreet.table.roles import Role
+
+RECOGNITION_ROWS = 2_000
+SEPARATION_ROWS = 50_000
+SUBSETS = 3_000
+"""So many column combinations are looked at, at most; wide tables get smaller combinations."""
+CONFIDENT = 0.5
+KNOWN_TO_OTHERS = 6
+"""From this sum of the three ratings on, an unrecognised column is suggested as a quasi-identifier."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A suggested policy with what it rests on."""
+
+    policy: Policy
+    notes: Mapping[str, Sequence[str]]
+    combinations: tuple[Combination, ...] = field(repr=False)
+    heading: tuple[str, ...] = ()
+
+
+def suggest(table: Table, *, progress: Callable[[str], None] | None = None) -> Policy:
+    """A policy with a suggested role for every column, each with its reason.
+
+    Direct identifiers are recognised by name and content (the 18 kinds of HIPAA Safe Harbor among them),
+    quasi-identifiers by what they are and by how well they tell people apart, and a person id by repeating
+    over rows. Correct it with ``policy.replace(...)`` or in the file that ``discreet suggest`` writes.
+    """
+    return suggestion(table, progress=progress).policy
+
+
+def suggestion(table: Table, *, progress: Callable[[str], None] | None = None) -> Suggestion:
+    """The suggested policy together with the numbers that it rests on."""
+    say = progress or (lambda _: None)
+    say("looking at the columns")
+    profiles = {profile.column.name: profile for profile in table.engine.profile(table)}
+    say("recognising identifiers")
+    sample = table.engine.to_arrow(table.engine.sample(table, RECOGNITION_ROWS))
+    findings = _confident(sample)
+    person = _person_id(profiles, findings)
+    say("how well columns tell people apart")
+    found = _separations(table, profiles, person)
+    alone = {c.attributes[0]: c.separation for c in found if len(c.attributes) == 1}
+    columns = [
+        _column(
+            profile, _type(profile.column, sample[name]), findings.get(name), person, alone.get(name, 1.0)
+        )
+        for name, profile in profiles.items()
+    ]
+    policy = _at_least_one_quasi_identifier(Policy(columns=tuple(columns)), alone)
+    chosen = set(policy.quasi_identifiers)
+    telling = tuple(c for c in found if set(c.attributes) <= chosen)
+    notes = {name: _notes(profile, alone.get(name)) for name, profile in profiles.items()}
+    return Suggestion(policy, notes, telling, _heading(table, policy, telling))
+
+
+def recognise_columns(table: Table) -> dict[str, Finding]:
+    """The likeliest kind of every column that was recognised, from its name and a sample of rows."""
+    return _confident(table.engine.to_arrow(table.engine.sample(table, RECOGNITION_ROWS)))
+
+
+def _confident(sample: pa.Table) -> dict[str, Finding]:
+    found = {}
+    for name in sample.column_names:
+        confident = [f for f in recognise(name, sample[name].to_pylist()) if f.confidence >= CONFIDENT]
+        if confident:
+            found[name] = confident[0]
+    return found
+
+
+def _person_id(profiles: Mapping[str, ColumnProfile], findings: Mapping[str, Finding]) -> str | None:
+    """The column that says which rows belong to one person: an id that repeats. ``None`` at person level."""
+
+    def repeats(profile: ColumnProfile) -> bool:
+        return profile.nulls == 0 and profile.marks == 0 and 1 < profile.distinct < 0.999 * profile.rows
+
+    ids = [
+        name
+        for name, profile in profiles.items()
+        if repeats(profile)
+        and name in findings
+        and findings[name].kind.role == "direct-identifier"
+        and (findings[name].kind.id in ("unique-id", "medical-record-number") or names_a_person(name))
+    ]
+    # A person's own id before any other id that repeats; among equals the one with most distinct values.
+    ids.sort(key=lambda name: (not names_a_person(name), -profiles[name].distinct))
+    return ids[0] if ids else None
+
+
+def _separations(
+    table: Table, profiles: Mapping[str, ColumnProfile], person: str | None
+) -> list[Combination]:
+    """Distinction and separation of every small set of columns, on a sample of rows."""
+    candidates = [
+        name
+        for name, profile in profiles.items()
+        if profile.distinct > 1 and name != person and profile.infinite == 0 and not _is_prose(profile)
+    ]
+    if not candidates:
+        return []
+    size = 1
+    while size < 3 and sum(math.comb(len(candidates), s) for s in range(1, size + 2)) <= SUBSETS:
+        size += 1
+    sampled = table.engine.sample(table, SEPARATION_ROWS)
+    classes = table.engine.count(sampled, quasi_identifiers=candidates, person=person)
+    return combinations(classes, max_size=size)
+
+
+def _is_prose(profile: ColumnProfile) -> bool:
+    return profile.column.storage == "text" and profile.mean_length > 60
+
+
+def _column(
+    profile: ColumnProfile, type_: DataType, finding: Finding | None, person: str | None, separation: float
+) -> ColumnPolicy:
+    name = profile.column.name
+    distinguishes = 3 if separation >= 0.9 else 2 if separation >= 0.45 else 1
+    kind = finding.kind if finding else None
+    rating = Rating(kind.replication if kind else 2, kind.availability if kind else 1, distinguishes)
+    role, reason = _role(profile, finding, person, rating)
+    return ColumnPolicy(name, role, type_, reason, rating)
+
+
+def _role(
+    profile: ColumnProfile, finding: Finding | None, person: str | None, rating: Rating
+) -> tuple[Role, str]:
+    name = profile.column.name
+    if profile.distinct <= 1:
+        return "insensitive", "one value only: tells nobody apart"
+    if name == person:
+        rows = profile.rows / max(profile.distinct, 1)
+        return (
+            "person-id",
+            f"an id that repeats, {rows:.1f} rows per person on average: the table is at event level",
+        )
+    if finding is not None:
+        return finding.kind.role, f"{finding.kind.title}: {finding.reason}".replace(
+            f'a usual one for "{finding.kind.title}"', "a usual one for it"
+        )
+    if profile.column.storage == "text" and profile.distinct_share > 0.95 and profile.rows >= 50:
+        return "direct-identifier", "text that is different in nearly every row, so it may name a person"
+    if profile.column.storage == "integer" and profile.distinct == profile.rows >= 50:
+        return "direct-identifier", "a number that is different in every row, as row numbers and ids are"
+    if rating.total >= KNOWN_TO_OTHERS:
+        return (
+            "quasi-identifier",
+            "not recognised, but tells people apart so well that knowing it would single them out",
+        )
+    return (
+        "insensitive",
+        "not recognised; assumed to be neither known to others nor harmful: change this if it is",
+    )
+
+
+def _type(column: Column, values: pa.ChunkedArray) -> DataType:
+    """The column's type; text of intervals, sets or masks is known to be generalised already."""
+    if column.type != "nominal" or column.storage != "text":
+        return column.type
+    real = [
+        value for value in values.unique().to_pylist() if value is not None and value not in MISSING_MARKS
+    ]
+    return "generalised" if looks_generalised(real) else "nominal"
+
+
+def _at_least_one_quasi_identifier(policy: Policy, alone: Mapping[str, float]) -> Policy:
+    """Without any quasi-identifier nothing could be audited: take the best separating harmless columns."""
+    if policy.quasi_identifiers:
+        return policy
+    open_to_it = [c.name for c in policy.columns if c.role == "insensitive" and c.name in alone]
+    open_to_it = open_to_it or [c.name for c in policy.columns if c.role == "sensitive" and c.name in alone]
+    best = sorted(open_to_it, key=lambda name: -alone[name])[:5]
+    changed = [
+        ColumnPolicy(
+            column.name,
+            "quasi-identifier",
+            column.type,
+            "no column was recognised as one; this is among those that tell rows apart best",
+            column.rating,
+        )
+        if column.name in best
+        else column
+        for column in policy.columns
+    ]
+    return Policy(columns=tuple(changed))
+
+
+def _notes(profile: ColumnProfile, separation: float | None) -> list[str]:
+    about = "about " if profile.approximate else ""
+    lines = [
+        f"{about}{profile.distinct:,} distinct values in {profile.rows:,} rows "
+        f"(distinct share {profile.distinct_share:.4g})"
+        + ("" if separation is None else f"; tells apart {separation:.1%} of all pairs of rows")
+    ]
+    if profile.nulls or profile.marks:
+        lines.append(
+            f"{profile.nulls:,} nulls, {profile.marks:,} missing marks such as '?' or the empty text"
+        )
+    return lines
+
+
+def _heading(table: Table, policy: Policy, telling: Sequence[Combination]) -> tuple[str, ...]:
+    lines = [
+        f"Policy for {table.source.name}, suggested by discreet. Check every role: it is a suggestion.",
+        "Roles: direct-identifier, quasi-identifier, sensitive, person-id, weight, insensitive.",
+        "rating: 1 low, 2 medium, 3 high; replication = constant about a person, availability = known to",
+        "others, distinguishability = tells people apart (Aufschläger et al. 2023, section 6.7.1).",
+    ]
+    if missing_extras():
+        lines.append(
+            f"Recognition was limited: {', '.join(missing_extras())} not installed "
+            '(pip install "discreet[identifiers]").'
+        )
+    if telling:
+        lines += [
+            "",
+            "What the quasi-identifiers do together"
+            + (f" (in a sample of {SEPARATION_ROWS:,} rows):" if table.rows > SEPARATION_ROWS else ":"),
+        ]
+        lines += [
+            f"  {' + '.join(c.attributes)}: {c.unique:.1%} of rows unique, {c.small:.1%} in groups below 11"
+            for c in telling[:5]
+        ]
+    if not policy.sensitive:
+        lines += ["", "No sensitive attribute was recognised: name at least one if there is any."]
+    return tuple(lines)
+
+
+INTERVAL = re.compile(
+    r"""[\[(]?\s*-?\d+(\.\d+)?\s*(-|–|,|\.\.|to|bis)\s*-?\d+(\.\d+)?\s*[\])]?\s*%?   # [30, 39], 20-30%
+    |[<>]=?\s*\d+(\.\d+)?\s*\w?|\d+(\.\d+)?\s*(\+|<=|or\ (more|older)|und\ älter)      # <=50K, 55<=, 70+
+    |\w*\*+|\{.*\}                                                                # 1020*, {a, b}
+    """,
+    re.VERBOSE,
+)
+
+
+def looks_generalised(values: Sequence[str]) -> bool:
+    """Whether the values of a column are intervals, sets or masked texts rather than single values.
+
+    >>> looks_generalised(["0-35", "35-55", "55<="]), looks_generalised(["1020*", "*"]), looks_generalised(["a"])
+    (True, True, False)
+    """
+    return bool(values) and all(INTERVAL.fullmatch(value.strip()) for value in values)
