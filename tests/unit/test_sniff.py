@@ -207,8 +207,8 @@ def test_very_long_lines(tmp_path: Path) -> None:
         ('a,b\n1,"x, y"\n2,"say ""hi"""\n', '"', '"', "x, y"),
         ('a,b\n1,"x, ""y"\n2,"new\nline"\n', '"', '"', 'x, "y'),
         ('a,b\n1,"x, \\"y\\""\n2,"plain"\n', '"', "\\", 'x, "y"'),
-        ("a,b\n1,'x, y'\n2,'it''s'\n", "'", "'", "x, y"),
-        ("'a','b'\n'1','x \"y\" z'\n'2','u'\n", "'", "'", 'x "y" z'),
+        ("a,b\n1,'x, y'\n2,'it''s'\n", "'", '"', "x, y"),
+        ("'a','b'\n'1','x \"y\" z'\n'2','u'\n", "'", '"', 'x "y" z'),
         ('a,b\n1,"x\n2,y\n3,z\n', "", '"', '"x'),
         ('a,b\n1,5" pipe\n2,y\n', '"', '"', '5" pipe'),
         ("a,b\n1,'s-Hertogenbosch\n2,Delft\n", '"', '"', "'s-Hertogenbosch"),
@@ -217,7 +217,7 @@ def test_very_long_lines(tmp_path: Path) -> None:
 def test_quotes(tmp_path: Path, content: str, quote: str, escape: str, second: str) -> None:
     path = write(tmp_path, content)
     fmt = sniff(path)
-    assert (fmt.quote, fmt.escape.replace("'", '"')) == (quote, escape.replace("'", '"'))
+    assert (fmt.quote, fmt.escape) == (quote, escape)
     assert fmt.names == ("a", "b")
     assert cells(path, fmt)[1][1] == second
     verify_shape(path, fmt)
@@ -465,6 +465,16 @@ def test_verify_shape_finds_the_byte_across_chunks(tmp_path: Path) -> None:
         fmt = sniff(path, sample_bytes=10_000)
         with pytest.raises(UnreadableInput, match=rf"line 300002 .*byte {len(content) - 3:,}\)"):
             verify_shape(path, fmt)
+
+
+@pytest.mark.parametrize(("mark", "encoding"), [(b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le")])
+def test_verify_shape_finds_the_byte_in_utf16(tmp_path: Path, mark: bytes, encoding: str) -> None:
+    good = mark + ("a,b\n" + "1,2\n" * 200_000).encode(encoding)
+    half_a_pair = "\ud800".encode(encoding, "surrogatepass")
+    path = write(tmp_path, good + half_a_pair + ",2\n".encode(encoding))
+    fmt = sniff(path, sample_bytes=10_000)
+    with pytest.raises(UnreadableInput, match=rf"line 200002 .*byte {len(good):,}\)"):
+        verify_shape(path, fmt)
 
 
 def test_read_rows_leaves_out_header_and_blank_lines(tmp_path: Path) -> None:

@@ -30,7 +30,8 @@ class TextFormat:
     """How a delimited text file is written.
 
     ``reasons`` says for each field, in words and without cell values, how it was found; ``overridden`` names
-    the fields that the caller gave. Blank lines are no records: a reader skips them. When
+    the fields that the caller gave. ``escape`` is a backslash, or ``"`` when the quote, whichever it is, is
+    doubled inside quoted fields. Blank lines are no records: a reader skips them. When
     ``skip_initial_space`` is true, spaces after a delimiter are no part of the value, also before a quote.
     """
 

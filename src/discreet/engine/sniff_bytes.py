@@ -154,12 +154,16 @@ def locate_undecodable(path: Path, encoding: str, compression: str) -> tuple[int
     with open_bytes(path, compression) as stream:
         while True:
             chunk = stream.read(CHUNK)
+            state = decoder.getstate()
             try:
                 text = last + decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
-                start = read + len(chunk) - len(error.object)
-                before = last + error.object[: error.start].decode(encoding, errors="ignore")
-                return start + error.start, line + sum(1 for _ in NEWLINE.finditer(before))
+                # The decoder saw bytes kept from the last chunk, then this one: count from the end.
+                good = max(0, len(chunk) - len(error.object) + error.start)
+                decoder.setstate(state)
+                before = last + decoder.decode(chunk[:good])
+                offset = read + len(chunk) - len(error.object) + error.start
+                return offset, line + sum(1 for _ in NEWLINE.finditer(before))
             read += len(chunk)
             # A carriage return at the end of a chunk may be the first half of a line end.
             last = "\r" if text.endswith("\r") else ""

@@ -39,7 +39,7 @@ LONGEST_FIELD = 2**31 - 1
 
 @dataclass(frozen=True)
 class Dialect:
-    """How fields are divided and quoted."""
+    """How fields are divided and quoted; ``escape`` is a backslash, or ``"`` when quotes are doubled."""
 
     delimiter: str
     quote: str
@@ -214,7 +214,7 @@ def _trial(text: str, complete: bool) -> tuple[str, bool]:
 def _quotings(text: str, quote: str | None, delimiter: str | None) -> list[tuple[str, str]]:
     """Pairs of quote and escape in the order in which they are tried."""
     double = [('"', '"')] + ([('"', "\\")] if '\\"' in text else [])
-    single = ([("'", "'")] if "'" in text else []) + ([("'", "\\")] if "\\'" in text else [])
+    single = ([("'", '"')] if "'" in text else []) + ([("'", "\\")] if "\\'" in text else [])
     if quote is not None:
         found = [pair for pair in double + single if pair[0] == quote]
         return found or [(quote, '"')]
