@@ -1,0 +1,188 @@
+"""Counting combinations of codes: in a table of all combinations where it is small, by sorting where not.
+
+Risks ask the same three questions of a few columns of codes: which rows agree, how many records agree with
+each row, and how often does each combination occur. A row may be a class, a cell, or anything that has codes
+and a number of records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.packing import Packing, run_starts, sort_words
+
+Columns = Sequence[NDArray[np.integer]]
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """The combinations of two attributes that occur, with their records and the records of each value."""
+
+    a: NDArray[np.integer]
+    b: NDArray[np.integer]
+    records: NDArray[np.int64]
+    a_totals: NDArray[np.int64]
+    b_totals: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Records and distinct persons of every combination that occurs, in no stated order."""
+
+    records: NDArray[np.int64]
+    persons: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a grouping runs over: classes at person level, persons in classes at event level."""
+
+    owner: NDArray[np.int64] | None
+    records: NDArray[np.int64]
+    persons: NDArray[np.int64] | None
+    person_size: int
+
+    @classmethod
+    def of(cls, classes: EquivalenceClasses) -> Rows:
+        if classes.person_codes is None:
+            return cls(None, classes.records, None, 0)
+        counts = classes.person_counts
+        owner = np.repeat(np.arange(len(classes)), np.diff(counts.indptr))
+        return cls(owner, counts.records, counts.persons, person_bound(classes))
+
+    def spread(self, codes: NDArray[np.integer]) -> NDArray[np.integer]:
+        """One code per class as one code per row."""
+        return codes if self.owner is None else codes[self.owner]
+
+
+def person_bound(classes: EquivalenceClasses) -> int:
+    """A number above every person code."""
+    assert classes.person_codes is not None, "persons have codes at event level only"
+    return int(classes.person_codes.max()) + 1
+
+
+def is_dense(sizes: Sequence[int], rows: int) -> bool:
+    """Whether a table of all combinations costs no more than the rows themselves."""
+    product = 1
+    for size in sizes:
+        product *= size
+    return product <= max(4 * rows, 1 << 16)
+
+
+def number(columns: Columns, sizes: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+    """For each row the number of its combination, and a bound above all numbers.
+
+    >>> number([np.array([1, 0, 1]), np.array([0, 0, 0])], [2, 2])
+    (array([2, 0, 2]), 4)
+    """
+    rows = len(columns[0])
+    if is_dense(sizes, rows):
+        found = columns[0].astype(np.int64)
+        bound = sizes[0]
+        for column, size in zip(columns[1:], sizes[1:], strict=True):
+            found *= size
+            found += column
+            bound *= size
+        return found, bound
+    words = Packing.of(sizes).pack(columns)
+    if len(words) == 1 and bool((words[0][1:] >= words[0][:-1]).all()):
+        starts = run_starts(words)
+        return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows))), len(starts)
+    order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(tuple(reversed(words)))
+    starts = run_starts([word[order] for word in words])
+    found = np.empty(rows, dtype=np.int64)
+    found[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows)))
+    return found, len(starts)
+
+
+def tally(numbers: NDArray[np.integer], counts: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
+    """Records per number."""
+    return np.bincount(numbers, weights=counts, minlength=bound).astype(np.int64)
+
+
+def agreeing(columns: Columns, sizes: Sequence[int], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row, how many records agree with it in all columns.
+
+    >>> agreeing([np.array([1, 0, 1])], [2], np.array([4, 1, 2]))
+    array([6, 1, 6])
+    """
+    numbers, bound = number(columns, sizes)
+    return tally(numbers, counts, bound)[numbers]
+
+
+def crosstab(
+    a: NDArray[np.integer],
+    b: NDArray[np.integer],
+    sizes: tuple[int, int],
+    counts: NDArray[np.int64],
+) -> Crosstab:
+    """How often each pair of values occurs; pairs that do not occur take no space.
+
+    >>> crosstab(np.array([0, 1, 1, 0]), np.array([2, 0, 0, 2]), (2, 3), np.array([1, 1, 1, 4])).records
+    array([5, 2])
+    """
+    if is_dense(sizes, len(counts)):
+        numbers, bound = number([a, b], sizes)
+        table = tally(numbers, counts, bound)
+        occurring = np.flatnonzero(table)
+        records = table[occurring]
+        first, second = np.divmod(occurring, sizes[1])
+        found_a: NDArray[np.integer] = first
+        found_b: NDArray[np.integer] = second
+    else:
+        packing = Packing.of(sizes)
+        words, ordered = sort_words(packing.pack([a, b]), counts)
+        starts = run_starts(words)
+        records = np.add.reduceat(ordered, starts)
+        heads = [word[starts] for word in words]
+        found_a, found_b = packing.unpack(heads, 0), packing.unpack(heads, 1)
+    return Crosstab(
+        found_a, found_b, records, tally(found_a, records, sizes[0]), tally(found_b, records, sizes[1])
+    )
+
+
+def group_sizes(
+    columns: Columns,
+    sizes: Sequence[int],
+    counts: NDArray[np.int64],
+    *,
+    persons: NDArray[np.int64] | None = None,
+    person_size: int = 0,
+    count_up_to: int | None = None,
+) -> Groups:
+    """Sizes of the groups of rows that agree in ``columns``; without ``persons`` each record is a person.
+
+    Telling persons apart is the slow part. Groups of more than ``count_up_to`` records are spared it and take
+    their records for persons: for callers to whom such a group is large anyway.
+
+    >>> group_sizes([np.array([0, 1, 0])], [2], np.array([1, 1, 1]), persons=np.array([7, 7, 7]), person_size=8)
+    Groups(records=array([2, 1]), persons=array([1, 1]))
+    """
+    if not columns:
+        total = np.array([counts.sum()])
+        return Groups(total, total if persons is None else np.array([len(np.unique(persons))]))
+    if persons is None:
+        if is_dense(sizes, len(counts)):
+            numbers, bound = number(columns, sizes)
+            table = tally(numbers, counts, bound)
+            table = table[table > 0]
+            return Groups(table, table)
+        words, ordered = sort_words(Packing.of(sizes).pack(columns), counts)
+        found = np.add.reduceat(ordered, run_starts(words))
+        return Groups(found, found)
+    numbers, bound = number(columns, sizes)
+    records = tally(numbers, counts, bound)
+    found = records.copy()
+    if count_up_to is not None:
+        near = np.flatnonzero(records[numbers] <= count_up_to)
+        numbers, persons, counts = numbers[near], persons[near], counts[near]
+    if len(numbers):
+        pairs = crosstab(numbers, persons, (bound, person_size), counts)
+        counted = np.bincount(pairs.a, minlength=bound)
+        found[counted > 0] = counted[counted > 0]
+    return Groups(records[records > 0], found[records > 0])

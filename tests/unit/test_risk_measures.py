@@ -1,0 +1,264 @@
+"""Risks by hand on a few rows, their conventions and their refusals."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from discreet.classes import EquivalenceClasses
+from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.risk import special_uniques, tally
+from discreet.risk.dependence import absolute_pearson, cramers_v, dependence, mutual_information
+from discreet.risk.exposure import contributions, riskiest_classes
+from discreet.risk.markov import markov_risk
+from discreet.risk.prosecutor import (
+    average_risk,
+    journalist,
+    marketer,
+    prosecutor,
+    share_above,
+    unique_records,
+)
+from discreet.risk.scorr import all_scorr, correlation, markov_simplified, uniformity, uniqueness
+from discreet.risk.special_uniques import separation, suda
+
+
+@pytest.fixture
+def trips() -> EquivalenceClasses:
+    """Eight trips of six drivers: the published example at event level."""
+    return EquivalenceClasses.from_columns(
+        {"engine": ["?"] * 5 + ["Hybrid"] * 3, "seats": ["2"] * 5 + ["4 or 5"] * 3},
+        sensitive={
+            "artist": ["Kid Cudi", "Radio", "Radio", "Paul", "Pink", "Taylor", "Radio", "Taylor"],
+            "day": ["mon", "tue", "mon", "tue", "mon", "tue", "mon", "tue"],
+        },
+        person=[1, 1, 2, 3, 4, 5, 5, 6],
+    )
+
+
+def test_event_level_uniformity_counts_records_of_the_person(trips: EquivalenceClasses) -> None:
+    risk = uniformity(trips)
+    assert risk.max == pytest.approx(2 / 3)
+    assert sorted(zip(risk.values.round(4), risk.weights, strict=True)) == [
+        (0.2, 1), (0.2, 1), (0.2, 1), (0.3333, 1), (0.4, 2), (0.6667, 2),
+    ]  # fmt: skip
+
+
+def test_event_level_prosecutor_counts_persons(trips: EquivalenceClasses) -> None:
+    assert prosecutor(trips).values.tolist() == [1 / 4, 1 / 2]
+    assert average_risk(trips).value == pytest.approx((5 / 4 + 3 / 2) / 8)
+    assert "persons" in average_risk(trips).notes[0]
+
+
+def test_one_person_with_several_records_is_unique() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [1, 1, 2, 2]}, person=["x", "x", "y", "z"])
+    assert unique_records(classes).value == 0.5
+    assert suda(classes).scores.tolist() == [1.0, 0.0]
+
+
+def test_a_table_of_one_record_has_full_uniqueness() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [1]}, sensitive={"s": [2]})
+    assert [risk.max for risk in all_scorr(classes)] == [1.0] * 7
+    assert separation([np.array([0])], [1]).separation == 1.0
+
+
+def test_markov_simplified_by_hand_at_event_level() -> None:
+    classes = EquivalenceClasses.from_columns(
+        {"a": [1, 1, 1, 2]}, sensitive={"s": ["x", "x", "y", "x"]}, person=[1, 2, 2, 2]
+    )
+    risk = markov_simplified(classes, "s")
+    first = 1 - 3 / 4 * (1 - 1 / 3) * (1 - 2 / 3) * (1 - 1 / 3)  # person 1, x
+    second = 1 - 3 / 4 * (1 - 2 / 3) * (1 - 2 / 3) * (1 - 2 / 3)  # person 2, x
+    assert risk.values == pytest.approx([first, second, 1.0, 1.0])
+    assert not risk.decides
+
+
+def test_progress_names_every_step(trips: EquivalenceClasses) -> None:
+    told: list[str] = []
+    found = all_scorr(trips, sensitive=["artist"], progress=told.append)
+    assert len(told) == len(found) == 3 + 3 + 3 + 1
+    assert told[1] == "uniqueness of engine"
+    told.clear()
+    suda(trips, progress=told.append)
+    special_uniques.combinations(trips, progress=told.append)
+    assert len(told) == 3 + 3
+
+
+def test_unknown_names_are_refused(trips: EquivalenceClasses) -> None:
+    for call in (
+        lambda: uniqueness(trips, "artist"),
+        lambda: uniformity(trips, "nothing"),
+        lambda: correlation(trips, "engine"),
+        lambda: correlation(trips, "artist", "day"),
+        lambda: markov_risk(trips, ["nothing"]),
+        lambda: mutual_information(trips, "engine", "nothing"),
+    ):
+        with pytest.raises(UnknownColumn):
+            call()
+
+
+def test_parameters_out_of_range_are_refused(trips: EquivalenceClasses) -> None:
+    for call in (
+        lambda: suda(trips, max_size=0),
+        lambda: suda(trips, sampling_fraction=0.0),
+        lambda: special_uniques.combinations(trips, max_size=0),
+        lambda: separation([], []),
+        lambda: riskiest_classes(trips, 0),
+        lambda: share_above(trips, 1.5),
+        lambda: journalist(trips, [9]),
+        lambda: journalist(trips, [9, 1]),
+        lambda: journalist(trips, [9, float("nan")]),
+        lambda: markov_risk(trips, ["engine", "engine"]),
+        lambda: markov_risk(trips, ["engine"], ["engine"]),
+    ):
+        with pytest.raises(InvalidParameter):
+            call()
+
+
+def test_journalist_without_a_population_is_the_prosecutor_and_says_so() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [1, 1, 2]})
+    assert journalist(classes).values.tolist() == prosecutor(classes).values.tolist()
+    assert "taken for all of it" in journalist(classes).meaning
+    assert marketer(classes).notes
+    assert not marketer(classes, [10, 10]).notes
+    assert marketer(classes, [10, 10]).value == pytest.approx(0.1)
+
+
+def test_share_above_is_strict() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [1] * 3 + [2] * 2})
+    assert share_above(classes, 1 / 3).value == 0.4
+    assert share_above(classes, 0.5).value == 0.0
+
+
+def test_markov_model_is_clipped_where_the_formula_is_negative() -> None:
+    cube = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 50
+    classes = EquivalenceClasses.from_columns(dict(zip("abc", zip(*cube, strict=True), strict=True)))
+    risk = markov_risk(classes, ["a"])
+    assert (risk.min, risk.max) == (0.0, 0.0)
+    assert markov_risk(classes, ["a", "b", "c"]).min == 1.0
+
+
+def test_markov_model_over_fewer_attributes_is_the_projection() -> None:
+    rows = [(1, 1, 1), (1, 2, 1), (1, 1, 2), (2, 1, 1), (1, 1, 1), (1, 2, 2)]
+    classes = EquivalenceClasses.from_columns(dict(zip("abc", zip(*rows, strict=True), strict=True)))
+    part = markov_risk(classes, ["a"], ["b"])
+    whole = markov_risk(classes.project(["a", "b"]), ["a"])
+    assert part.mean == pytest.approx(whole.mean)
+    assert part.max == whole.max
+
+
+def test_elliot_weighting_and_minimal_uniques_are_listed() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})
+    result = suda(classes, weighting="elliot")
+    assert result.scores == pytest.approx([2 / 3, 2.0, 1.0])  # pairs weigh 1/3, singles 3/3
+    assert [(kind.attributes, kind.persons) for kind in result.minimal_uniques] == [
+        (("a",), 1), (("b",), 1), (("c",), 1), (("a", "b"), 1), (("a", "c"), 1),
+    ]  # fmt: skip
+    assert result.share_scored == 1.0
+    assert result.dis_scores is None
+    json.dumps(suda(classes, sampling_fraction=0.5).to_dict())
+
+
+def test_dis_suda_without_pairs_is_certain_and_without_uniques_zero() -> None:
+    lonely = suda(EquivalenceClasses.from_columns({"a": [1, 2], "b": [1, 2]}), sampling_fraction=0.1)
+    assert lonely.dis_scores is not None
+    assert lonely.dis_scores.tolist() == [1.0, 1.0]
+    crowd = suda(EquivalenceClasses.from_columns({"a": [1, 1]}), sampling_fraction=0.1)
+    assert crowd.dis_scores is not None
+    assert (crowd.file_risk, crowd.dis_scores.tolist(), crowd.contributions) == (0.0, [0.0], {"a": 0.0})
+
+
+def test_combinations_can_be_limited_and_prefer_smaller_sets() -> None:
+    classes = EquivalenceClasses.from_columns({"k": [1, 2, 3], "x": [1, 1, 1]})
+    assert [item.attributes for item in special_uniques.combinations(classes)] == [("k",), ("k", "x"), ("x",)]
+    assert len(special_uniques.combinations(classes, limit=1)) == 1
+
+
+def test_separation_with_weights_and_persons() -> None:
+    weighted = separation([np.array([0, 1]), np.array([0, 0])], [2, 1], [3, 1])
+    assert (weighted.groups, weighted.distinction, weighted.separation, weighted.unique) == (
+        2,
+        0.5,
+        0.5,
+        0.25,
+    )
+    one = separation([np.array([0, 0, 1])], [2], persons=np.array([5, 5, 5]))
+    assert one.unique == 1.0
+
+
+def test_riskiest_classes_tie_by_scores_and_explain() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [1, 1, 2, 3], "b": [1, 1, 1, 2]})
+    scores = suda(classes).scores
+    first, second, third = riskiest_classes(classes, 9, scores=scores)
+    assert classes.labels(first.position) == {"a": "3", "b": "2"}
+    assert first.without == {"a": 1, "b": 1}
+    assert first.decisive == ()
+    assert "No single attribute" in first.meaning
+    assert second.without == {"a": 3, "b": 1}
+    assert "a exposes" in second.meaning
+    assert third.persons == 2
+    json.dumps([item.to_dict() for item in (first, second, third)])
+
+
+def test_contribution_of_the_only_attribute() -> None:
+    (only,) = contributions(EquivalenceClasses.from_columns({"a": [1, 2]}))
+    assert (only.risk_without, only.k_without, only.added_risk, only.added_unique) == (0.5, 2, 0.5, 1.0)
+    (event,) = contributions(EquivalenceClasses.from_columns({"a": [1, 2]}, person=["x", "x"]))
+    assert (event.risk_without, event.k_without) == (1.0, 1)
+    assert "k would be 1 instead of 1" in event.meaning
+    json.dumps(event.to_dict())
+
+
+def test_dependence_conventions() -> None:
+    classes = EquivalenceClasses.from_columns(
+        {"constant": [1, 1, 1], "text": ["x", "y", "z"], "number": [1, None, 3]},
+        sensitive={"hidden": [None, 2, None]},
+    )
+    assert cramers_v(classes, "constant", "text") == 0.0
+    assert absolute_pearson(classes, "constant", "number") == 0.0
+    assert np.isnan(absolute_pearson(classes, "text", "number"))
+    assert np.isnan(absolute_pearson(classes, "number", "hidden"))  # no record has both
+    assert mutual_information(classes, "number", "hidden") == pytest.approx(np.log2(3) - 2 / 3)
+    found = json.loads(json.dumps(dependence(classes, ["text", "number"]).to_dict()))
+    assert found["absolute_pearson"] == [[None, None], [None, 1.0]]
+
+
+def test_large_groups_of_few_persons_are_still_small() -> None:
+    person = [0] * 40 + list(range(1, 10)) + list(range(10, 460))
+    figures = separation([np.array([0] * 49 + [1] * 450)], [2], persons=np.array(person))
+    assert figures.small == pytest.approx(49 / 499)  # 49 records, but of ten persons only
+    groups = tally.group_sizes(
+        [np.array([0] * 49 + [1] * 450)],
+        [2],
+        np.ones(499, dtype=np.int64),
+        persons=np.array(person),
+        person_size=460,
+        count_up_to=48,
+    )
+    assert groups.persons.tolist() == [49, 450]
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_sorted_and_tabled_counting_agree(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    codes = [rng.integers(0, 5, 300) for _ in range(columns)]
+    sizes, counts, persons = [5] * columns, rng.integers(1, 9, 300), rng.integers(0, 40, 300)
+    for sorting in (codes, [np.sort(codes[0]), *codes[1:]]):
+        dense = tally.agreeing(sorting, sizes, counts)
+        groups = tally.group_sizes(sorting, sizes, counts)
+        events = tally.group_sizes(sorting, sizes, counts, persons=persons, person_size=40)
+        with monkeypatch.context() as patch:
+            patch.setattr(tally, "is_dense", lambda sizes, rows: False)
+            assert np.array_equal(tally.agreeing(sorting, sizes, counts), dense)
+            assert np.array_equal(tally.group_sizes(sorting, sizes, counts).records, groups.records)
+            again = tally.group_sizes(sorting, sizes, counts, persons=persons, person_size=40)
+        assert np.array_equal(again.records, events.records)
+        assert np.array_equal(again.persons, events.persons)
+
+
+def test_codes_too_wide_for_one_word_are_counted() -> None:
+    wide = [np.array([5, 1 << 39, 5]), np.array([7, 1, 7])]
+    assert tally.agreeing(wide, [1 << 40, 1 << 40], np.array([1, 2, 3])).tolist() == [4, 2, 4]
+    assert tally.group_sizes(wide, [1 << 40, 1 << 40], np.array([1, 2, 3])).records.tolist() == [4, 2]
