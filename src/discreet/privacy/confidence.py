@@ -274,8 +274,8 @@ class XYPrivacy(_Confidence):
         return confidence(classes, self.sensitive, every, self.given)
 
     def holds(self, classes: EquivalenceClasses) -> BoolArray:
-        large = group_sizes(classes, self.given, counted_in(self.unit, classes)) >= self.k
-        return super().holds(classes) & large
+        bounded = super().holds(classes)
+        return bounded & (group_sizes(classes, self.given, counted_in(self.unit, classes)) >= self.k)
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         unit = counted_in(self.unit, classes)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses, Histogram, Unit
 from discreet.classes.packing import Packing, run_starts
 from discreet.privacy.base import (
-    TOLERANCE,
     BoolArray,
     FloatArray,
     PrivacyModel,
@@ -227,8 +226,8 @@ class PAlphaSensitivity(_PSensitive):
         return total_weight(histogram, per_value(histogram.domain, self.weights, 0.0))
 
     def holds(self, classes: EquivalenceClasses) -> BoolArray:
-        enough = distinct_l(classes.histogram(self.sensitive)) >= self.p - TOLERANCE
-        return super().holds(classes) & enough
+        heavy_and_large = super().holds(classes)
+        return heavy_and_large & (classes.histogram(self.sensitive).distinct >= self.p)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         return f"The different sensitive values of every class weigh at least {value:.3g} together."
