@@ -262,3 +262,22 @@ def test_codes_too_wide_for_one_word_are_counted() -> None:
     wide = [np.array([5, 1 << 39, 5]), np.array([7, 1, 7])]
     assert tally.agreeing(wide, [1 << 40, 1 << 40], np.array([1, 2, 3])).tolist() == [4, 2, 4]
     assert tally.group_sizes(wide, [1 << 40, 1 << 40], np.array([1, 2, 3])).records.tolist() == [4, 2]
+
+
+def test_a_shared_value_is_no_unique_though_its_first_person_is_the_same() -> None:
+    classes = EquivalenceClasses.from_columns(
+        {"a": [1, 1, 1, 2, 2], "b": [1, 2, 2, 1, 2]}, person=["p", "p", "q", "r", "s"]
+    )
+    kinds = {kind.attributes for kind in suda(classes).minimal_uniques}
+    assert kinds == {("a", "b")}  # q shares a = 1 with p, whose own class is (1, 1)
+
+
+def test_combinations_without_uniques_are_sorted_by_small_groups() -> None:
+    classes = EquivalenceClasses.from_columns(
+        {"big": [0] * 12 + [1] * 12, "small": [0] * 22 + [1] * 2}  # only the last two stand out
+    )
+    found = special_uniques.combinations(classes)
+    assert [(item.attributes, item.unique) for item in found] == [
+        (("big", "small"), 0.0), (("small",), 0.0), (("big",), 0.0),
+    ]  # fmt: skip
+    assert found[0].small == pytest.approx(12 / 24)  # groups of 12, 10 and 2
