@@ -1,0 +1,84 @@
+"""discreet: may this table about people be released, and if not, what is the least that must change?
+
+>>> import discreet
+>>> import pyarrow as pa
+>>> table = discreet.read(pa.table({"age": [31, 31, 47], "flu": ["yes", "no", "no"]}))
+>>> policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["flu"])
+>>> discreet.audit(table, policy).verdict.decision
+'do-not-release'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.engine.read import read as read
+    from discreet.errors import DiscreetError as DiscreetError
+    from discreet.policy import Policy as Policy
+    from discreet.policy.file import load as load_policy
+    from discreet.policy.file import save as save_policy
+    from discreet.policy.suggest import suggest as suggest
+    from discreet.privacy import BetaLikeness as BetaLikeness
+    from discreet.privacy import DeltaDisclosure as DeltaDisclosure
+    from discreet.privacy import KAnonymity as KAnonymity
+    from discreet.privacy import LDiversity as LDiversity
+    from discreet.privacy import TCloseness as TCloseness
+    from discreet.release.audit import Audit as Audit
+    from discreet.release.audit import audit as audit
+    from discreet.release.check import check as check
+    from discreet.release.report import report as report
+    from discreet.table import Table as Table
+
+# Imported when first asked for, so that `discreet --help` and `import discreet` answer at once.
+_PUBLIC = {
+    "Audit": "discreet.release.audit:Audit",
+    "BetaLikeness": "discreet.privacy:BetaLikeness",
+    "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
+    "DiscreetError": "discreet.errors:DiscreetError",
+    "KAnonymity": "discreet.privacy:KAnonymity",
+    "LDiversity": "discreet.privacy:LDiversity",
+    "Policy": "discreet.policy:Policy",
+    "TCloseness": "discreet.privacy:TCloseness",
+    "Table": "discreet.table:Table",
+    "audit": "discreet.release.audit:audit",
+    "check": "discreet.release.check:check",
+    "load_policy": "discreet.policy.file:load",
+    "read": "discreet.engine.read:read",
+    "report": "discreet.release.report:report",
+    "save_policy": "discreet.policy.file:save",
+    "suggest": "discreet.policy.suggest:suggest",
+}
+
+__all__ = [
+    "Audit",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DiscreetError",
+    "KAnonymity",
+    "LDiversity",
+    "Policy",
+    "TCloseness",
+    "Table",
+    "audit",
+    "check",
+    "load_policy",
+    "read",
+    "report",
+    "save_policy",
+    "suggest",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    module, attribute = _PUBLIC[name].split(":")
+    found = getattr(import_module(module), attribute)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

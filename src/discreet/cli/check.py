@@ -1,0 +1,53 @@
+"""`discreet check`: the gate for pipelines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from discreet.cli import EXIT_NOT_MET
+from discreet.cli.options import load_policy, make_policy, open_table, reading_options, role_options
+from discreet.cli.progress import progress
+from discreet.release.check import check as run_check
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@role_options
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code says it all.")
+def check(file: Path, as_json: bool, quiet: bool, **given: Any) -> int:
+    """Exit with 0 if every requirement of the policy and its profile holds for FILE, with 1 if not.
+
+    One line per requirement. Name a policy (--policy) or at least the quasi-identifiers (--qi): a gate must
+    not depend on guesses.
+    """
+    if given.get("policy_file") is None and given.get("qi") is None:
+        raise click.UsageError(
+            "name a --policy, or at least --qi; `discreet suggest` writes a policy to start with"
+        )
+    with progress(quiet=quiet or as_json) as tell:
+        tell(f"reading {file.name}")
+        written = load_policy(given)
+        table = open_table(file, given, written)
+        policy, _ = make_policy(table, written, given, tell)
+        verdict = run_check(table, policy, progress=tell)
+    if as_json:
+        click.echo(json.dumps({"schema": "discreet-check-1", "verdict": verdict.to_dict()}, indent=2))
+    elif not quiet:
+        from discreet.release.terminal import criterion_line
+
+        console = Console(highlight=False)
+        for criterion in verdict.criteria:
+            console.print(criterion_line(criterion), soft_wrap=True)
+        failed = len(verdict.obstacles)
+        total = len(verdict.criteria)
+        console.print(
+            f"{total - failed} of {total} requirements hold; {verdict.words}", soft_wrap=True, style="bold"
+        )
+    return 0 if verdict.passes else EXIT_NOT_MET

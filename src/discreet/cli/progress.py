@@ -1,0 +1,64 @@
+"""A progress bar that appears when something takes longer than two seconds, and says what it is doing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+PATIENCE_SECONDS = 2.0
+
+
+class Reporter:
+    """Takes messages about what is being done; shows them once the patience is over."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._message = "starting"
+        self._lock = threading.Lock()
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(self._message, total=None)
+        self._timer = threading.Timer(PATIENCE_SECONDS, self._appear)
+        self._timer.daemon = True
+        self._done = False
+
+    def __call__(self, message: str) -> None:
+        with self._lock:
+            self._message = message
+            self._bar.update(self._task, description=f"{message[:60]} (Ctrl-C cancels)")
+
+    def _appear(self) -> None:
+        with self._lock:
+            if not self._done:
+                self._bar.start()
+
+    def start(self) -> None:
+        if not self._quiet:
+            self._timer.start()
+
+    def stop(self) -> None:
+        with self._lock:
+            self._done = True
+        self._timer.cancel()
+        self._bar.stop()
+
+
+@contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Reporter]:
+    """Report progress on standard error for the time of a block."""
+    reporter = Reporter(quiet=quiet)
+    reporter.start()
+    try:
+        yield reporter
+    finally:
+        reporter.stop()

@@ -1,0 +1,58 @@
+"""`discreet suggest`: a policy to start with."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.options import open_table, reading_options, split
+from discreet.cli.progress import progress
+from discreet.errors import InvalidParameter
+from discreet.policy import dumps, save
+from discreet.policy.suggest import suggestion
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="Where the policy is written (standard output if not given).",
+)
+@click.option("--force", is_flag=True, help="Overwrite an existing policy file.")
+@reading_options
+def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
+    """Write a commented TOML policy for FILE: each column's role with its reason, rating and type.
+
+    Check every role and correct it in the file: it is a suggestion.
+    """
+    if output is not None and output.exists() and not force:
+        raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
+    with progress(quiet=False) as tell:
+        tell(f"reading {file.name}")
+        table = open_table(file, given)
+        found = suggestion(table, progress=tell)
+    reading = {
+        key: given[key]
+        for key in ("delimiter", "quote", "encoding", "header", "decimal", "sheet")
+        if given.get(key) is not None
+    }
+    if given.get("names"):
+        reading["names"] = split(given["names"])
+    if given.get("missing"):
+        reading["missing"] = list(given["missing"])
+    policy = dataclasses.replace(found.policy, read=reading)
+    if output is None:
+        click.echo(dumps(policy, notes=found.notes, heading=found.heading))
+        return
+    save(policy, output, notes=found.notes, heading=found.heading)
+    counts = {
+        role: sum(c.role == role for c in policy.columns)
+        for role in dict.fromkeys(c.role for c in policy.columns)
+    }
+    click.echo(f"Wrote {output}: " + ", ".join(f"{n} {role}" for role, n in counts.items()))
+    click.echo(f"Check the roles in it, then run: discreet audit {file} --policy {output}")
