@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.errors import EmptyTable, InvalidParameter
 from discreet.measure import Direction, Measure
-from discreet.table.domain import MISSING_MARKS, Domain
+from discreet.table.domain import Domain
 
 TOLERANCE = 1e-9
 """Floats this close count as equal: a class split exactly in halves is entropy 2-diverse."""
@@ -243,20 +243,6 @@ def refuse_uncovered(domain: Domain, covered: Iterable[str], parameter: str) -> 
             f"{parameter!r} leaves out {missing} of the {domain.size} values of {domain.name!r}",
             remedy=f"name every value of {domain.name!r} (a null is written ∅)",
         )
-
-
-def holds_numbers(domain: Domain) -> bool:
-    """Whether the values are numbers, besides nulls and marks for missing ones.
-
-    >>> import pyarrow as pa
-    >>> holds_numbers(Domain("x", pa.array(["1", "10", "?"]))), holds_numbers(Domain("x", pa.array(["1", "one"])))
-    (True, False)
-    """
-    if not domain.is_numeric:
-        return False
-    others = np.flatnonzero(np.isnan(domain.numbers))
-    known = {"∅", *MISSING_MARKS}
-    return all(domain.label(int(code)) in known for code in others)
 
 
 def need_whole(parameter: str, value: object, *, at_least: int = 1) -> None:

@@ -17,7 +17,6 @@ from discreet.measure import Direction
 from discreet.privacy.base import (
     FloatArray,
     PrivacyModel,
-    holds_numbers,
     need_choice,
     need_column,
     need_mapping,
@@ -95,7 +94,7 @@ def ordered_distance(histogram: Histogram) -> FloatArray:
 def _ranks(histogram: Histogram) -> tuple[int, NDArray[np.int64]]:
     """How many values occur, and the place of each value code among them."""
     present = histogram.totals > 0
-    if holds_numbers(histogram.domain):
+    if histogram.domain.is_numeric:
         # Text sorts "10" before "9"; numbers in text are put in the order of the numbers, others last.
         order = np.argsort(histogram.domain.numbers, kind="stable")
         rank = np.empty(len(order), dtype=np.int64)

@@ -63,7 +63,8 @@ def entropy_l(histogram: Histogram) -> FloatArray:
     """
     size = histogram.class_records
     surprise = histogram.records * np.log(histogram.records)
-    return np.asarray(np.exp(np.log(size) - histogram.per_class(np.add, surprise) / size))
+    # Rounding must not push a class of one value below 1, the smallest number of values there is.
+    return np.maximum(np.exp(np.log(size) - histogram.per_class(np.add, surprise) / size), 1.0)
 
 
 def simple_l(histogram: Histogram) -> FloatArray:

@@ -15,7 +15,6 @@ from discreet.privacy.base import (
     BoolArray,
     FloatArray,
     PrivacyModel,
-    holds_numbers,
     need_choice,
     need_column,
     need_number,
@@ -27,7 +26,7 @@ from discreet.table.domain import Domain
 
 def numbers_of(domain: Domain) -> FloatArray:
     """The number of each value code, NaN where it is missing; raises where the attribute is not numeric."""
-    if not holds_numbers(domain):
+    if not domain.is_numeric:
         raise UnsuitableColumn(
             f"{domain.name!r} is not numeric", remedy="name a numeric sensitive attribute or another model"
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -116,7 +117,7 @@ def decide(
     reported and never decides.
     """
     criteria = [_rule(result) for result in rules]
-    for model, origin, source in _models(policy, profile):
+    for model, origin, source in _models(policy, profile, classes):
         criteria.append(_requirement(model, classes, origin, source))
     criteria += [_limit(limit, risks) for limit in profile.limits]
     compliant = all(criterion.holds for criterion in criteria)
@@ -135,24 +136,30 @@ def decide(
     return Verdict(decision, compliant, found, tuple(criteria), profile)
 
 
-def _models(policy: Policy, profile: Profile) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
+def _models(
+    policy: Policy, profile: Profile, classes: EquivalenceClasses
+) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
     """Required models; ``sensitive = "*"`` stands for each sensitive attribute in turn."""
     found: list[tuple[PrivacyModel, Literal["policy", "profile"], str]] = []
     for wanted in profile.requirements:
-        targets = policy.sensitive if wanted.entry.get("sensitive") == "*" else (None,)
-        for target in targets:
-            entry = dict(wanted.entry) if target is None else {**wanted.entry, "sensitive": target}
-            found.append((make_model(entry), "profile", wanted.source))
+        found += [(model, "profile", wanted.source) for model in _spread(wanted.entry, classes)]
     for model in policy.requirements:
-        if model.sensitive == "*":
-            parameters = model.parameters()
-            found += [
-                (make_model({"model": model.id, **parameters, "sensitive": target}), "policy", model.source)
-                for target in policy.sensitive
-            ]
-        else:
-            found.append((model, "policy", model.source))
+        entry = {"model": model.id, **model.parameters()}
+        found += [(one, "policy", model.source) for one in _spread(entry, classes)]
     return found
+
+
+def _spread(entry: Mapping[str, object], classes: EquivalenceClasses) -> list[PrivacyModel]:
+    """The models that one entry stands for. Where t-closeness leaves the distance open, numbers are ordered."""
+    if entry.get("sensitive") != "*":
+        return [make_model(entry)]
+    spread = []
+    for domain in classes.sensitive:
+        one = {**entry, "sensitive": domain.name}
+        if entry["model"] == "t-closeness" and "distance" not in entry and domain.is_numeric:
+            one["distance"] = "ordered"
+        spread.append(make_model(one))
+    return spread
 
 
 def _requirement(
@@ -160,11 +167,17 @@ def _requirement(
 ) -> Criterion:
     [row] = assess([model], classes)
     value = row.measure.value
-    unit = f" {row.measure.unit}" if row.measure.unit in ("records", "persons") else ""
+    unit = ""
+    if row.measure.unit in ("records", "persons"):
+        unit = f" {row.measure.unit if value != 1 else row.measure.unit[:-1]}"
+    share = row.failing_records / classes.total
+    remedy = f"generalise quasi-identifiers: {share:.1%} of the records are in classes that fail"
+    if share <= 0.1:
+        remedy = f"suppress {row.failing_records:,} records ({share:.1%}), or generalise quasi-identifiers"
     return Criterion(
         id=model.name,
         description=row.description,
-        found=f"{value:.4g}{unit}",
+        found=f"{'infinite' if math.isinf(value) else format(value, '.4g')}{unit}",
         holds=row.holds,
         origin=origin,
         source=source,
@@ -172,11 +185,8 @@ def _requirement(
         threshold=row.threshold,
         attribute=model.sensitive,
         failing_records=row.failing_records,
-        failing_share=row.failing_records / classes.total,
-        remedy=""
-        if row.holds
-        else f"generalise quasi-identifiers or suppress {row.failing_records:,} records "
-        f"({row.failing_records / classes.total:.1%})",
+        failing_share=share,
+        remedy="" if row.holds else remedy,
         rank=1 if model.id == "k-anonymity" else 2,
     )
 

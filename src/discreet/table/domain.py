@@ -78,11 +78,17 @@ class Domain:
         found = pc.index_in(pa.array(texts, self.values.type), value_set=self.values).drop_null()
         return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
-    @property
+    @cached_property
     def is_numeric(self) -> bool:
-        """Whether at least one value is a number and every other is a null or a missing mark."""
-        known = ~np.isnan(self.numbers)
-        return bool(known.any()) and bool(known.sum() >= self.size - self.has_null - len(MISSING_MARKS))
+        """Whether the values are numbers (or dates), besides nulls and marks for missing ones.
+
+        >>> Domain("x", pa.array(["1", "10", "?"])).is_numeric, Domain("x", pa.array(["1", "one"])).is_numeric
+        (True, False)
+        """
+        unknown = np.flatnonzero(np.isnan(self.numbers[: len(self.values)]))
+        if len(unknown) == len(self.values) or len(unknown) > len(MISSING_MARKS):
+            return False
+        return all(self.label(int(code)) in MISSING_MARKS for code in unknown)
 
     def __len__(self) -> int:
         return self.size
