@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -49,74 +51,113 @@ class LazyGroup(click.Group):
         found: click.Command = getattr(import_module(module), attribute)
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "commands are: " + ", ".join(COMMANDS)
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(SHORT.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True
+)
 @click.version_option(package_name="discreet")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """May this table about people be released, and if not, what is the least that must change?
 
     Start with `discreet audit FILE`. Exit codes: 0 done (for check: everything holds), 1 a requirement does
     not hold, 2 bad input, 130 cancelled.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
-def main() -> None:
-    """Run the command line; every failure is one clear message and an exit code, never a traceback."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; every failure is one clear message and an exit code, never a traceback.
+
+    With ``--json`` the message is JSON on standard output, so that a pipeline reads one stream only.
+    """
     import signal
 
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    tell = _tell_json if "--json" in given else _tell
     # A polite kill takes the same way out as Ctrl-C, so that nothing is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_CANCELLED))
     try:
-        code = cli.main(standalone_mode=False)
-    except click.exceptions.Abort:
+        code = cli.main(args=given, prog_name="discreet", standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("cancelled", err=True)
         code = EXIT_CANCELLED
     except click.ClickException as error:
-        error.show()
+        about = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "discreet"
+        tell("usage", error.format_message().rstrip("."), f"see `{about} --help`")
         code = EXIT_BAD_INPUT
     except DiscreetError as error:
-        _tell(error)
+        tell(error.code, in_options(error.message), in_options(error.remedy))
         code = EXIT_BAD_INPUT
-    except KeyboardInterrupt:
-        click.echo("cancelled", err=True)
-        code = EXIT_CANCELLED
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
     except MemoryError:
-        click.echo("error: the machine ran out of memory; audit fewer columns or a sample (--rows)", err=True)
+        tell("out-of-memory", "the machine ran out of memory", "audit fewer columns or a sample (--rows)")
         code = EXIT_BAD_INPUT
     except Exception as error:  # the last line of defence: no traceback, no cell value
-        _tell_internal(error)
+        tell(
+            "internal",
+            f"something went wrong inside discreet ({type(error).__name__}{_where(error)})",
+            "please report this line together with `discreet --version`; it contains none of your data",
+        )
         code = EXIT_INTERNAL
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _tell(error: DiscreetError) -> None:
-    """An error as people read it, or as JSON on standard output if the caller asked for JSON."""
-    if "--json" in sys.argv:
-        import json
-
-        told = {"code": error.code, "message": error.message, "remedy": error.remedy}
-        click.echo(json.dumps({"schema": "discreet-error-1", "error": told}))
-        return
-    click.echo(click.style("error: ", fg="red", bold=True, reset=True) + error.message, err=True)
-    if error.remedy:
-        click.echo(f"  → {error.remedy}", err=True)
+def _tell(code: str, message: str, remedy: str) -> None:
+    """An error as people read it."""
+    click.echo(click.style("error: ", fg="red", bold=True, reset=True) + message, err=True)
+    if remedy:
+        click.echo(f"  → {remedy}", err=True)
 
 
-def _tell_internal(error: Exception) -> None:
-    """Where it went wrong, without the exception's text: that could hold a value of the data."""
+def _tell_json(code: str, message: str, remedy: str) -> None:
+    """An error as programs read it."""
+    import json
+
+    told = {"code": code, "message": message, "remedy": remedy}
+    click.echo(json.dumps({"schema": "discreet-error-1", "error": told}))
+
+
+# How the library's parameters, which its errors speak of, are written on the command line.
+_OPTIONS = (
+    (r"\bheader=False\b", "--no-header"),
+    (r"\bheader=True\b", "--header"),
+    (r"\b(delimiter|quote|encoding|names|decimal|missing|sheet|rows)=('[^']*'|\"[^\"]*\")", r"--\1 \2"),
+    (r"\b(delimiter|quote|encoding|names|decimal|missing|sheet|rows)=", r"--\1"),
+)
+
+
+def in_options(text: str) -> str:
+    """Advice of the library in the words of the command line.
+
+    >>> in_options("pass encoding='cp1252' or header=False")
+    "pass --encoding 'cp1252' or --no-header"
+    """
+    import re
+
+    for parameter, option in _OPTIONS:
+        text = re.sub(parameter, option, text)
+    return text
+
+
+def _where(error: Exception) -> str:
+    """The place in discreet where it went wrong; the exception's own text could hold a value of the data."""
     import traceback
 
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "discreet" in f.filename]
-    where = f" at {frames[-1].filename.rsplit('discreet/', 1)[-1]}:{frames[-1].lineno}" if frames else ""
-    click.echo(
-        f"error: something went wrong inside discreet ({type(error).__name__}{where})\n"
-        "  → please report this line together with `discreet --version`; it contains none of your data",
-        err=True,
-    )
+    return f" at {frames[-1].filename.rsplit('discreet/', 1)[-1]}:{frames[-1].lineno}" if frames else ""

@@ -10,7 +10,14 @@ from typing import Any
 import click
 from rich.console import Console
 
-from discreet.cli.options import load_policy, make_policy, open_table, reading_options, role_options
+from discreet.cli.options import (
+    load_policy,
+    make_policy,
+    open_table,
+    reading_options,
+    refuse_unwritable,
+    role_options,
+)
 from discreet.cli.progress import progress
 from discreet.release.audit import Audit
 from discreet.release.audit import audit as run_audit
@@ -49,10 +56,12 @@ def audit(
 
     Without --policy or --qi the roles of the columns are suggested, and the audit says so.
     """
+    if report_file is not None:
+        refuse_unwritable(report_file)
     found = perform(file, given, quiet=quiet or as_json, core=core)
     written = _write_report(found, report_file, edition, quiet=quiet or as_json) if report_file else None
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2, allow_nan=False))
     elif quiet:
         click.echo(f"{found.verdict.decision}: {found.verdict.words}")
     else:
@@ -61,7 +70,7 @@ def audit(
         console = Console(highlight=False, soft_wrap=False)
         console.print(show(found))
         if written is not None:
-            console.print(f"\nReport: [bold]{written}[/bold]", soft_wrap=True)
+            console.print(f"\nReport: {written}", soft_wrap=True, markup=False)
 
 
 @click.command()
@@ -81,6 +90,7 @@ def audit(
 @reading_options
 def report(file: Path, output: Path, edition: str, quiet: bool, **given: Any) -> None:
     """Write the audit of FILE as one self-contained HTML page for people."""
+    refuse_unwritable(output)
     found = perform(file, given, quiet=quiet)
     written = _write_report(found, output, edition, quiet=quiet)
     if not quiet:

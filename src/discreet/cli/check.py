@@ -38,7 +38,8 @@ def check(file: Path, as_json: bool, quiet: bool, **given: Any) -> int:
         policy, _ = make_policy(table, written, given, tell)
         verdict = run_check(table, policy, progress=tell)
     if as_json:
-        click.echo(json.dumps({"schema": "discreet-check-1", "verdict": verdict.to_dict()}, indent=2))
+        told = {"schema": "discreet-check-1", "verdict": verdict.to_dict()}
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False))
     elif not quiet:
         from discreet.release.terminal import criterion_line
 

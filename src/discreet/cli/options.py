@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from discreet.engine.read import read
+from discreet.errors import InvalidParameter
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
 from discreet.table import Table
@@ -70,12 +73,28 @@ def role_options(command: Command) -> Command:
 
 
 def split(text: str | None) -> list[str] | None:
-    """Column names from ``a,b,c``; ``None`` stays ``None``.
+    """Column names from ``a,b,c``; a name that holds a comma is put in double quotes.
 
-    >>> split("age, sex"), split(None)
-    (['age', 'sex'], None)
+    >>> split("age, sex"), split('"city, state",age'), split(None)
+    (['age', 'sex'], ['city, state', 'age'], None)
     """
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+    if text is None:
+        return None
+    parts = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def refuse_unwritable(target: Path) -> None:
+    """Raise before the work is done if its result could not be written."""
+    folder = target.resolve().parent
+    if not folder.is_dir():
+        raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
+    if target.is_dir():
+        raise InvalidParameter(f"{target.name} is a folder", remedy="name a file in it")
+    if not os.access(target if target.exists() else folder, os.W_OK):
+        raise InvalidParameter(
+            f"{target.name} may not be written", remedy="check the permissions, or name another place"
+        )
 
 
 def open_table(file: Path, given: dict[str, Any], policy: Policy | None = None) -> Table:
@@ -122,6 +141,11 @@ def make_policy(
                 "roles were suggested from names and content: check them, e.g. with `discreet suggest`"
             )
         else:
+            if policy.person is not None and given.get("person") is None:
+                assumed.append(
+                    f"each row was counted as a person, but {policy.person} repeats as the id of a person "
+                    f"does: name it with --person if it is one"
+                )
             kept = [
                 column
                 for column in policy.columns

@@ -16,15 +16,17 @@ class Reporter:
     """Takes messages about what is being done; shows them once the patience is over."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
+        self._console = Console(stderr=True)
+        # In a log a moving bar is noise, so only somebody who sits before a terminal gets one.
+        self._wanted = not quiet and self._console.is_terminal
         self._message = "starting"
         self._lock = threading.Lock()
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=self._console,
             transient=True,
         )
         self._task = self._bar.add_task(self._message, total=None)
@@ -43,14 +45,15 @@ class Reporter:
                 self._bar.start()
 
     def start(self) -> None:
-        if not self._quiet:
+        if self._wanted:
             self._timer.start()
 
     def stop(self) -> None:
         with self._lock:
             self._done = True
         self._timer.cancel()
-        self._bar.stop()
+        if self._bar.live.is_started:
+            self._bar.stop()
 
 
 @contextmanager

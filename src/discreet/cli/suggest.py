@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import open_table, reading_options, split
+from discreet.cli.options import open_table, reading_options, refuse_unwritable, split
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
 from discreet.policy import dumps, save
@@ -32,6 +32,8 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
     """
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
+    if output is not None:
+        refuse_unwritable(output)
     with progress(quiet=False) as tell:
         tell(f"reading {file.name}")
         table = open_table(file, given)

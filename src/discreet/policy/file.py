@@ -98,9 +98,12 @@ def loads(text: str, *, name: str = "policy") -> Policy:
     try:
         parsed = _File.model_validate(raw)
     except ValidationError as error:
-        problems += [_explain(text, name, one["loc"], one["msg"], one.get("input")) for one in error.errors()]
+        problems += explain(text, name, error)
         parsed = None
-    for i, entry in enumerate(raw.get("require", []) if isinstance(raw.get("require"), list) else []):
+    entries = raw.get("require")
+    for i, entry in enumerate(entries if isinstance(entries, list) else []):
+        if not isinstance(entry, Mapping):
+            continue
         try:
             models.append(make_model(entry))
         except DiscreetError as error:
@@ -220,52 +223,66 @@ def write_text(target: Path, text: str) -> Path:
     scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         scratch.write_text(text, encoding="utf-8")
-        os.replace(scratch, target)
+        try:
+            os.replace(scratch, target)
+        finally:
+            scratch.unlink(missing_ok=True)
     except OSError as error:
         raise UnreadableInput(
             f"{target.name} could not be written ({error.strerror})",
             remedy="check the folder and its permissions",
         ) from None
-    finally:
-        scratch.unlink(missing_ok=True)
     return target
 
 
+def explain(text: str, name: str, error: ValidationError) -> list[str]:
+    """Every validation error of a TOML file as a sentence with its line."""
+    return [_explain(text, name, one["loc"], one["msg"], one.get("input")) for one in error.errors()]
+
+
 def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, given: object) -> str:
-    """One validation error as a sentence with its line."""
     path = ".".join(str(part) for part in where)
-    if where and where[-1] == "role" and where[0] == "columns":
-        return f"{name}, line {_line(text, where)}: {given!r} is not a role; roles are: {', '.join(ROLES)}"
+    place = f"{name}, line {_line(text, where)}"
+    if len(where) == 3 and where[0] == "columns" and where[-1] == "role" and "required" not in message:
+        return f"{place}: {given!r} is not a role; roles are: {', '.join(ROLES)}"
+    if len(where) == 2 and where[0] == "columns":
+        return f'{place}: {path} must be a table; write [columns.{where[1]}] and below it role = "…"'
+    if where[-1] == "require":
+        return f"{place}: requirements are a list; write [[require]], with two brackets, above each of them"
     if "Extra inputs" in message:
-        return f"{name}, line {_line(text, where)}: unknown setting {path!r}; remove or correct it"
-    return f"{name}, line {_line(text, where)}: {path}: {message[0].lower()}{message[1:]}"
+        return f"{place}: unknown setting {path!r}; remove or correct it"
+    return f"{place}: {path}: {message[0].lower()}{message[1:]}"
 
 
 def _line(text: str, where: Sequence[int | str]) -> int:
-    """The line on which a setting stands, as near as the headings tell.
+    """The line on which a setting stands, as near as headings and keys tell.
 
-    >>> _line('profile = "x"\\n[columns.age]\\ntype = 1\\nrole = 2\\n', ("columns", "age", "role"))
-    4
+    >>> _line('profile = "x"\\n[columns.age]\\ntype = 1\\nrating = {availability = 9}', ("columns", "age", "type"))
+    3
+    >>> _line('profile = "x"\\n[columns.age]\\nrating = {availability = 9}', ("columns", "age", "rating", "availability"))
+    3
     """
     lines = text.splitlines()
-    start = 0
-    if len(where) > 1:
-        if where[0] == "require" and isinstance(where[1], int):
-            heads = [i for i, line in enumerate(lines) if re.match(r"\s*\[\[\s*require\s*\]\]", line)]
-        else:
-            key = re.escape(str(where[1]))
-            heads = [
-                i
-                for i, line in enumerate(lines)
-                if re.match(rf"\s*\[\s*{re.escape(str(where[0]))}\s*(\.\s*[\"']?{key}[\"']?\s*)?\]", line)
-            ]
-            where = (where[0], 0, *where[2:])
-        nth = where[1] if isinstance(where[1], int) else 0
-        start = heads[nth] if nth < len(heads) else 0
-    last = str(where[-1]) if where else ""
-    for i in range(start, len(lines)):
-        if re.match(rf"\s*[\"']?{re.escape(last)}[\"']?\s*=", lines[i]):
-            return i + 1
-        if i > start and lines[i].lstrip().startswith("["):
-            break
+    start, end, keys = _section(lines, where)
+    # The setting itself, or else the setting it is a part of.
+    for key in reversed(keys):
+        for i in range(start, end):
+            if re.match(rf"\s*[\"']?{re.escape(str(key))}[\"']?\s*[=.]", lines[i]):
+                return i + 1
     return start + 1
+
+
+def _section(lines: Sequence[str], where: Sequence[int | str]) -> tuple[int, int, Sequence[int | str]]:
+    """First line and end of the section that holds a setting, and the setting's path inside it."""
+    heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("[")]
+    top, key = re.escape(str(where[0])), re.escape(str(where[1])) if len(where) > 1 else ""
+    for depth, pattern in (
+        (2, rf"\s*\[\s*{top}\s*\.\s*[\"']?{key}[\"']?\s*\]"),
+        (2 if len(where) > 1 and isinstance(where[1], int) else 1, rf"\s*\[\[?\s*{top}\s*\]"),
+    ):
+        found = [i for i in heads if re.match(pattern, lines[i])]
+        nth = where[1] if len(where) > 1 and isinstance(where[1], int) else 0
+        if nth < len(found):
+            at = found[nth]
+            return at, next((i for i in heads if i > at), len(lines)), where[depth:]
+    return 0, heads[0] if heads else len(lines), where

@@ -137,12 +137,20 @@ class Policy:
             "insensitive": insensitive,
         }
         given = {name: role for role, names in wanted.items() for name in names or ()}
-        listed = [name for names in wanted.values() for name in names or ()]
-        twice = sorted({name for name in listed if listed.count(name) > 1})
-        if twice:
-            raise InvalidPolicy(
-                [f"column {name!r} is given two roles" for name in twice], remedy="give each column one role"
-            )
+        problems = [
+            f"{role} columns were given as one text; give a list of names"
+            for role, names in wanted.items()
+            if isinstance(names, str)
+        ]
+        listed = [(name, role) for role, names in wanted.items() for name in names or ()]
+        for name in dict.fromkeys(name for name, _ in listed):
+            roles = [role for one, role in listed if one == name]
+            if len(set(roles)) > 1:
+                problems.append(f"column {name!r} is given two roles: {' and '.join(dict.fromkeys(roles))}")
+            elif len(roles) > 1:
+                problems.append(f"column {name!r} is named twice as {roles[0]}")
+        if problems:
+            raise InvalidPolicy(problems, remedy="give each column one role, once")
         changed = []
         for column in self.columns:
             if column.name in given:

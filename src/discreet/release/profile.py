@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discreet.errors import DiscreetError, InvalidPolicy
-from discreet.policy.file import make_model
+from discreet.policy.file import explain, make_model
 
 RuleId = Literal["no-direct-identifiers", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"]
 
@@ -115,31 +115,27 @@ def load_profile(name: str) -> Profile:
             [f"there is no profile {name!r}"],
             remedy="profiles are: " + ", ".join(profile_names()) + "; or name a .toml file of your own",
         )
-    return _parse(identifier, text)
+    return _parse(identifier, text, f"{identifier}.toml")
 
 
-def _parse(identifier: str, text: str) -> Profile:
+def _parse(identifier: str, text: str, name: str) -> Profile:
+    remedy = "see the reference of profiles in the documentation, or start from `discreet profiles`"
     try:
         parsed = _ProfileFile.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise InvalidPolicy([f"the profile {identifier} is not valid TOML: {error}"]) from None
+        raise InvalidPolicy([f"the profile {name} is not valid TOML: {error}"], remedy=remedy) from None
     except ValidationError as error:
-        raise InvalidPolicy(
-            [
-                f"the profile {identifier}: {'.'.join(map(str, one['loc']))}: {one['msg'][0].lower()}{one['msg'][1:]}"
-                for one in error.errors()
-            ]
-        ) from None
+        raise InvalidPolicy(explain(text, f"the profile {name}", error), remedy=remedy) from None
     requirements, problems = [], []
     for entry in parsed.require:
         model = {key: value for key, value in entry.items() if key != "source"}
         try:
             make_model(model)
         except DiscreetError as error:
-            problems.append(f"the profile {identifier}: {error}")
+            problems.append(f"the profile {name}: {error}")
         requirements.append(ProfileRequirement(model, str(entry.get("source", parsed.source))))
     if problems:
-        raise InvalidPolicy(problems)
+        raise InvalidPolicy(problems, remedy=remedy)
     return Profile(
         id=identifier,
         title=parsed.title,
