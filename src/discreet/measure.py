@@ -36,7 +36,7 @@ class Measure:
         """A JSON-ready mapping without the per-class array."""
         found: dict[str, object] = {
             "name": self.name,
-            "value": _finite(self.value),
+            "value": finite(self.value),
             "unit": self.unit,
             "better": self.better,
             "meaning": self.meaning,
@@ -64,8 +64,8 @@ class Estimate(Measure):
             **super().to_dict(),
             "method": self.method,
             "assumptions": self.assumptions,
-            "low": None if self.low is None else _finite(self.low),
-            "high": None if self.high is None else _finite(self.high),
+            "low": None if self.low is None else finite(self.low),
+            "high": None if self.high is None else finite(self.high),
         }
 
 
@@ -142,10 +142,10 @@ class RecordRisk:
         return found
 
 
-def _finite(value: float) -> float | str:
+def finite(value: float) -> float | str:
     """JSON has no infinity: write it as a word rather than as invalid JSON.
 
-    >>> _finite(2.0), _finite(float("inf"))
+    >>> finite(2.0), finite(float("inf"))
     (2.0, 'infinite')
     """
     if np.isfinite(value):

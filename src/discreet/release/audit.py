@@ -10,9 +10,11 @@ from importlib.metadata import version
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
+from discreet.errors import UnsuitableColumn
 from discreet.measure import Estimate, Measure, RecordRisk
 from discreet.policy import Policy
 from discreet.privacy import (
@@ -57,17 +59,22 @@ RIGHT_EDGE_OF_SMALL = 11
 
 @dataclass(frozen=True)
 class MissingValues:
-    """How a column's missing values were treated: nulls as a class of their own, marks as ordinary values."""
+    """How a column's missing values were treated: nulls as a class of their own, marks as ordinary values.
+
+    ``floating`` says that the column holds floats, in which NaN counts as null.
+    """
 
     column: str
     nulls: int
     marks: int
+    floating: bool = False
 
     @property
     def treatment(self) -> str:
         parts = []
         if self.nulls:
-            parts.append(f"{self.nulls:,} nulls, counted as one value of their own")
+            kind = "nulls or NaN" if self.floating else "nulls"
+            parts.append(f"{self.nulls:,} {kind}, counted as one value of their own")
         if self.marks:
             parts.append(f"{self.marks:,} missing marks, kept as ordinary values")
         return "; ".join(parts)
@@ -211,6 +218,8 @@ def audit(
         notes.append("no policy was given: roles were suggested from names and content and should be checked")
     profile = load_profile(policy.profile)
     table = policy.fit(table)
+    if policy.person is not None:
+        _refuse_unnamed_persons(table, policy.person)
     say("counting equivalence classes")
     classes = table.engine.count(
         table,
@@ -253,6 +262,16 @@ def audit(
         classes=classes,
         notes=tuple(notes),
     )
+
+
+def _refuse_unnamed_persons(table: Table, person: str) -> None:
+    """Rows whose person id is a mark such as ``?`` would all count as one person, and hide behind it."""
+    domain = table.engine.domain(table, person)
+    if domain.is_text and len(domain.codes_of(MISSING_MARKS)):
+        raise UnsuitableColumn(
+            f"column {person!r} is the person id but holds missing marks such as '?' or the empty text",
+            remedy="fill or remove these rows, or choose another person id",
+        )
 
 
 def measure_all(classes: EquivalenceClasses) -> list[Measure]:
@@ -327,7 +346,7 @@ def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
             marked = domain.codes_of(MISSING_MARKS)
             marks = int(totals[marked].sum())
         if nulls or marks:
-            found.append(MissingValues(name, nulls, marks))
+            found.append(MissingValues(name, nulls, marks, pa.types.is_floating(domain.values.type)))
     return found
 
 

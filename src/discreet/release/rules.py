@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.policy import Policy
 from discreet.policy.suggest import recognise_columns
@@ -19,6 +20,14 @@ SMALL_ZIP3 = frozenset(
     for area in (36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893)
 )
 """Three-digit ZIP areas of 20,000 people or fewer (2000 Census; HHS guidance of 2012, question 2.1)."""
+
+OLD = 90
+OPEN_AGES = re.compile(
+    r"\d\s*(\+|<=?|or\s+(more|older|over|above)|and\s+(more|older|over|above|up)|und\s+(mehr|älter))"
+    r"|(>=?|≥|over|above|über|ab)\s*\d",
+    re.IGNORECASE,
+)
+"""How an age group without an upper end is written: ``90+``, ``>= 85``, ``55<=``, ``80 and older``."""
 
 HIPAA_SOURCE = "45 CFR 164.514(b)(2)(i)"
 
@@ -80,8 +89,8 @@ def hipaa_zip3(table: Table, policy: Policy) -> RuleResult:
     offending = []
     for name in _of_kind(table, "postcode"):
         domain = table.engine.domain(table, name)
-        labels = {label.strip()[:3].zfill(3) for label in domain.labels() if _three_digits(label)}
-        if labels & SMALL_ZIP3:
+        areas = {area.zfill(3) for label in domain.labels() if (area := _unmasked(label)).isdigit()}
+        if areas & SMALL_ZIP3:
             offending.append(name)
     return RuleResult(
         id="hipaa-zip3",
@@ -95,20 +104,20 @@ def hipaa_zip3(table: Table, policy: Policy) -> RuleResult:
 
 
 def hipaa_ages(table: Table, policy: Policy) -> RuleResult:
-    """Ages of 90 and more are one group."""
-    offending = []
-    for name in _of_kind(table, "age"):
-        numbers = table.engine.domain(table, name).numbers
-        if np.any(numbers[~np.isnan(numbers)] > 90):
-            offending.append(name)
+    """Ages of 90 and more are one group, and so are the years of birth that tell such an age.
+
+    The group may be written in any way that keeps it one: as ``90+``, or top-coded as the number 90.
+    """
+    offending = [name for name in _of_kind(table, "age") if _tells_old_ages(table, name)]
+    offending += [name for name in _of_kind(table, "birth-year") if _tells_old_births(table, name)]
     return RuleResult(
         id="hipaa-ages",
         description="ages of 90 and more are one group",
         holds=not offending,
-        found=f"single ages above 90 occur in {', '.join(offending)}"
+        found=f"ages of 90 and more are told apart in {', '.join(offending)}"
         if offending
-        else "no single age above 90",
-        remedy="top-code these ages at 90" if offending else "",
+        else "no ages of 90 and more are told apart",
+        remedy="put ages of 90 and more (and such years of birth) into one group" if offending else "",
         source=f"{HIPAA_SOURCE}(C)",
         columns=tuple(offending),
     )
@@ -131,10 +140,46 @@ def _allowed_by_safe_harbor(table: Table, name: str, finding: Finding) -> bool:
     if finding.kind.id not in ("postcode", "date", "birth-date"):
         return False
     domain = table.engine.domain(table, name)
-    longest = pc.max(pc.utf8_length(pc.cast(domain.values, pa.string()))).as_py() if len(domain.values) else 0
-    return int(longest or 0) <= (3 if finding.kind.id == "postcode" else 4)
+    longest = max((len(_unmasked(label)) for label in domain.labels()), default=0)
+    return longest <= (3 if finding.kind.id == "postcode" else 4)
 
 
-def _three_digits(label: str) -> bool:
-    text = label.strip()
-    return text.isdigit() and len(text) <= 3
+def _unmasked(label: str) -> str:
+    """What is left to read of a masked code.
+
+    >>> _unmasked("036**"), _unmasked("10115")
+    ('036', '10115')
+    """
+    return label.strip().rstrip("*xX#")
+
+
+def _tells_old_ages(table: Table, name: str) -> bool:
+    labels = table.engine.domain(table, name).labels()
+    old = [label for label in labels if oldest(label) >= OLD]
+    return len(old) > 1 or any(_is_number(label) and float(label) > OLD for label in old)
+
+
+def _tells_old_births(table: Table, name: str) -> bool:
+    """Whether years of birth tell ages of 90 and more apart, as of today."""
+    last = date.today().year - OLD
+    years = table.engine.domain(table, name).numbers
+    return bool((years[~np.isnan(years)] < last).any())
+
+
+def oldest(label: str) -> float:
+    """The highest age that a label admits: a number, an interval, or open towards old age.
+
+    >>> oldest("34"), oldest("[80, 89]"), oldest("85+"), oldest("<90") < 90, oldest("unknown")
+    (34.0, 89.0, inf, True, -inf)
+    """
+    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", label)]
+    if not numbers:
+        return -math.inf
+    if OPEN_AGES.search(label):
+        return math.inf
+    below = label.strip().endswith(")") or re.match(r"\s*<(?!=)", label)
+    return float(np.nextafter(max(numbers), 0.0)) if below else max(numbers)
+
+
+def _is_number(label: str) -> bool:
+    return re.fullmatch(r"\s*\d+(\.\d+)?\s*", label) is not None

@@ -98,7 +98,7 @@ def obstacles(verdict: Verdict) -> RenderableType:
     """The failed criteria, most important first."""
     grid = _grid("", "asked", "found", "what to do")
     for place, criterion in enumerate(verdict.obstacles, start=1):
-        grid.add_row(f"{place}.", criterion.description, Text(criterion.found, style="red"), criterion.remedy)
+        _row(grid, f"{place}.", criterion.description, Text(criterion.found, style="red"), criterion.remedy)
     return grid
 
 
@@ -108,6 +108,8 @@ def criterion_line(criterion: Criterion) -> Text:
     about = f" [{criterion.attribute}]" if criterion.attribute else ""
     line.append(f"{criterion.id}{about}: ", style="bold")
     line.append(f"{criterion.description}; found {criterion.found}", style="default")
+    if criterion.remedy:
+        line.append(f" → {criterion.remedy}", style="default")
     line.append(f" ({criterion.origin})", style="dim")
     return line
 
@@ -118,7 +120,8 @@ def _measures(audit: Audit) -> RenderableType:
     for measure in audit.measures:
         if measure.name in KEY_MEASURES:
             asked = required.get((measure.name, measure.attribute))
-            grid.add_row(
+            _row(
+                grid,
                 measure.name,
                 measure.attribute or "",
                 Text(_value(measure), style="" if asked is None else "green" if asked.holds else "red"),
@@ -143,7 +146,7 @@ def _risks(audit: Audit) -> RenderableType:
     grid = _grid("attribute", *heads)
     extended = audit.verdict.profile.extended
     for attribute in (None, *audit.classes.names):
-        cells: list[str | Text] = [Text("all together", style="bold") if attribute is None else attribute]
+        cells = [Text("all together", style="bold") if attribute is None else Text(attribute)]
         for name, about in kinds:
             risk = audit.risk(name, attribute=attribute, sensitive=about)
             grade = (
@@ -154,7 +157,7 @@ def _risks(audit: Audit) -> RenderableType:
             cell = Text(f"{risk.max:.2f} {grade}", style=GRADE[grade])
             cell.append(f"  mean {risk.mean:.2f}", style="dim")
             cells.append(cell)
-        grid.add_row(*cells)
+        _row(grid, *cells)
     return grid
 
 
@@ -163,7 +166,8 @@ def _combinations(audit: Audit) -> RenderableType:
     grid = _grid("known to the intruder", "unique", "in groups below 11", "pairs told apart")
     for size in (1, 2, 3):
         for found in [c for c in audit.exposure.combinations if len(c.attributes) == size][:2]:
-            grid.add_row(
+            _row(
+                grid,
                 " + ".join(found.attributes),
                 f"{found.unique:.1%}",
                 f"{found.small:.1%}",
@@ -176,7 +180,8 @@ def _contributions(audit: Audit) -> RenderableType:
     assert audit.exposure is not None
     grid = _grid("without", "mean risk", "unique records", "smallest class")
     for one in audit.exposure.contributions[:6]:
-        grid.add_row(
+        _row(
+            grid,
             one.attribute,
             f"{one.risk:.1%} → {one.risk_without:.1%}",
             f"{one.unique:.1%} → {one.unique_without:.1%}",
@@ -188,7 +193,7 @@ def _contributions(audit: Audit) -> RenderableType:
 def _estimates(audit: Audit) -> RenderableType:
     grid = _grid("estimate", "value", "method", "assumes")
     for estimate in audit.estimates:
-        grid.add_row(estimate.name, number(estimate.value), estimate.method, estimate.assumptions)
+        _row(grid, estimate.name, number(estimate.value), estimate.method, estimate.assumptions)
     return grid
 
 
@@ -211,8 +216,13 @@ def _title(text: str) -> Text:
 def _grid(*heads: str) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     for head in heads:
-        grid.add_column(head, overflow="fold")
+        grid.add_column(Text(head), overflow="fold")
     return grid
+
+
+def _row(grid: Grid, *cells: str | Text) -> None:
+    """Add a row of plain text: a column called ``age[years]`` is not markup."""
+    grid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
 
 
 def as_text(audit: Audit, *, width: int = 110) -> str:

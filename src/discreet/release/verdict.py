@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from discreet.classes import EquivalenceClasses
-from discreet.measure import RecordRisk
+from discreet.measure import RecordRisk, finite
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.privacy import PrivacyModel, assess
@@ -52,7 +52,7 @@ class Criterion:
             "holds": self.holds,
             "origin": self.origin,
             "source": self.source,
-            "value": self.value,
+            "value": None if self.value is None else finite(self.value),
             "threshold": self.threshold,
             "attribute": self.attribute,
             "failing_records": self.failing_records,
@@ -119,7 +119,8 @@ def decide(
     criteria = [_rule(result) for result in rules]
     for model, origin, source in _models(policy, profile, classes):
         criteria.append(_requirement(model, classes, origin, source))
-    criteria += [_limit(limit, risks) for limit in profile.limits]
+    limits = [_limit(limit, risks) for limit in profile.limits]
+    criteria += [limit for limit in limits if limit is not None]
     compliant = all(criterion.holds for criterion in criteria)
     found: Category | None = None
     if profile.extended is not None:
@@ -172,7 +173,9 @@ def _requirement(
         unit = f" {row.measure.unit if value != 1 else row.measure.unit[:-1]}"
     share = row.failing_records / classes.total
     remedy = f"generalise quasi-identifiers: {share:.1%} of the records are in classes that fail"
-    if share <= 0.1:
+    if model.id == "k-anonymity" and classes.total_persons < row.threshold:
+        remedy = f"the table has only {classes.total_persons:,} persons: ask for less, or do not release it"
+    elif share <= 0.1:
         remedy = f"suppress {row.failing_records:,} records ({share:.1%}), or generalise quasi-identifiers"
     return Criterion(
         id=model.name,
@@ -204,8 +207,11 @@ def _rule(result: RuleResult) -> Criterion:
     )
 
 
-def _limit(limit: Limit, risks: Sequence[RecordRisk]) -> Criterion:
+def _limit(limit: Limit, risks: Sequence[RecordRisk]) -> Criterion | None:
+    """A bound on a risk as a criterion; ``None`` where nothing is sensitive and the risk speaks of that."""
     fitting = [risk for risk in risks if risk.name == limit.risk and risk.attribute is None]
+    if not fitting:
+        return None
     worst = max(fitting, key=lambda risk: float(getattr(risk, limit.statistic)))
     value = float(getattr(worst, limit.statistic))
     above = worst.share_above(limit.at_most)

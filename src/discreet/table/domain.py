@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -99,7 +100,9 @@ MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "Na
 
 
 def _number(value: object) -> float:
+    """A text as a finite number; NaN for all else, also for what only Python reads as one (``inf``, ``1_0``)."""
     try:
-        return float(value)  # type: ignore[arg-type]
+        found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        return float("nan")
+        return math.nan
+    return found if math.isfinite(found) and "_" not in str(value) else math.nan
