@@ -17,6 +17,10 @@ class Dialect:
     sorted_list: str
     approximate_distinct: str
     matches: str
+    sample: str
+    timestamp: str = "TIMESTAMP"
+    backslash: str = "\\"
+    """How a backslash is written inside a text constant."""
 
     def quote(self, identifier: str) -> str:
         """The one way an identifier gets into SQL.
@@ -31,7 +35,7 @@ class Dialect:
         """A column's value as it is grouped and compared: no NaN, no negative zero, lists as sorted text."""
         name = prefix + self.quote(column.name)
         if column.storage == "float":
-            return f"(CASE WHEN isnan({name}) THEN NULL ELSE {name} + 0.0 END)"
+            return f"(CASE WHEN isnan({name}) THEN NULL ELSE CAST({name} AS DOUBLE) + CAST(0 AS DOUBLE) END)"
         if column.storage == "list":
             return self.sorted_list.format(name=name)
         if column.storage == "other":
@@ -40,7 +44,11 @@ class Dialect:
 
     def literal(self, text: str) -> str:
         """A text constant (missing marks and the like; never a cell value)."""
-        return "'" + text.replace("'", "''") + "'"
+        return "'" + text.replace("\\", self.backslash).replace("'", "''") + "'"
+
+    def type(self, name: str) -> str:
+        """A type of the shared SQL; a timestamp is a reading of clock and calendar, without a time zone."""
+        return self.timestamp if name == "TIMESTAMP" else name
 
 
 DUCKDB = Dialect(
@@ -50,6 +58,7 @@ DUCKDB = Dialect(
     sorted_list="array_to_string(list_sort(CAST({name} AS VARCHAR[])), ', ')",
     approximate_distinct="approx_count_distinct({name})",
     matches="regexp_full_match({value}, {pattern})",
+    sample="SELECT * FROM {relation} USING SAMPLE reservoir({rows} ROWS) REPEATABLE (1)",
 )
 
 SPARK = Dialect(
@@ -58,5 +67,9 @@ SPARK = Dialect(
     infinite="({name} = double('infinity') OR {name} = double('-infinity'))",
     sorted_list="array_join(sort_array(CAST({name} AS ARRAY<STRING>)), ', ')",
     approximate_distinct="approx_count_distinct({name})",
-    matches="{value} RLIKE ('^(' || {pattern} || ')$')",
+    # Java's $ also matches before a line end; \\z matches at the end only.
+    matches=r"{value} RLIKE ('\\A(' || {pattern} || ')\\z')",
+    sample="SELECT * FROM {relation} ORDER BY rand(1) LIMIT {rows}",
+    timestamp="TIMESTAMP_NTZ",
+    backslash="\\\\",
 )

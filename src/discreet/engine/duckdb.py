@@ -8,18 +8,20 @@ import re
 import shutil
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from discreet.engine.arrow import settle
 from discreet.engine.dialect import DUCKDB
-from discreet.engine.files import describe_file, open_batches, text_scan
+from discreet.engine.files import describe_file, head_of_lines, open_batches, text_scan
 from discreet.engine.protocol import ReadOptions
-from discreet.engine.sniff import TextFormat, verify_shape
-from discreet.engine.sql import SqlEngine
-from discreet.errors import UnreadableInput
+from discreet.engine.sql import DATES, SqlEngine
+from discreet.errors import DiscreetError, UnreadableInput
 from discreet.table import Column, Source, Table
 
 LARGE_FILE_SHARE = 0.2
@@ -47,6 +49,8 @@ class DuckDBEngine(SqlEngine):
                 **({"threads": str(threads)} if threads else {}),
             }
         )
+        # Moments print and come back the same wherever the audit runs.
+        self._run("SET TimeZone = 'UTC'")
         self._on_disk = False
         atexit.register(self.close)
 
@@ -71,81 +75,86 @@ class DuckDBEngine(SqlEngine):
                 return self._table(self._view(scan, source), source)
             return self._finish(self._guarded(scan, source), source, options)
         if source.format == "json-lines":
-            scan = (
-                f"SELECT * FROM read_json({self.dialect.literal(str(path))}, "
-                f"format = 'newline_delimited', maximum_sample_files = 1, sample_size = -1){limit}"
-            )
-            return self._finish(self._guarded(scan, source), source, options)
+            if options.rows is not None:
+                path = head_of_lines(path, options.rows, self._scratch)
+            relation = self._guarded(self._json_scan(path, source), source)
+            return self._typed(relation, source, options, DATES)
         if text_format is not None:
             options = replace(options, decimal=text_format.decimal)
-            scan_call = text_scan(path, text_format, self.dialect)
-            if scan_call is not None:
-                self._make_room(path)
-                relation = self._guarded(
-                    f"SELECT * FROM {scan_call}{limit}", source, path, text_format, options.rows
-                )
-                return self._typed(relation, source, options)
-            relation = self._keep_batches(open_batches(path, source.format, options, text_format))
+            self._make_room(path)
+            relation = self._fast_text(text_scan(path, text_format, self.dialect), limit)
+            if not relation:
+                relation = self._keep_batches(open_batches(path, source.format, options, text_format))
             return self._typed(relation, source, options)
         return self.read_batches(open_batches(path, source.format, options), source, options)
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""
-        return self._finish(self._keep_batches(batches, options.rows), source, options)
+        return self._finish(self._keep_batches(settle(batches, options.rows)), source, options)
 
-    def _finish(self, relation: str, source: Source, options: ReadOptions) -> Table:
-        """Apply missing marks to a relation that has its types already."""
-        if options.missing:
-            select = [
-                f"{self._cleaned(quoted, options) if type_name == 'VARCHAR' else quoted} AS {quoted}"
-                for quoted, type_name in (
-                    (self.dialect.quote(name), type_name) for name, type_name in self._schema(relation)
-                )
-            ]
-            kept = self._keep(f"SELECT {', '.join(select)} FROM {relation}")
-            self._drop(relation)
-            relation = kept
-        return self._table(relation, source)
+    def _json_scan(self, path: Path, source: Source) -> str:
+        """The scan of a JSON lines file with texts as texts: which of them are dates is not DuckDB's to say."""
+        call = f"read_json({self.dialect.literal(str(path))}, format = 'newline_delimited'"
+        try:
+            found = self._schema(f"{call}, sample_size = -1)")
+        except duckdb.Error:
+            raise _unreadable(source) from None
+        columns = ", ".join(
+            f"{self.dialect.literal(name)}: {self.dialect.literal('VARCHAR' if kind in TEXT_IN_JSON else kind)}"
+            for name, kind in found
+        )
+        return f"SELECT * FROM {call}, columns = {{{columns}}})"
 
-    def _keep_batches(self, batches: pa.RecordBatchReader, rows: int | None = None) -> str:
-        limit = f" LIMIT {rows}" if rows is not None else ""
-        with self._lock:
-            self._connection.register("incoming", batches)
+    def _keep_batches(self, batches: pa.RecordBatchReader) -> str:
+        failed: list[DiscreetError] = []
+
+        def watched() -> Iterator[pa.RecordBatch]:
             try:
-                return self._keep(f"SELECT * FROM incoming{limit}")
+                yield from batches
+            except DiscreetError as error:
+                failed.append(error)
+                raise
+
+        with self._lock:
+            self._connection.register(
+                "incoming", pa.RecordBatchReader.from_batches(batches.schema, watched())
+            )
+            try:
+                return self._keep("SELECT * FROM incoming")
+            except duckdb.Error:
+                # DuckDB wraps what went wrong with the batches; what they said themselves is the answer.
+                raise (
+                    failed[0]
+                    if failed
+                    else UnreadableInput(
+                        "the rows could not be taken over by DuckDB",
+                        remedy="convert columns of unusual types, e.g. to text",
+                    )
+                ) from None
             finally:
                 self._connection.unregister("incoming")
 
-    def _guarded(
-        self,
-        scan: str,
-        source: Source,
-        path: Path | None = None,
-        text_format: TextFormat | None = None,
-        rows: int | None = None,
-    ) -> str:
+    def _fast_text(self, scan: str | None, limit: str) -> str:
+        """DuckDB's own reading of a text file, or nothing: the slower way then reads it or names the line."""
+        if scan is not None:
+            with suppress(duckdb.Error):
+                return self._keep(f"SELECT * FROM {scan}{limit}")
+        return ""
+
+    def _guarded(self, scan: str, source: Source) -> str:
         """Materialise a scan; a failure names the place but never quotes the file's content."""
         try:
             return self._keep(scan)
         except duckdb.Error as error:
-            if path is not None and text_format is not None:
-                verify_shape(path, text_format, rows=rows)
             at = re.search(r"[Ll]ine:?\s*(\d+)", str(error))
-            where = f" (line {at.group(1)})" if at else ""
-            raise UnreadableInput(
-                f"{source.name} could not be read as {source.format}{where}",
-                remedy="check that the file is complete and of this format, or name delimiter, quote and encoding",
-            ) from None
+            raise _unreadable(source, f" (line {at.group(1)})" if at else "") from None
 
     def _view(self, scan: str, source: Source) -> str:
         relation = self._name()
         try:
             self._run(f"CREATE TEMP VIEW {relation} AS {scan}")
         except duckdb.Error:
-            raise UnreadableInput(
-                f"{source.name} could not be read as {source.format}",
-                remedy="check that the file is complete and of this format",
-            ) from None
+            raise _unreadable(source) from None
         return relation
 
     def _make_room(self, path: Path) -> None:
@@ -156,9 +165,6 @@ class DuckDBEngine(SqlEngine):
             self._on_disk = True
 
     # ── relations ─────────────────────────────────────────────────────────────────────────────────
-
-    def _name(self) -> str:
-        return f"discreet_{next(self._numbers)}"
 
     def _run(self, statement: str) -> None:
         with self._lock:
@@ -220,18 +226,15 @@ class DuckDBEngine(SqlEngine):
             return Column(name, "date", "timestamp")
         return Column(name, "nominal", "other")
 
-    # ── verbs of its own ──────────────────────────────────────────────────────────────────────────
 
-    def sample(self, table: Table, rows: int) -> Table:
-        """A reproducible sample of rows, spread over the table (all rows if there are no more)."""
-        if rows >= table.rows:
-            return table
-        kept = self._keep(
-            f"SELECT * FROM {table.relation} USING SAMPLE reservoir({int(rows)} ROWS) REPEATABLE (1)"
-        )
-        return self._table(kept, table.source)
+def _unreadable(source: Source, where: str = "") -> UnreadableInput:
+    return UnreadableInput(
+        f"{source.name} could not be read as {source.format}{where}",
+        remedy="check that the file is complete and of this format, or name delimiter, quote and encoding",
+    )
 
 
+TEXT_IN_JSON = frozenset(["JSON", "UUID", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"])
 INTEGER_TYPES = frozenset(
     [
         "TINYINT",

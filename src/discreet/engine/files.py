@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Iterator
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Literal, get_args
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.ipc
+import pyarrow.parquet as pq
 
 from discreet.engine.dialect import Dialect
 from discreet.engine.protocol import ReadOptions
@@ -138,13 +141,16 @@ def text_scan(path: Path, text_format: TextFormat, dialect: Dialect) -> str | No
 def open_batches(
     path: Path, file_format: str, options: ReadOptions, text_format: TextFormat | None = None
 ) -> pa.RecordBatchReader:
-    """Arrow batches of a file: text (all columns as text), Arrow/Feather or Excel."""
+    """Arrow batches of a file: text (all columns as text), Parquet, Arrow/Feather or Excel."""
     assert file_format in get_args(FileFormat), file_format
     if text_format is not None:
         schema = pa.schema([(name, pa.string()) for name in text_format.names])
         rows = read_rows(path, text_format, rows=options.rows)
         return pa.RecordBatchReader.from_batches(schema, _text_batches(rows, schema))
     try:
+        if file_format == "parquet":
+            file = pq.ParquetFile(path)
+            return pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(BATCH_ROWS))
         if file_format == "arrow":
             return _arrow_batches(path)
         return _excel_batches(path, options)
@@ -153,6 +159,20 @@ def open_batches(
             f"{path.name} could not be read as {file_format}",
             remedy="check that the file is complete and of this format",
         ) from error
+
+
+def first_lines(path: Path, count: int) -> Iterator[bytes]:
+    """The first lines of a file, gzipped or not, that are not blank."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        yield from islice((line for line in file if line.strip()), count)
+
+
+def head_of_lines(path: Path, rows: int, folder: Path) -> Path:
+    """The first rows of a JSON lines file as a file of its own: what comes later has no say in the types."""
+    head = folder / f"{uuid4().hex}.jsonl"
+    with head.open("wb") as file:
+        file.writelines(first_lines(path, rows))
+    return head
 
 
 def _text_batches(rows: Iterator[list[str]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ from narwhals.typing import IntoFrame
 
 from discreet.engine.protocol import Engine, ReadOptions
 from discreet.engine.sql import check_names
-from discreet.errors import InvalidParameter, MissingDependency, UnreadableInput
+from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
 from discreet.table import Source, Table
 
 
@@ -69,6 +69,8 @@ def read(
         return target.read_file(Path(source), options)
     reader, kind = _batches(source)
     check_names(reader.schema.names, "the frame")
+    if not reader.schema.names:
+        raise EmptyTable("the frame has no columns", remedy="check that this is the frame you meant")
     settings: dict[str, object] = {"missing marks read as null": list(options.missing)}
     return target.read_batches(reader, Source("frame", kind, settings), options)
 
@@ -81,8 +83,7 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
         return source.to_reader(), "arrow"
     if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):
         return _duckdb_batches(source), "duckdb"
-    names = [str(name) for name in getattr(source, "columns", [])]
-    check_names(names, "the frame")
+    check_names(_names(source), "the frame")
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
     except TypeError:
@@ -93,7 +94,8 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
     kind = str(frame.implementation.value)
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     try:
-        return eager.to_arrow().to_reader(), kind
+        # An index is no column: Arrow would carry it along as one.
+        return nw.maybe_reset_index(eager).to_arrow().to_reader(), kind
     except (pa.ArrowInvalid, pa.ArrowTypeError, ModuleNotFoundError) as error:
         if isinstance(error, ModuleNotFoundError):
             raise MissingDependency(f"reading {kind} needs pyarrow", remedy="pip install pyarrow") from error
@@ -103,14 +105,21 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
         ) from None
 
 
+def _names(source: object) -> list[str]:
+    """Column names of a frame, also of one that has not been computed yet."""
+    if hasattr(source, "collect_schema"):
+        return list(source.collect_schema().names())
+    return [str(name) for name in getattr(source, "columns", [])]
+
+
 def _mixed_columns(source: object) -> str:
     """Names of the columns that Arrow cannot hold as one type."""
     mixed = []
-    for name in getattr(source, "columns", []):
+    for name in _names(source):
         try:
             pa.array(source[name])  # type: ignore[index]
         except (pa.ArrowInvalid, pa.ArrowTypeError):
-            mixed.append(str(name))
+            mixed.append(name)
     return ", ".join(mixed) or "it could not be told which"
 
 

@@ -47,19 +47,26 @@ class Reading:
 
 READINGS = (
     Reading("integer", "BIGINT", r"-?(0|[1-9][0-9]{0,17})", written=""),
-    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]*)?([.][0-9]+)?([eE][-+]?[0-9]+)?"),
-    Reading("continuous", "DOUBLE", r"-?[0-9]{1,3}(,[0-9]{3})*([.][0-9]+)?", drop=","),
-    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]*)(,[0-9]+)?", written=","),
-    Reading("continuous", "DOUBLE", r"-?[0-9]{1,3}([.][0-9]{3})*(,[0-9]+)?", written=",", drop="."),
-    Reading("date", "DATE", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", written=""),
+    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,14})?([.][0-9]+)?([eE][-+]?[0-9]{1,2})?"),
+    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,2}(,[0-9]{3}){0,4})([.][0-9]+)?", drop=","),
+    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,14})(,[0-9]+)?", written=","),
+    Reading(
+        "continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,2}([.][0-9]{3}){0,4})(,[0-9]+)?", written=",", drop="."
+    ),
+    Reading("date", "DATE", r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}", written=""),
     Reading(
         "date",
         "TIMESTAMP",
-        r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?",
+        r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?",
         written="",
     ),
 )
-"""The first that fits all values wins. Codes with leading zeros fit none of the numbers and stay text."""
+"""The first that fits all values wins. Codes with leading zeros fit none of the numbers and stay text.
+
+Digits are limited to what the type holds: two long numbers that differ must not become the same value.
+"""
+DATES = tuple(reading for reading in READINGS if reading.type == "date")
+"""For formats that know numbers but not dates."""
 
 
 class SqlEngine(ABC):
@@ -78,9 +85,6 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table: ...
-
-    @abstractmethod
-    def sample(self, table: Table, rows: int) -> Table: ...
 
     @abstractmethod
     def close(self) -> None: ...
@@ -109,6 +113,9 @@ class SqlEngine(ABC):
     def _column(self, name: str, type_name: str) -> Column:
         """What a column of the engine's type is."""
 
+    def _name(self) -> str:
+        return f"discreet_{next(self._numbers)}"
+
     # ── tables ────────────────────────────────────────────────────────────────────────────────────
 
     def _table(self, relation: str, source: Source) -> Table:
@@ -119,66 +126,82 @@ class SqlEngine(ABC):
         check_names([column.name for column in columns], source.name)
         rows = int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
         if not rows:
-            raise EmptyTable(
-                f"{source.name} has columns but no rows", remedy="check that this is the file you meant"
-            )
+            raise no_rows(source)
         return Table(self, Lease(relation, self._drop), tuple(columns), rows, source)
 
-    def _typed(self, relation: str, source: Source, options: ReadOptions) -> Table:
-        """A table from a relation of text columns: missing marks applied, numbers and dates recognised.
+    def _finish(self, relation: str, source: Source, options: ReadOptions) -> Table:
+        """A table from a relation that has its types already: only missing marks are applied."""
+        return (
+            self._typed(relation, source, options, ()) if options.missing else self._table(relation, source)
+        )
+
+    def _typed(
+        self, relation: str, source: Source, options: ReadOptions, readings: Sequence[Reading] = READINGS
+    ) -> Table:
+        """A table from a relation with text columns: missing marks applied, numbers and dates recognised.
 
         A column becomes a number or a date only if every value is one; codes with leading zeros stay
-        text. Where only missing marks stand between a column and numbers, the text is kept as it is and
-        the column is known to be numeric.
+        text. Where only missing marks stand between a column and numbers, it stays text (with a decimal
+        point and without groups of digits) and is known to be numeric.
         """
-        names = [name for name, _ in self._schema(relation)]
-        values = [self._cleaned(self.dialect.quote(name), options) for name in names]
-        # A short look rules most readings out, so that the full pass tests few of them.
-        candidates = {
-            i: [reading for reading in READINGS if reading.written in (options.decimal or ".", "")]
-            for i in range(len(names))
-        }
-        for scope in (f"(SELECT * FROM {relation} LIMIT {FIRST_LOOK_ROWS}) AS first_look", relation):
-            candidates, marked = self._readings(scope, values, candidates)
-        select: list[str] = []
+        select: dict[str, str] = {}
+        texts: dict[str, str] = {}
+        for name, type_name in self._schema(relation):
+            select[name] = self.dialect.quote(name)
+            if self._column(name, type_name).storage == "text":
+                select[name] = texts[name] = self._cleaned(self.dialect.quote(name), options)
+        wanted = [reading for reading in readings if reading.written in (options.decimal or ".", "")]
+        candidates = dict.fromkeys(texts, wanted)
+        marked: dict[str, bool] = {}
         numeric: dict[str, DataType] = {}
-        for i, (name, value) in enumerate(zip(names, values, strict=True)):
-            reading = candidates[i][0] if candidates[i] else None
-            if reading is not None and not marked[i]:
-                value = f"CAST({reading.text(value)} AS {reading.cast})"
+        if wanted and texts:
+            # A short look rules most readings out, so that the full pass tests few of them.
+            for scope in (f"(SELECT * FROM {relation} LIMIT {FIRST_LOOK_ROWS}) AS first_look", relation):
+                candidates, marked = self._readings(scope, texts, candidates)
+        for name, value in texts.items():
+            reading = candidates[name][0] if candidates[name] else None
+            if reading is not None and not marked[name]:
+                select[name] = f"CAST({reading.text(value)} AS {self.dialect.type(reading.cast)})"
             elif reading is not None and reading.type in ("integer", "continuous"):
+                select[name] = (
+                    f"(CASE WHEN {value} IN ({self._marks}) THEN {value} ELSE {reading.text(value)} END)"
+                )
                 numeric[name] = reading.type
-            select.append(f"{value} AS {self.dialect.quote(name)}")
-        typed = self._keep(f"SELECT {', '.join(select)} FROM {relation}")
+        listed = ", ".join(f"{value} AS {self.dialect.quote(name)}" for name, value in select.items())
+        typed = self._keep(f"SELECT {listed} FROM {relation}")
         self._drop(relation)
         return self._table(typed, source).retype(numeric)
 
     def _readings(
-        self, scope: str, values: Sequence[str], candidates: Mapping[int, Sequence[Reading]]
-    ) -> tuple[dict[int, list[Reading]], dict[int, bool]]:
+        self, scope: str, texts: Mapping[str, str], candidates: Mapping[str, Sequence[Reading]]
+    ) -> tuple[dict[str, list[Reading]], dict[str, bool]]:
         """Which readings every value of a column allows, and whether missing marks stand among them."""
-        marks = ", ".join(self.dialect.literal(mark) for mark in MISSING_MARKS)
         tests = []
-        for i, readings in candidates.items():
-            real = f"{values[i]} NOT IN ({marks})"
+        for i, (name, value) in enumerate(texts.items()):
+            real = f"{value} NOT IN ({self._marks})"
             tests += [
-                f"count({values[i]}) AS filled{i}",
+                f"count({value}) AS filled{i}",
                 f"count(*) FILTER (WHERE {real}) AS real{i}",
                 *(
-                    f"count(*) FILTER (WHERE {real} AND {self._reads_as(values[i], reading)}) AS as{i}_{j}"
-                    for j, reading in enumerate(readings)
+                    f"count(*) FILTER (WHERE {real} AND {self._reads_as(value, reading)}) AS as{i}_{j}"
+                    for j, reading in enumerate(candidates[name])
                 ),
             ]
         found = self._fetch(f"SELECT {', '.join(tests)} FROM {scope}").to_pylist()[0]
         kept = {
-            i: [r for j, r in enumerate(readings) if 0 < found[f"real{i}"] == found[f"as{i}_{j}"]]
-            for i, readings in candidates.items()
+            name: [r for j, r in enumerate(candidates[name]) if 0 < found[f"real{i}"] == found[f"as{i}_{j}"]]
+            for i, name in enumerate(texts)
         }
-        return kept, {i: found[f"real{i}"] < found[f"filled{i}"] for i in candidates}
+        return kept, {name: found[f"real{i}"] < found[f"filled{i}"] for i, name in enumerate(texts)}
 
     def _reads_as(self, value: str, reading: Reading) -> str:
         matched = self.dialect.matches.format(value=value, pattern=self.dialect.literal(reading.pattern))
-        return f"({matched} AND TRY_CAST({reading.text(value)} AS {reading.cast}) IS NOT NULL)"
+        cast = f"TRY_CAST({reading.text(value)} AS {self.dialect.type(reading.cast)})"
+        return f"({matched} AND {cast} IS NOT NULL)"
+
+    @property
+    def _marks(self) -> str:
+        return ", ".join(self.dialect.literal(mark) for mark in MISSING_MARKS)
 
     def _cleaned(self, value: str, options: ReadOptions) -> str:
         if not options.missing:
@@ -191,7 +214,6 @@ class SqlEngine(ABC):
     def profile(self, table: Table) -> tuple[ColumnProfile, ...]:
         """A first look at every column in one pass."""
         approximate = table.rows > EXACT_DISTINCT_ROWS
-        marks = ", ".join(self.dialect.literal(mark) for mark in MISSING_MARKS)
         wanted = []
         for i, column in enumerate(table.columns):
             value = self.dialect.value(column)
@@ -200,18 +222,27 @@ class SqlEngine(ABC):
                 if approximate
                 else f"count(DISTINCT {value})"
             )
-            marked = f"count(*) FILTER (WHERE {value} IN ({marks}))" if column.storage == "text" else "0"
+            marked = (
+                f"count(*) FILTER (WHERE {value} IN ({self._marks}))" if column.storage == "text" else "0"
+            )
             infinite = (
                 f"count(*) FILTER (WHERE {self.dialect.infinite.format(name=value)})"
                 if column.storage == "float"
                 else "0"
+            )
+            # Floats and moments have no one printed form, so their length would say nothing.
+            printed = f"CAST({value} AS {self.dialect.text})"
+            length = (
+                "CAST(0 AS DOUBLE)"
+                if column.storage in ("float", "timestamp")
+                else f"avg(CAST(length({printed}) AS DOUBLE))"
             )
             wanted += [
                 f"count({value}) AS filled{i}",
                 f"{distinct} AS distinct{i}",
                 f"{marked} AS marks{i}",
                 f"{infinite} AS infinite{i}",
-                f"avg(CAST(length(CAST({value} AS {self.dialect.text})) AS DOUBLE)) AS length{i}",
+                f"{length} AS length{i}",
             ]
         found = self._fetch(f"SELECT {', '.join(wanted)} FROM {table.relation}").to_pylist()[0]
         return tuple(
@@ -228,13 +259,20 @@ class SqlEngine(ABC):
             for i, column in enumerate(table.columns)
         )
 
+    def sample(self, table: Table, rows: int) -> Table:
+        """A reproducible sample of rows, spread over the table (all rows if there are no more)."""
+        if rows >= table.rows:
+            return table
+        kept = self._keep(self.dialect.sample.format(relation=table.relation, rows=int(rows)))
+        return self._table(kept, table.source).retype({column.name: column.type for column in table.columns})
+
     def domain(self, table: Table, column: str) -> Domain:
         """The distinct values of a column, sorted; nulls known apart."""
         wanted = table.column(column)
         value = self.dialect.value(wanted)
         order = "v"
         if wanted.numeric and wanted.storage == "text":
-            order = "TRY_CAST(v AS DOUBLE) NULLS LAST, v"
+            order = f"CASE WHEN v IN ({self._marks}) THEN NULL ELSE TRY_CAST(v AS DOUBLE) END NULLS LAST, v"
         found = self._fetch(
             f"WITH distinct_values AS (SELECT DISTINCT {value} AS v FROM {table.relation}) "
             f"SELECT v FROM distinct_values ORDER BY {order}"
@@ -335,7 +373,7 @@ class SqlEngine(ABC):
                     f"column {weight!r} is the sampling weight but is not numeric",
                     remedy="choose a numeric column, or leave the weight out",
                 )
-            weighed = f", CAST({self.dialect.value(column, 'r.')} AS DOUBLE) AS weight"
+            weighed = f", TRY_CAST({self.dialect.value(column, 'r.')} AS DOUBLE) AS weight"
             # A missing weight must not vanish in the sum: it makes the whole cell's weight unknown.
             weight_sum = ", CASE WHEN count(weight) = count(*) AND min(weight) > 0 THEN sum(weight) ELSE -1 END AS weight"
         keys = ", ".join(f"w{i}" for i in range(packing.words))
@@ -346,15 +384,18 @@ class SqlEngine(ABC):
 
     @contextmanager
     def _dictionaries(self, domains: Sequence[Domain]) -> Iterator[list[str]]:
-        """Value-to-code relations for the time of one query."""
+        """Value-to-code relations for the time of one query; a single value needs none."""
         kept: list[str] = []
         try:
             for domain in domains:
+                if domain.size < 2:
+                    kept.append("")
+                    continue
                 codes = pa.array(np.arange(len(domain.values), dtype=np.int64))
                 kept.append(self._put(pa.table({"v": domain.values, "code": codes})))
             yield kept
         finally:
-            for relation in kept:
+            for relation in filter(None, kept):
                 self._drop(relation)
 
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
@@ -367,6 +408,12 @@ class SqlEngine(ABC):
 
 def _numpy(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return np.asarray(column.to_numpy(), dtype=np.int64)
+
+
+def no_rows(source: Source) -> EmptyTable:
+    return EmptyTable(
+        f"{source.name} has columns but no rows", remedy="check that this is the file you meant"
+    )
 
 
 def check_names(names: Sequence[str], source: str) -> None:

@@ -1,0 +1,55 @@
+"""Arrow batches in the few types that every engine keeps alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+WIDER: dict[pa.DataType, pa.DataType] = {
+    pa.null(): pa.string(),
+    pa.string_view(): pa.large_string(),
+    pa.binary_view(): pa.large_binary(),
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
+    pa.date64(): pa.date32(),
+}
+
+
+def settled_type(kind: pa.DataType) -> pa.DataType:
+    """The type a column is kept in: values instead of dictionaries, signed integers, microseconds.
+
+    >>> settled_type(pa.dictionary(pa.int8(), pa.string())), settled_type(pa.uint8())
+    (DataType(string), DataType(int16))
+    """
+    if pa.types.is_dictionary(kind):
+        return settled_type(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    return WIDER.get(kind, kind)
+
+
+def settle(batches: pa.RecordBatchReader, rows: int | None = None) -> pa.RecordBatchReader:
+    """The same rows, or the first of them, in settled types.
+
+    >>> settle(pa.table({"n": pa.array([7, 8, 9], pa.uint8())}).to_reader(), rows=2).read_all()["n"].to_pylist()
+    [7, 8]
+    """
+    schema = pa.schema([pa.field(field.name, settled_type(field.type)) for field in batches.schema])
+    return pa.RecordBatchReader.from_batches(schema, _settled(batches, schema, rows))
+
+
+def _settled(batches: pa.RecordBatchReader, schema: pa.Schema, rows: int | None) -> Iterator[pa.RecordBatch]:
+    left = rows
+    for batch in batches:
+        taken = batch if left is None else batch.slice(0, left)
+        # Nanoseconds are cut to microseconds, which is all that a table about people can mean.
+        columns = [c.cast(f.type, safe=False) for c, f in zip(taken.columns, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        if left is not None:
+            left -= len(taken)
+            if left <= 0:
+                return

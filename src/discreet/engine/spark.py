@@ -1,0 +1,230 @@
+"""The engine for those who outgrow the machine: Spark, here in local mode or in a session of the caller's."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from discreet.engine.arrow import settle
+from discreet.engine.dialect import SPARK
+from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches
+from discreet.engine.protocol import ReadOptions
+from discreet.engine.sniff import TextFormat
+from discreet.engine.spark_session import session_type, spark_errors, start
+from discreet.engine.sql import DATES, SqlEngine, no_rows
+from discreet.errors import UnreadableInput
+from discreet.table import Column, DataType, Source, Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Storage = Literal["text", "integer", "float", "boolean", "date", "timestamp", "list", "other"]
+BROADCAST_ROWS = 2_000_000
+"""Dictionaries up to this size are sent to every worker instead of being shuffled with the rows."""
+
+ORDER_LINES = 1_000
+"""Keys of a JSON lines file keep the order in which these first lines name them."""
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+"""What the shared SQL relies on, whatever the session was set to."""
+
+TYPES: dict[str, tuple[DataType, Storage]] = {
+    "string": ("nominal", "text"),
+    "boolean": ("nominal", "boolean"),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), ("integer", "integer")),
+    **dict.fromkeys(("float", "double"), ("continuous", "float")),
+    "decimal": ("continuous", "integer"),
+    "date": ("date", "date"),
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), ("date", "timestamp")),
+    "array": ("set", "list"),
+}
+
+
+class SparkEngine(SqlEngine):
+    """Rows in Spark. A session that is passed in, or is active already, is used and left running.
+
+    Text whose records span lines or are not UTF-8, Arrow files, spreadsheets and frames come in through
+    the memory of this process; Parquet, JSON lines and plain text are read by Spark itself.
+    """
+
+    name = "spark"
+    dialect = SPARK
+
+    def __init__(self, *, session: SparkSession | None = None) -> None:
+        super().__init__()
+        self._scratch = Path(tempfile.mkdtemp(prefix="discreet-"))
+        self._frames: dict[str, DataFrame] = {}
+        self._closed = False
+        atexit.register(self.close)
+        try:
+            found = session or session_type().getActiveSession()
+            self._stops = found is None
+            self._parent = found or start(self._scratch)
+        except BaseException:
+            self._closed = True
+            self._remove()
+            raise
+        # Views and settings of its own: the caller's session keeps its names and its time zone.
+        self._session = self._parent.newSession()
+        for key, value in SETTINGS.items():
+            self._session.conf.set(key, value)
+
+    def close(self) -> None:
+        """Forget all tables and remove what was put on disk; stop Spark if it was started here."""
+        if not self._closed:
+            try:
+                for relation in list(self._frames):
+                    self._drop(relation)
+                if self._stops:
+                    self._parent.stop()
+            finally:
+                self._closed = True
+                self._remove()
+
+    def _remove(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        atexit.unregister(self.close)
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────
+
+    def read_file(self, path: Path, options: ReadOptions) -> Table:
+        """A table over a file, with what was found out about the file in its source."""
+        source, text_format = describe_file(path, options)
+        if text_format is not None:
+            frame = None if options.rows else self._text(path, text_format)
+            if frame is None:
+                frame = self._frame(open_batches(path, source.format, options, text_format), source)
+            return self._typed(self._view(frame), source, replace(options, decimal=text_format.decimal))
+        if source.format == "json-lines":
+            return self._typed(self._view(self._json(path, source, options.rows)), source, options, DATES)
+        if source.format == "parquet" and not options.rows:
+            with suppress(*spark_errors()):  # e.g. nanoseconds, which Spark's reader refuses
+                return self._finish(
+                    self._view(self._session.read.parquet(self._address(path))), source, options
+                )
+        return self.read_batches(open_batches(path, source.format, options), source, options)
+
+    def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
+        """A table from Arrow batches."""
+        frame = self._frame(settle(batches, options.rows), source)
+        return self._finish(self._view(frame.persist()), source, options)
+
+    def _frame(self, batches: pa.RecordBatchReader, source: Source) -> DataFrame:
+        table = batches.read_all()
+        if not table.num_rows:
+            raise no_rows(source)
+        return self._session.createDataFrame(table)
+
+    def _address(self, path: Path, suffix: str = "") -> str:
+        """How Spark finds a local file: it takes some characters for patterns and hides some names."""
+        path = path.resolve()
+        if re.search(r"[^\w/.-]", str(path)) or path.name[0] in "._" or not path.name.endswith(suffix):
+            plain = self._scratch / f"{self._name()}{suffix}"
+            plain.symlink_to(path)
+            path = plain
+        return f"file://{path}"
+
+    def _text(self, path: Path, text_format: TextFormat) -> DataFrame | None:
+        """A text file read by Spark, every column as text; ``None`` where its reader might differ.
+
+        Spark repairs broken records, drops lines of blanks and replaces undecodable bytes without a word.
+        So every line is first held against the strict grammar of a record that begins and ends on it.
+        """
+        if (
+            text_format.encoding not in ("utf-8", "utf-8-sig", "ascii")
+            or text_format.escape not in ("", '"')
+            or text_format.quote not in ('"', "")
+            or text_format.skip_initial_space
+        ):
+            return None
+        address = self._address(path, ".gz" if text_format.compression else "")
+        mark = re.escape(text_format.delimiter)
+        field = f"[^{mark}]*+"
+        if text_format.quote:
+            field = f'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{mark}][^{mark}]*+|)'
+        record = self.dialect.literal(rf"\A{field}(?:{mark}{field}){{{len(text_format.names) - 1}}}\z")
+        blank = self.dialect.literal(r"\A[\x00-\x20]+\z")
+        odd = self._session.read.text(address).where(
+            f"value <> '' AND (NOT is_valid_utf8(value) OR NOT value RLIKE {record} OR value RLIKE {blank}"
+            " OR contains(value, char(0)))"
+        )
+        if not odd.isEmpty():
+            return None
+        quoted = [self.dialect.quote(name) for name in text_format.names]
+        return self._session.read.csv(
+            address,
+            schema=", ".join(f"{name} STRING" for name in quoted),
+            sep=text_format.delimiter,
+            quote=text_format.quote,
+            escape=text_format.quote,
+            header=text_format.header,
+            mode="FAILFAST",
+            encoding="UTF-8",
+        ).selectExpr(*(f"coalesce({name}, '') AS {name}" for name in quoted))
+
+    def _json(self, path: Path, source: Source, rows: int | None) -> DataFrame:
+        """A JSON lines file with its keys in the order in which they first occur."""
+        if rows:
+            path = head_of_lines(path, rows, self._scratch)
+        address = self._address(path, ".gz" if path.suffix == ".gz" else "")
+        broken = "discreet broken record"
+        frame = self._session.read.json(address, columnNameOfCorruptRecord=broken)
+        if broken in frame.columns:
+            raise UnreadableInput(
+                f"{source.name} could not be read as {source.format}: a line is not a JSON object",
+                remedy="check that the file is complete and has one object per line",
+            )
+        seen: dict[str, None] = {}
+        for line in first_lines(path, ORDER_LINES):
+            seen.update(dict.fromkeys(json.loads(line)))
+        names = [name for name in seen if name in frame.columns]
+        names += [name for name in frame.columns if name not in seen]
+        return frame.select(*map(self.dialect.quote, names))
+
+    # ── relations ─────────────────────────────────────────────────────────────────────────────────
+
+    def _view(self, frame: DataFrame) -> str:
+        relation = self._name()
+        frame.createOrReplaceTempView(relation)
+        self._frames[relation] = frame
+        return relation
+
+    def _fetch(self, query: str) -> pa.Table:
+        return self._session.sql(query).toArrow()
+
+    def _keep(self, query: str) -> str:
+        frame = self._session.sql(query).persist()
+        frame.count()
+        return self._view(frame)
+
+    def _put(self, table: pa.Table) -> str:
+        from pyspark.sql.functions import broadcast
+
+        frame = self._session.createDataFrame(table)
+        return self._view(broadcast(frame) if table.num_rows <= BROADCAST_ROWS else frame)
+
+    def _drop(self, relation: str) -> None:
+        if not self._closed and relation in self._frames:
+            self._session.catalog.dropTempView(relation)
+            self._frames.pop(relation).unpersist()
+
+    def _schema(self, relation: str) -> list[tuple[str, str]]:
+        return list(self._session.table(relation).dtypes)
+
+    def _column(self, name: str, type_name: str) -> Column:
+        return Column(name, *TYPES.get(re.split("[(<]", type_name)[0], ("nominal", "other")))

@@ -1,0 +1,78 @@
+"""Starting Spark inside this machine, quietly, with everything it writes in a private directory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import MissingDependency
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JAVA_REMEDY = "install Java 17, e.g. apt install openjdk-17-jre-headless"
+
+MEMORY_SHARE = 0.4
+"""Share of the machine's memory that Spark may take: rows, workers and driver share one process here."""
+
+
+def spark_errors() -> tuple[type[Exception], ...]:
+    """What a query that Spark refuses can raise."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    return (Py4JJavaError, PySparkException)
+
+
+def session_type() -> type[SparkSession]:
+    """Spark's session class, if pyspark is installed."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingDependency(
+            "the Spark engine needs pyspark", remedy='pip install "discreet[spark]"'
+        ) from None
+    # Said at some later call, about a library that no rows pass through.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    return SparkSession
+
+
+def start(scratch: Path) -> SparkSession:
+    """A session inside this machine that reaches nothing else and says nothing."""
+    make = session_type()
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java", path=str(Path(home) / "bin") if home else None) is None:
+        raise MissingDependency("the Spark engine needs Java", remedy=JAVA_REMEDY)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    conf = SparkConf().setMaster("local[2]").setAppName("discreet")
+    for key, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": f"{max(int(MEMORY_SHARE * memory) >> 20, 1024)}m",
+        "spark.driver.maxResultSize": "0",
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.shuffle.partitions": "2",
+    }.items():
+        conf.set(key, value)
+    try:
+        # Java's own warnings at the start come before any log level could be set.
+        quiet = {"stderr": subprocess.DEVNULL}
+        gateway = None if SparkContext._gateway else launch_gateway(conf, quiet)  # type: ignore[no-untyped-call]
+        context = SparkContext(conf=conf, gateway=gateway)
+    except PySparkRuntimeError:
+        raise MissingDependency("Java could not be started for Spark", remedy=JAVA_REMEDY) from None
+    # A failed task would log the record it failed on.
+    context.setLogLevel("OFF")
+    return make(context)

@@ -1,0 +1,600 @@
+"""What every engine must answer, and answer alike: the same tests on DuckDB and on Spark."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import decimal
+import gzip
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from discreet.classes import EquivalenceClasses
+from discreet.engine.duckdb import DuckDBEngine
+from discreet.engine.protocol import Engine
+from discreet.engine.read import read
+from discreet.engine.spark import SparkEngine
+from discreet.engine.spark_session import start
+from discreet.errors import DiscreetError, EmptyTable, MissingDependency, UnreadableInput, UnsuitableColumn
+from discreet.table import Table
+
+SECRET = "Zzyzx-4711"
+
+
+@pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    made: Engine
+    try:
+        made = DuckDBEngine() if request.param == "duckdb" else SparkEngine()
+    except MissingDependency as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+    yield made
+    made.close()
+
+
+def same(found: EquivalenceClasses, wanted: EquivalenceClasses) -> None:
+    """Equal to the last array."""
+    assert found.names == wanted.names
+    assert [d.name for d in found.sensitive] == [d.name for d in wanted.sensitive]
+    for ours, theirs in zip(
+        (*found.attributes, *found.sensitive), (*wanted.attributes, *wanted.sensitive), strict=True
+    ):
+        assert ours.values.to_pylist() == theirs.values.to_pylist(), ours.name
+        assert ours.has_null == theirs.has_null, ours.name
+    for mine, other in zip(found.codes, wanted.codes, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    np.testing.assert_array_equal(found.indptr, wanted.indptr)
+    np.testing.assert_array_equal(found.counts, wanted.counts)
+    for name, codes in wanted.sensitive_codes.items():
+        np.testing.assert_array_equal(found.sensitive_codes[name], codes)
+    for mine, other in ((found.person_codes, wanted.person_codes), (found.weights, wanted.weights)):
+        assert (mine is None) == (other is None)
+        if mine is not None and other is not None:
+            np.testing.assert_allclose(mine, other, rtol=1e-12)
+
+
+def by_hand(
+    table: pa.Table,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    person: str | None = None,
+) -> EquivalenceClasses:
+    """The classes without any engine."""
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    return EquivalenceClasses.from_columns(
+        {name: columns[name] for name in quasi_identifiers},
+        sensitive={name: columns[name] for name in sensitive},
+        person=columns[person] if person else None,
+    )
+
+
+def values(table: Table, column: str) -> list[object]:
+    domain = table.engine.domain(table, column)
+    return [*domain.values.to_pylist(), *([None] if domain.has_null else [])]
+
+
+def kinds(table: Table) -> dict[str, tuple[str, str]]:
+    return {column.name: (column.type, column.storage) for column in table.columns}
+
+
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────
+
+NOON, EVENING = dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 1, 1, 18, 30, 0, 500_000)
+UTC = dt.UTC
+TYPED = pa.table(
+    {
+        "integer": pa.array([2, 10, None, 2], pa.int32()),
+        "byte": pa.array([1, 2, 3, 255], pa.uint8()),
+        "huge": pa.array([2**64 - 1, 1, None, 1], pa.uint64()),
+        "float": pa.array([0.0, -0.0, float("nan"), None]),
+        "single": pa.array([0.5, None, -2.25, 0.5], pa.float32()),
+        "text": ["ä", "Z", "", None],
+        "zeros": ["007", "7", "07", "7"],
+        "boolean": [True, False, None, True],
+        "date": [dt.date(2020, 1, 1), None, dt.date(1899, 12, 31), dt.date(2020, 1, 1)],
+        "moment": pa.array([EVENING, NOON, None, NOON], pa.timestamp("ns")),
+        "instant": pa.array([EVENING, NOON, None, NOON], pa.timestamp("ms", "Europe/Berlin")),
+        "decimal": pa.array(
+            [decimal.Decimal("10.00"), None, decimal.Decimal("9.50"), decimal.Decimal("-2.00")]
+        ),
+        "list": [["b", "a"], ["a", "b"], [], None],
+        "nothing": pa.nulls(4),
+        "category": pa.array(["x", "y", "x", None]).dictionary_encode(),
+    }
+)
+WANTED: dict[str, tuple[str, str, list[object]]] = {
+    "integer": ("integer", "integer", [2, 10, None]),
+    "byte": ("integer", "integer", [1, 2, 3, 255]),
+    "huge": ("continuous", "integer", [1, 2**64 - 1, None]),
+    "float": ("continuous", "float", [0.0, None]),
+    "single": ("continuous", "float", [-2.25, 0.5, None]),
+    "text": ("nominal", "text", ["", "Z", "ä", None]),
+    "zeros": ("nominal", "text", ["007", "07", "7"]),
+    "boolean": ("nominal", "boolean", [False, True, None]),
+    "date": ("date", "date", [dt.date(1899, 12, 31), dt.date(2020, 1, 1), None]),
+    "moment": ("date", "timestamp", [NOON, EVENING, None]),
+    "instant": (
+        "date",
+        "timestamp",
+        [NOON.replace(tzinfo=UTC), EVENING.replace(tzinfo=UTC, microsecond=500_000), None],
+    ),
+    "decimal": (
+        "continuous",
+        "integer",
+        [decimal.Decimal(-2), decimal.Decimal("9.5"), decimal.Decimal(10), None],
+    ),
+    "list": ("set", "list", ["", "a, b", None]),
+    "nothing": ("nominal", "text", [None]),
+    "category": ("nominal", "text", ["x", "y", None]),
+}
+
+
+def test_every_type_has_its_domain(engine: Engine) -> None:
+    table = read(TYPED, engine=engine)
+    assert kinds(table) == {name: (kind, storage) for name, (kind, storage, _) in WANTED.items()}
+    for name, (_, _, wanted) in WANTED.items():
+        assert values(table, name) == wanted, name
+    zero = engine.domain(table, "float").values[0].as_py()
+    assert not np.signbit(zero)
+
+
+def test_profile_counts_what_is_there(engine: Engine) -> None:
+    table = read(TYPED.append_column("odd", pa.array(["?", "NA", "x", None])), engine=engine)
+    found = {p.column.name: p for p in engine.profile(table)}
+    nulls = dict.fromkeys(found, 1) | {"byte": 0, "zeros": 0, "float": 2, "nothing": 4}
+    assert {name: p.nulls for name, p in found.items()} == nulls
+    distinct = {name: len([v for v in wanted if v is not None]) for name, (_, _, wanted) in WANTED.items()}
+    assert {name: p.distinct for name, p in found.items()} == {**distinct, "odd": 3}
+    assert {name: p.marks for name, p in found.items() if p.marks} == {"text": 1, "odd": 2}
+    assert found["zeros"].mean_length == (3 + 1 + 2 + 1) / 4
+    assert found["date"].mean_length == 10
+    assert found["nothing"].mean_length == 0
+
+
+def test_infinite_values_are_counted_and_refused(engine: Engine) -> None:
+    table = read(pa.table({"x": [1.0, float("inf"), float("-inf"), float("nan")]}), engine=engine)
+    assert engine.profile(table)[0].infinite == 2
+    with pytest.raises(UnsuitableColumn, match="'x' holds infinite values"):
+        engine.domain(table, "x")
+
+
+# ── text ──────────────────────────────────────────────────────────────────────────────────────────
+
+LINES = [
+    "code,age,score,marked,born,seen,big,grouped,word,broken",
+    '007,9,1.5,10,2001-02-28,2020-01-01 10:00,123456789012345678901,"1,000",yes,1',
+    '1,10,-2,9,2000-12-31,2020-01-01T09:30:15.25,123456789012345678902,"20,000.5",NO,2',
+    '1,-3,.5e1,?,2001-02-28,2020-01-01 23:59:59,1,7,"Ünï, ""q""",3 ',
+    "42,10,0,,1999-01-01,2020-01-01 10:00,1,7,,x",
+]
+
+
+def test_numbers_and_dates_are_recognised_in_text(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    table = read(file, engine=engine)
+    assert kinds(table) == {
+        "code": ("nominal", "text"),
+        "age": ("integer", "integer"),
+        "score": ("continuous", "float"),
+        "marked": ("integer", "text"),
+        "born": ("date", "date"),
+        "seen": ("date", "timestamp"),
+        "big": ("nominal", "text"),
+        "grouped": ("continuous", "float"),
+        "word": ("nominal", "text"),
+        "broken": ("nominal", "text"),
+    }
+    assert values(table, "code") == ["007", "1", "42"]
+    assert values(table, "age") == [-3, 9, 10]
+    assert values(table, "score") == [-2.0, 0.0, 1.5, 5.0]
+    assert values(table, "marked") == ["9", "10", "", "?"]  # as numbers, then the marks
+    assert values(table, "born") == [dt.date(1999, 1, 1), dt.date(2000, 12, 31), dt.date(2001, 2, 28)]
+    assert values(table, "seen")[0] == dt.datetime(2020, 1, 1, 9, 30, 15, 250_000)
+    assert len(values(table, "big")) == 3  # a float would merge the two long ones
+    assert values(table, "grouped") == [7.0, 1000.0, 20000.5]
+    assert values(table, "word") == ["", "NO", "yes", 'Ünï, "q"']
+    assert values(table, "broken") == ["1", "2", "3 ", "x"]
+
+
+def test_decimal_comma_with_marks_stays_numeric(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("pay;size\n1.250,5;1,75\n?;1,8\n900,25;0,5\n", encoding="utf-8")
+    table = read(file, engine=engine)
+    assert kinds(table) == {"pay": ("continuous", "text"), "size": ("continuous", "float")}
+    assert values(table, "pay") == ["900.25", "1250.5", "?"]
+    assert values(table, "size") == [0.5, 1.75, 1.8]
+
+
+def test_missing_marks_become_null_only_on_request(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("a,b\n1,?\n?,\n3,it's\n4,c:\\x\n", encoding="utf-8")
+    assert values(read(file, engine=engine), "a") == ["1", "3", "4", "?"]
+    table = read(file, missing=["?", "", "it's", "c:\\x"], engine=engine)
+    assert kinds(table)["a"] == ("integer", "integer")
+    assert values(table, "a") == [1, 3, 4, None]
+    assert values(table, "b") == [None]
+    frame = pa.table({"a": pa.array(["?", "x"]).dictionary_encode(), "n": [1, 2]})
+    assert values(read(frame, missing=["?"], engine=engine), "a") == ["x", None]
+
+
+ODD_FILES = {
+    "plain": "a,b\nx,y\n,z\n",
+    "quotes": 'a,b\n"x ""y""",""\n"",", "\n5" x,y\n',
+    "lines inside quotes": 'a,b\n"x\ny","p,q"\n1,"r,s\nt,u"\n',
+    "blank lines": "a,b\n\nx,y\n\n\nz,\n\n",
+    "windows lines": 'a,b\r\n"x",y\r\nz,"w"\r\n',
+    "padded": 'a, b\nx, y\nz, "v, w"\n',
+    "blanks that count": "a,b\n x ,y \n  ,  \n",
+    "no last line end": "a,b\nx,y",
+    "backslashes": "a,b\nx\\,y\\n\n\\N,z\n",
+    "tabs, one record empty": "a\tb\nx\ty\n\t\nz\tw\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD_FILES)
+def test_text_is_read_to_the_letter(engine: Engine, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "people.csv"
+    file.write_bytes(ODD_FILES[name].encode())
+    delimiter = "\t" if "tabs" in name else ","
+    with file.open(newline="", encoding="utf-8") as stream:
+        rows = [
+            row for row in csv.reader(stream, delimiter=delimiter, skipinitialspace=name == "padded") if row
+        ]
+    table = read(file, delimiter=delimiter, header=True, engine=engine)
+    assert [list(row.values()) for row in engine.to_arrow(table).to_pylist()] == rows[1:]
+
+
+@pytest.mark.parametrize("name", ["_hidden.csv", "a [b] {c}*.csv", "two words:ü.csv", "zipped"])
+def test_any_file_name_is_a_file(engine: Engine, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    content = b"a,b\nx,y\nz,w\n"
+    file.write_bytes(gzip.compress(content) if name == "zipped" else content)
+    assert read(file, header=True, engine=engine).rows == 2
+
+
+def test_generated_text_survives(engine: Engine, tmp_path: Path) -> None:
+    cells = st.text(alphabet="ab\"', ;\\\n\r\té#", max_size=6)
+
+    @settings(max_examples=150 if engine.name == "duckdb" else 6, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.tuples(cells, st.just("") | cells, st.just("") | cells), min_size=1, max_size=12))
+    def check(rows: list[tuple[str, str, str]]) -> None:
+        file = tmp_path / "generated.csv"
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(["first", "second", "third"])
+            writer.writerows(rows)
+        table = read(file, delimiter=",", quote='"', header=True, encoding="utf-8", engine=engine)
+        assert [tuple(row.values()) for row in engine.to_arrow(table).to_pylist()] == rows
+
+    check()
+
+
+# ── other files ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_json_lines(engine: Engine, tmp_path: Path) -> None:
+    rows = [
+        {"zip": "0123", "age": 30, "pay": 1.5, "born": "2001-02-28", "mixed": 1, "ok": True, "none": None},
+        {"zip": "123", "age": None, "pay": 2, "born": "1999-01-01", "mixed": "x", "ok": False, "none": None},
+        {"zip": "", "age": 9, "born": None, "mixed": None, "ok": None, "late": "ü"},
+    ]
+    file = tmp_path / "people.jsonl"
+    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n", encoding="utf-8")
+    table = read(file, engine=engine)
+    assert table.names == ("zip", "age", "pay", "born", "mixed", "ok", "none", "late")
+    assert values(table, "zip") == ["", "0123", "123"]  # quoted: text, whatever it looks like
+    assert values(table, "age") == [9, 30, None]
+    assert values(table, "pay") == [1.5, 2.0, None]
+    assert values(table, "born") == [dt.date(1999, 1, 1), dt.date(2001, 2, 28), None]
+    assert values(table, "mixed") == ["1", "x", None]
+    assert values(table, "ok") == [False, True, None]
+    assert values(table, "none") == [None]
+    assert values(table, "late") == ["ü", None]
+    assert read(file, rows=1, engine=engine).names == ("zip", "age", "pay", "born", "mixed", "ok", "none")
+
+
+def test_parquet_with_nanoseconds(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"at": pa.array([NOON, None], pa.timestamp("ns")), "n": [1, 2]}), file)
+    assert values(read(file, rows=2, engine=engine), "at") == [NOON, None]
+    assert values(read(file, engine=engine), "at") == [NOON, None]
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl", "frame"])
+def test_the_first_rows_are_the_first(engine: Engine, tmp_path: Path, kind: str) -> None:
+    table = pa.table({"n": np.arange(70_000)[::-1].copy(), "t": ["x"] * 70_000})
+    file = tmp_path / f"numbers.{kind}"
+    if kind == "parquet":
+        pq.write_table(table, file, row_group_size=10_000)
+    elif kind == "jsonl":
+        file.write_text("".join(f'{{"n": {n}, "t": "x"}}\n' for n in table["n"].to_pylist()))
+    elif kind != "frame":
+        with pa.output_stream(file) as stream:  # compresses by the name
+            pa.csv.write_csv(table, stream)
+    found = read(table if kind == "frame" else file, rows=60_001, engine=engine)
+    assert found.rows == 60_001
+    assert engine.to_arrow(found, ["n"])["n"].to_pylist() == list(range(69_999, 9_998, -1))
+
+
+def test_whole_files_keep_their_order(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "numbers.csv"
+    pa.csv.write_csv(pa.table({"n": np.arange(50_000)[::-1].copy()}), file)
+    found = engine.to_arrow(read(file, engine=engine))["n"].to_numpy()
+    np.testing.assert_array_equal(found, np.arange(50_000)[::-1])
+
+
+# ── counting ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_classes_by_hand(engine: Engine) -> None:
+    table = read(
+        pa.table(
+            {
+                "sex": ["f", "m", "f", None, None],
+                "age": [30.0, -0.0, 30.0, 0.0, float("nan")],
+                "flu": ["yes", "no", "no", "no", None],
+                "who": ["b", "a", "b", "c", "c"],
+            }
+        ),
+        engine=engine,
+    )
+    classes = engine.count(table, quasi_identifiers=["sex", "age"], sensitive=["flu"], person="who")
+    assert [classes.labels(c) for c in range(len(classes))] == [
+        {"sex": "f", "age": "30.0"},
+        {"sex": "m", "age": "0.0"},
+        {"sex": "∅", "age": "0.0"},
+        {"sex": "∅", "age": "∅"},
+    ]
+    assert classes.records.tolist() == [2, 1, 1, 1]
+    assert classes.persons.tolist() == [1, 1, 1, 1]
+    assert classes.person_codes is not None
+    assert classes.person_codes.tolist() == [1, 1, 0, 2, 2]
+    assert classes.sensitive_codes["flu"].tolist() == [0, 1, 0, 0, 2]
+
+
+def test_generated_tables_count_alike(engine: Engine) -> None:
+    columns = st.fixed_dictionaries(
+        {
+            "n": st.none() | st.integers(-3, 3),
+            "x": st.none() | st.floats(allow_infinity=False, width=64) | st.sampled_from([0.0, -0.0]),
+            "t": st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=2),
+            "d": st.none() | st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1)),
+            "b": st.none() | st.booleans(),
+            "who": st.integers(0, 3),
+        }
+    )
+    schema = pa.schema(
+        [
+            ("n", pa.int64()),
+            ("x", pa.float64()),
+            ("t", pa.string()),
+            ("d", pa.date32()),
+            ("b", pa.bool_()),
+            ("who", pa.int64()),
+        ]
+    )
+
+    @settings(max_examples=80 if engine.name == "duckdb" else 4, suppress_health_check=list(HealthCheck))
+    @given(st.lists(columns, min_size=1, max_size=30))
+    def check(rows: list[dict[str, object]]) -> None:
+        made = pa.Table.from_pylist(rows, schema=schema)
+        x = pc.if_else(pc.is_nan(made["x"]), None, pc.add(made["x"], 0.0))
+        wanted = by_hand(made.set_column(1, "x", x), ["n", "x", "t"], ["d", "b"], "who")
+        table = read(made, engine=engine)
+        same(
+            engine.count(table, quasi_identifiers=["n", "x", "t"], sensitive=["d", "b"], person="who"), wanted
+        )
+
+    check()
+
+
+@pytest.mark.data
+def test_adult(engine: Engine, data_dir: Path) -> None:
+    path = data_dir / "arx" / "adult.csv.gz"
+    table = read(path, engine=engine)
+    *names, last = table.names
+    found = engine.count(table, quasi_identifiers=names, sensitive=[last])
+    raw = pa.csv.read_csv(path, parse_options=pa.csv.ParseOptions(delimiter=";"))
+    assert len(found) == 18_109
+    same(found, by_hand(raw, names, [last]))
+
+
+@pytest.mark.data
+def test_oulad_at_event_level(engine: Engine, data_dir: Path) -> None:
+    path = data_dir / "oulad" / "studentInfo.csv.gz"
+    table = read(path, rows=5_000, engine=engine)
+    names = ["gender", "region", "highest_education", "imd_band", "age_band"]
+    found = engine.count(table, quasi_identifiers=names, sensitive=["final_result"], person="id_student")
+    raw = pa.csv.read_csv(path, convert_options=pa.csv.ConvertOptions(strings_can_be_null=False)).slice(
+        0, 5_000
+    )
+    same(found, by_hand(raw, names, ["final_result"], "id_student"))
+    assert found.total == 5_000
+    assert found.total_persons == len(pc.unique(raw["id_student"]))
+
+
+def test_a_million_distinct_values(engine: Engine) -> None:
+    n = 1_000_000
+    numbers = np.random.default_rng(1).permutation(n)
+    table = read(pa.table({"id": numbers}), engine=engine)
+    classes = engine.count(table, quasi_identifiers=["id"])
+    assert len(classes) == n
+    np.testing.assert_array_equal(classes.codes[0], np.arange(n))
+    assert (classes.counts == 1).all()
+
+
+def test_columns_of_one_value(engine: Engine) -> None:
+    table = read(pa.table({"one": ["x", "x", "x"], "none": pa.nulls(3)}), engine=engine)
+    for names in (["one"], ["none"], ["one", "none"], []):
+        classes = engine.count(table, quasi_identifiers=names)
+        assert classes.records.tolist() == [3]
+
+
+def test_more_codes_than_one_word_holds(engine: Engine) -> None:
+    rng = np.random.default_rng(2)
+    made = pa.table({f"c{i}": rng.permutation(np.repeat(np.arange(1_000), 2)) for i in range(8)})
+    made = pa.concat_tables([made, made.slice(0, 10)])
+    table = read(made, engine=engine)
+    found = engine.count(table, quasi_identifiers=made.column_names[:7], sensitive=["c7"])
+    same(found, by_hand(made, made.column_names[:7], ["c7"]))
+    assert found.records.max() == 2
+
+
+def test_weights_are_summed_per_cell(engine: Engine) -> None:
+    table = read(pa.table({"sex": ["f", "m", "f"], "w": [0.5, 2.0, 1.25]}), engine=engine)
+    classes = engine.count(table, quasi_identifiers=["sex"], weight="w")
+    assert classes.weights is not None
+    assert classes.weights.tolist() == [1.75, 2.0]
+
+
+def test_weights_that_are_none_are_refused(engine: Engine) -> None:
+    bad = {"null": None, "zero": 0.0, "negative": -1.0, "nan": float("nan"), "infinite": float("inf")}
+    table = read(
+        pa.table({"sex": ["f", "f"], **{name: pa.array([1.0, weight]) for name, weight in bad.items()}}),
+        engine=engine,
+    )
+    for name in bad:
+        with pytest.raises(UnsuitableColumn, match=f"'{name}' is the sampling weight"):
+            engine.count(table, quasi_identifiers=[], weight=name)
+
+
+def test_a_marked_weight_is_refused(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("sex,w\nf,1\nm,?\n")
+    with pytest.raises(UnsuitableColumn, match="'w' is the sampling weight"):
+        engine.count(read(file, engine=engine), quasi_identifiers=["sex"], weight="w")
+
+
+def test_persons_without_a_name_are_refused(engine: Engine) -> None:
+    table = read(pa.table({"sex": ["f", "m"], "who": ["a", None]}), engine=engine)
+    with pytest.raises(UnsuitableColumn, match="'who' is the person id"):
+        engine.count(table, quasi_identifiers=["sex"], person="who")
+
+
+def test_samples_repeat_and_keep_their_types(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "numbers.csv"
+    file.write_text("n,marked\n" + "".join(f"{i},{i}\n" for i in range(5_000)) + "5000,?\n")
+    table = read(file, engine=engine)
+    first, second = (engine.sample(table, 300) for _ in range(2))
+    assert first.rows == 300
+    assert first.columns == table.columns
+    assert first.column("marked").numeric
+    drawn = engine.to_arrow(first)
+    assert drawn.equals(engine.to_arrow(second))
+    assert 2_000 < np.mean(drawn["n"].to_numpy()) < 3_000
+    assert engine.sample(table, 10_000) is table
+
+
+# ── errors ────────────────────────────────────────────────────────────────────────────────────────
+
+BROKEN = {
+    "ragged.csv": f"a,b\n{'x,y' + chr(10)}" * 50_000 + f"{SECRET},2,3\n",
+    "quote.csv": "a,b\n" + "x,y\n" * 300_000 + f'"{SECRET},2\n',
+    "bytes.csv": "a,b\n" + "x,y\n" * 300_000 + f"{SECRET},\udcff\n",
+    "broken.jsonl": f'{{"a": 1}}\n{{"a": "{SECRET}\n',
+    "broken.parquet": f"PAR1{SECRET}PAR1",
+    "broken.feather": f"ARROW1{SECRET}",
+    "broken.xlsx": SECRET,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_errors_never_quote_the_data(
+    engine: Engine, tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(BROKEN[name].encode("utf-8", "surrogateescape"))
+    with pytest.raises(UnreadableInput) as caught:
+        read(file, engine=engine)
+    error: BaseException | None = caught.value
+    assert name in str(error)
+    while error is not None:
+        assert SECRET not in str(error)
+        error = (
+            None
+            if error.__suppress_context__ and error.__cause__ is None
+            else error.__cause__ or error.__context__
+        )
+    printed = capfd.readouterr()
+    assert SECRET not in printed.out + printed.err
+
+
+def test_tables_without_rows_are_refused(engine: Engine, tmp_path: Path) -> None:
+    empty = TYPED.slice(0, 0)
+    pq.write_table(empty, tmp_path / "hollow.parquet")
+    for source in (empty, tmp_path / "hollow.parquet"):
+        with pytest.raises(EmptyTable, match="no rows"):
+            read(source, engine=engine)
+
+
+def test_an_unknown_column_is_named(engine: Engine) -> None:
+    table = read(pa.table({"sex": ["f"]}), engine=engine)
+    with pytest.raises(DiscreetError, match="did you mean 'sex'"):
+        engine.count(table, quasi_identifiers=["sexx"])
+
+
+# ── beginning and end ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_tables_leave_no_trace_in_the_engine(engine: Engine) -> None:
+    table = read(pa.table({"a": [1]}), engine=engine)
+    relation = table.relation
+    assert relation in _relations(engine)
+    del table
+    assert relation not in _relations(engine)
+
+
+def _relations(engine: Engine) -> set[str]:
+    if isinstance(engine, SparkEngine):
+        return {found.name for found in engine._session.catalog.listTables()}
+    assert isinstance(engine, DuckDBEngine)
+    return set(engine._fetch("SELECT table_name AS t FROM duckdb_tables()")["t"].to_pylist())
+
+
+def test_closing_duckdb_removes_its_directory() -> None:
+    engine = DuckDBEngine()
+    assert engine._scratch.exists()
+    engine.close()
+    engine.close()
+    assert not engine._scratch.exists()
+
+
+@pytest.mark.spark
+def test_a_session_passed_in_is_left_running(engine: Engine) -> None:
+    if not isinstance(engine, SparkEngine):
+        pytest.skip("about Spark sessions")
+    guest = SparkEngine(session=engine._parent)
+    table = read(pa.table({"a": ["x", "y"]}), engine=guest)
+    assert guest.count(table, quasi_identifiers=["a"]).total == 2
+    assert engine._parent.conf.get("spark.sql.timestampType") == "TIMESTAMP_LTZ"  # settings are its own
+    assert guest._scratch.exists()
+    guest.close()
+    assert not guest._scratch.exists()
+    assert engine._parent.sql("SELECT 1 AS one").collect()[0].one == 1
+
+
+@pytest.mark.spark
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(MissingDependency, match="openjdk-17-jre-headless"):
+        start(tmp_path)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(MissingDependency, match=r'pip install "discreet\[spark\]"'):
+        SparkEngine()
