@@ -1,0 +1,92 @@
+# Everything a fresh checkout needs. `make` lists the targets; `make demo` and `make test` set up what is missing.
+
+PYTHON ?= python3
+VENV   ?= .venv
+DEMO   ?= demo
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+JOBS   ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean system-tools
+
+help: ## Say what can be made
+	@echo "make TARGET, where TARGET is one of"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# ── environment ──────────────────────────────────────────────────────────────────────────────────────
+# Each stamp is newer than pyproject.toml once its packages are installed, so the second call is quick.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "discreet needs Python 3.11 or newer; found: $$($(PYTHON) --version 2>&1)" >&2; \
+	  echo "  → name another one, e.g. make PYTHON=python3.12 demo" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "this Python cannot make virtual environments" >&2; \
+	  echo "  → apt-get install python3-venv python3-pip" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "  → apt-get install python3-venv python3-pip" >&2; exit 1; }
+	@echo "Installing into $(VENV) (the first time takes a minute) …"
+	@$(PIP) install --quiet --upgrade pip
+
+$(VENV)/.demo-stamp: pyproject.toml | $(BIN)/python
+	@$(PIP) install --quiet --editable '.[identifiers]'
+	@touch $@
+
+$(VENV)/.test-stamp: pyproject.toml | $(BIN)/python
+	@$(PIP) install --quiet --editable '.[all]' --group test --group lint
+	@touch $@ $(VENV)/.demo-stamp
+
+# ── what people call ─────────────────────────────────────────────────────────────────────────────────
+
+demo: $(VENV)/.demo-stamp ## Audit the made-up town in demo/ and write two HTML reports
+	@$(BIN)/discreet example $(DEMO)
+	@$(BIN)/discreet suggest $(DEMO)/residents.csv -o $(DEMO)/policy.toml --force
+	@$(BIN)/discreet audit $(DEMO)/residents.csv --policy $(DEMO)/policy.toml --report $(DEMO)/report.html
+	@echo
+	@$(BIN)/discreet audit $(DEMO)/visits.csv --sensitive reason --quiet --report $(DEMO)/visits-report.html
+	@echo
+	@echo "Two reports were written. Open them in a browser:"
+	@echo "  $(abspath $(DEMO))/report.html"
+	@echo "      the residents, one row per person"
+	@echo "  $(abspath $(DEMO))/visits-report.html"
+	@echo "      their visits to doctors, several rows per person"
+
+test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+lint: $(VENV)/.test-stamp ## Check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.test-stamp ## Put the code into its format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test-stamp ## Measure speed and memory (see docs/performance.md)
+	$(BIN)/python benchmarks/audit.py
+
+clean: ## Remove everything that make has made
+	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf spark-warehouse metastore_db derby.log src/*.egg-info
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ── programs besides Python ──────────────────────────────────────────────────────────────────────────
+# Chromium opens the reports in a test, Java runs Spark. Without them these tests are skipped, or fail if CI is set.
+
+system-tools:
+	@missing=""; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v java >/dev/null || missing="$$missing openjdk-17-jre-headless"; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then run=""; \
+	elif [ "$$(id -u)" = 0 ]; then run="env DEBIAN_FRONTEND=noninteractive"; \
+	elif sudo -n true 2>/dev/null; then run="sudo -n env DEBIAN_FRONTEND=noninteractive"; \
+	else run=""; fi; \
+	if [ -n "$$run" ]; then \
+	  echo "Installing$$missing …"; \
+	  $$run apt-get -qq update && $$run apt-get -qq install -y --no-install-recommends $$missing >/dev/null && exit 0; \
+	fi; \
+	echo "not installed:$$missing; the tests that need them will be skipped (with CI set they fail)" >&2; \
+	echo "  → as root: apt-get update && apt-get install -y$$missing" >&2

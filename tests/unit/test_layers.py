@@ -1,0 +1,141 @@
+"""Imports go down only, SQL stays in the engine, modules stay small, and starting is quick."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+SOURCE = Path(discreet.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+MAX_LINES = 600
+
+BOTTOM = {"errors", "measure"}
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "measure": set(),
+    "table": BOTTOM,
+    "classes": BOTTOM | {"table"},
+    "privacy": BOTTOM | {"table", "classes"},
+    "risk": BOTTOM | {"table", "classes"},
+    "policy": BOTTOM | {"table", "classes", "privacy", "risk"},
+    "release": BOTTOM | {"table", "classes", "privacy", "risk", "policy", "engine.read"},
+    "engine": BOTTOM | {"table", "classes"},
+    "example": {"errors"},
+    "cli": BOTTOM | {"table", "classes", "privacy", "risk", "policy", "release", "engine", "example"},
+    "__init__": set(),
+}
+"""What each room may import besides itself. ``engine.read`` opens that module of the engine only."""
+
+NO_ROWS = {"privacy", "risk", "classes"}
+FRAMES = {"narwhals", "pandas", "polars", "duckdb", "pyspark"}
+SQL = ("SELECT ", "GROUP BY", "CREATE ")
+SLOW = ("duckdb", "pyarrow", "scipy", "altair", "pandas")
+
+
+def label(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but what stands under ``if TYPE_CHECKING``: types do not couple at run time."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for other in node.orelse:
+                yield from runtime_nodes(other)
+            continue
+        yield node
+        yield from runtime_nodes(node)
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in runtime_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{label(path)} imports relatively: name the module in full"
+            found.add(node.module or "")
+            if node.module == "discreet":
+                found |= {f"discreet.{alias.name}" for alias in node.names}
+    return found
+
+
+def upward(path: Path) -> set[str]:
+    """Imports of other rooms that this module's room may not make."""
+    own = room(path)
+    found = set()
+    for module in imports(path):
+        parts = module.split(".")
+        if parts[0] == "discreet" and len(parts) > 1 and parts[1] != own:
+            place = {parts[1], ".".join(parts[1:3])}
+            if not place & ALLOWED[own]:
+                found.add(module)
+    return found
+
+
+def test_every_room_is_known() -> None:
+    assert {room(path) for path in MODULES} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=label)
+def test_imports_go_down_only(path: Path) -> None:
+    assert upward(path) == set(), f"{label(path)} imports what lies above or beside its room"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if room(p) in NO_ROWS], ids=label)
+def test_models_and_risks_know_no_rows(path: Path) -> None:
+    assert {module.split(".")[0] for module in imports(path)} & FRAMES == set()
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if room(p) != "engine"], ids=label)
+def test_sql_is_written_in_the_engine_only(path: Path) -> None:
+    found = [
+        f"line {node.lineno}"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and any(word in node.value for word in SQL)
+    ]
+    assert not found, f"{label(path)} holds SQL: {found}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=label)
+def test_a_module_has_one_subject_and_stays_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "import discreet",
+        "import sys; sys.argv = ['discreet', '--help']\n"
+        "from discreet.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code",
+    ],
+    ids=["import discreet", "discreet --help"],
+)
+def test_starting_loads_nothing_slow(start: str) -> None:
+    script = f"{start}\nimport sys\nprint('loaded:', *({set(SLOW)} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1].split() == ["loaded:"]
+
+
+def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
+    module = tmp_path / "bad.py"
+    module.write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import polars\n"
+        "def late():\n    from discreet.cli import main\n    import duckdb.typing\n"
+    )
+    assert imports(module) == {"typing", "discreet.cli", "duckdb.typing"}
