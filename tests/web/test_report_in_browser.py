@@ -1,0 +1,228 @@
+"""The report in a real browser: nothing loaded, nothing out of sight, readable in light, dark and print."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from discreet.engine.read import read
+from discreet.example import town, visits
+from discreet.policy import Policy
+from discreet.release.audit import Audit, audit
+from discreet.release.report import notebook, report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
+
+OUT_OF_SIGHT = """() => {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode, element = text.parentElement;
+    if (!text.data.trim() || element.closest('style, .hidden, .stack thead')) continue;
+    const closed = element.closest('details:not([open])');
+    if (closed && !element.closest('summary')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const box = range.getBoundingClientRect();
+    const visible = element.checkVisibility({opacityProperty: true, visibilityProperty: true});
+    if (!visible || box.width < 1 || box.height < 4) found.push(text.data.trim().slice(0, 60));
+  }
+  return found;
+}"""
+
+COLOURS = """selector => {
+  const element = document.querySelector(selector);
+  let ground = element;
+  const clear = one => getComputedStyle(one).backgroundColor === 'rgba(0, 0, 0, 0)';
+  while (clear(ground) && ground.parentElement) ground = ground.parentElement;
+  return [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor];
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium; absent on a user's machine: say so; absent in CI: that is a failure."""
+    sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else None
+    if not CHROMIUM.exists():
+        reason = f"Chromium is not at {CHROMIUM} (set DISCREET_CHROMIUM to its path)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    if sync_api is None:
+        from playwright import sync_api
+    with sync_api.sync_playwright() as started:
+        running = started.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--headless"]
+        )
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def residents() -> Audit:
+    return audit(
+        read(town(1500)),
+        Policy.of(
+            quasi_identifiers=["age", "sex", "postcode", "occupation", "nationality"],
+            sensitive=["diagnosis", "income"],
+            direct_identifiers=["name"],
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def pages(residents: Audit, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    events = audit(
+        read(visits(town(300))),
+        Policy.of(
+            quasi_identifiers=["practice", "sex", "age_band"],
+            sensitive=["reason"],
+            person="resident_id",
+            sampling_fraction=0.1,
+        ),
+    )
+    fine = audit(read(town()), Policy.of(quasi_identifiers=["sex"], profile="research-partner-3"))
+    return {
+        "residents": report(residents, folder / "residents.html"),
+        "public": report(residents, folder / "public.html", edition="public"),
+        "events": report(events, folder / "events.html"),
+        "fine": report(fine, folder / "fine.html"),
+    }
+
+
+def opened(browser: Browser, *, width: int = 1280, scheme: str = "light") -> BrowserContext:
+    return browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two computed colours (Web Content Accessibility Guidelines 2.2)."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", ["residents", "public", "events", "fine"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_loads_nothing_fits_and_shows_everything(
+    browser: Browser, pages: dict[str, Path], name: str, width: int, scheme: str
+) -> None:
+    with opened(browser, width=width, scheme=scheme) as context:
+        page = context.new_page()
+        requests: list[str] = []
+        complaints: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(pages[name].as_uri())
+        assert complaints == []
+        assert [url for url in requests if url != "data:,"] == [pages[name].as_uri()]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OUT_OF_SIGHT) == []
+
+
+@pytest.mark.parametrize("name", ["residents", "fine"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_verdict_and_drawings_are_readable(
+    browser: Browser, pages: dict[str, Path], name: str, scheme: str
+) -> None:
+    with opened(browser, scheme=scheme) as context:
+        page = context.new_page()
+        page.goto(pages[name].as_uri())
+        for selector in ("#verdict", ".verdict .mark", ".verdict li", "h1", ".takeaway", "td", "summary"):
+            text, ground = page.evaluate(COLOURS, selector)
+            assert contrast(text, ground) >= 4.5, selector
+        # The letters of a drawing take the page's colours, so they follow it into the dark.
+        fill = page.evaluate("getComputedStyle(document.querySelector('.drawing text')).fill")
+        paper = page.evaluate("getComputedStyle(document.querySelector('figure')).backgroundColor")
+        assert contrast(fill, paper) >= 4.5
+
+
+def test_light_and_dark_differ(browser: Browser, pages: dict[str, Path]) -> None:
+    grounds = []
+    for scheme in ("light", "dark"):
+        with opened(browser, scheme=scheme) as context:
+            page = context.new_page()
+            page.goto(pages["residents"].as_uri())
+            grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert grounds[0] != grounds[1]
+
+
+def test_sources_open_from_the_keyboard(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser) as context:
+        page = context.new_page()
+        page.goto(pages["residents"].as_uri())
+        source = page.locator("#criteria ~ .card details").first
+        assert not source.locator("p").is_visible()
+        source.locator("summary").focus()
+        page.keyboard.press("Enter")
+        assert source.locator("p").is_visible()
+
+
+def test_opened_details_fit_a_telephone(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, width=400) as context:
+        page = context.new_page()
+        page.goto(pages["residents"].as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        assert page.evaluate(OUT_OF_SIGHT) == []
+
+
+def test_letters_of_drawings_stay_inside_them(browser: Browser, pages: dict[str, Path]) -> None:
+    clipped = """() => [...document.querySelectorAll('.drawing svg')].flatMap(svg => {
+      const frame = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll('text')].filter(text => {
+        const box = text.getBoundingClientRect();
+        return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1;
+      }).map(text => text.textContent);
+    })"""
+    for name in ("residents", "events", "fine"):
+        with opened(browser) as context:
+            page = context.new_page()
+            page.goto(pages[name].as_uri())
+            assert page.evaluate(clipped) == [], name
+
+
+def test_print_is_light_and_shows_what_was_folded(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, scheme="dark") as context:
+        page = context.new_page()
+        page.goto(pages["residents"].as_uri())
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        folded = page.locator("details:not([open]) > :not(summary)")
+        assert folded.count() > 20
+        heights = folded.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+        assert min(heights) > 4
+        assert not page.locator("nav").is_visible()
+        assert page.locator("#sign").is_visible()
+        assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(("ground", "ink"), [("#ffffff", "#111111"), ("#111111", "#eeeeee")])
+def test_notebook_reads_on_light_and_dark(browser: Browser, residents: Audit, ground: str, ink: str) -> None:
+    with opened(browser, width=700) as context:
+        page = context.new_page()
+        page.set_content(f"<body style='background:{ground};color:{ink}'>{notebook(residents)}</body>")
+        for selector in (".dd-verdict strong", ".discreet-audit li", ".discreet-audit dd"):
+            text, behind = page.evaluate(COLOURS, selector)
+            assert contrast(text, behind) >= 4.5, selector
+        assert page.evaluate("document.documentElement.scrollWidth") <= 700
+        assert page.evaluate(OUT_OF_SIGHT) == []
