@@ -146,6 +146,14 @@ class Audit:
         records = np.bincount(where, weights=self.classes.records).astype(int)
         return dict(zip(found.tolist(), records.tolist(), strict=True))
 
+    # ── for people ────────────────────────────────────────────────────────────────────────────────
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, what stands in the way, key numbers."""
+        from discreet.release.report import notebook
+
+        return notebook(self)
+
     # ── for machines ──────────────────────────────────────────────────────────────────────────────
 
     def to_dict(self) -> dict[str, object]:
