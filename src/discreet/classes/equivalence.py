@@ -197,7 +197,7 @@ class EquivalenceClasses:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return tuple(domain.name for domain in self.attributes)
@@ -351,7 +351,7 @@ class EquivalenceClasses:
     def project(self, names: Sequence[str]) -> EquivalenceClasses:
         """The classes over fewer quasi-identifiers."""
         at = [self.index(name) for name in names]
-        return self._regroup([self.attributes[j] for j in at], [self.codes[j] for j in at])
+        return self.recoded([self.attributes[j] for j in at], [self.codes[j] for j in at])
 
     def roll_up(self, recoding: Mapping[str, tuple[ArrayLike, Domain]]) -> EquivalenceClasses:
         """The classes after generalising: per attribute, the new code of each old code and the new domain.
@@ -373,12 +373,12 @@ class EquivalenceClasses:
             else:
                 domains.append(domain)
                 codes.append(column)
-        return self._regroup(domains, codes)
+        return self.recoded(domains, codes)
 
-    def _regroup(
+    def recoded(
         self, domains: Sequence[Domain], class_codes: Sequence[NDArray[np.integer]]
     ) -> EquivalenceClasses:
-        """Merge classes whose new codes agree, and cells that became equal with them."""
+        """The classes after each class was given new codes: those that agree are merged, with their cells."""
         spread = self.class_of_cell
         columns: list[NDArray[np.integer]] = [codes[spread] for codes in class_codes]
         sizes = [domain.size for domain in domains]

@@ -61,6 +61,15 @@ class PrivacyModel(ABC):
         return "higher"
 
     @property
+    def absorbing(self) -> bool:
+        """Whether a class meets the requirement as soon as one of the classes merged into it did.
+
+        Stronger than ``monotone``: what a coarse class fails, each of its parts fails too, so a search may
+        carry over to finer generalisations what a coarser one had to suppress.
+        """
+        return False
+
+    @property
     def exclusive(self) -> bool:
         """Whether a value equal to the threshold already fails."""
         return self.strict

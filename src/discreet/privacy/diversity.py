@@ -210,6 +210,10 @@ class LDiversity(_Diversity):
     kind: Kind = "distinct"
     c: float | None = None
 
+    @property
+    def absorbing(self) -> bool:
+        return self.kind == "distinct"
+
     def __post_init__(self) -> None:
         need_column("sensitive", self.sensitive)
         self._check()

@@ -38,6 +38,10 @@ class KAnonymity(PrivacyModel):
     unit: Unit | None = None
     sensitive: None = field(default=None, init=False, repr=False)
 
+    @property
+    def absorbing(self) -> bool:
+        return True
+
     def __post_init__(self) -> None:
         need_whole("k", self.k)
         need_unit(self.unit)

@@ -143,6 +143,10 @@ class KEAnonymity(_Numeric):
     e: float
     sensitive: str
 
+    @property
+    def absorbing(self) -> bool:
+        return True
+
     def __post_init__(self) -> None:
         need_whole("k", self.k)
         need_number("e", self.e)

@@ -102,6 +102,10 @@ class PSensitivity(_PSensitive):
     sensitive: str
     unit: Unit | None = None
 
+    @property
+    def absorbing(self) -> bool:
+        return True
+
     def __post_init__(self) -> None:
         self._check()
 
@@ -146,6 +150,10 @@ class PPlusSensitivity(_PSensitive):
     sensitive: str
     categories: Mapping[str, str] = field(hash=False)
     unit: Unit | None = None
+
+    @property
+    def absorbing(self) -> bool:
+        return True
 
     def __post_init__(self) -> None:
         self._check()
@@ -199,6 +207,10 @@ class PAlphaSensitivity(_PSensitive):
     sensitive: str
     weights: Mapping[str, float] = field(hash=False)
     unit: Unit | None = None
+
+    @property
+    def absorbing(self) -> bool:
+        return True
 
     def __post_init__(self) -> None:
         self._check()

@@ -1,0 +1,104 @@
+"""Classes merged into fewer, coarser ones, as a search needs them by the thousand: sizes and histograms only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.classes.equivalence import EquivalenceClasses, Histogram, PersonCounts
+from discreet.classes.packing import smallest_type
+
+
+@dataclass(frozen=True)
+class MergedClasses(EquivalenceClasses):
+    """What becomes of classes when class ``c`` joins group ``owner[c]``; without quasi-identifier values.
+
+    Everything is worked out when asked for: a search that only asks for sizes pays for sizes only.
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"age": [31, 34, 47]}, sensitive={"flu": ["yes", "yes", "no"]})
+    >>> merged = MergedClasses.of(classes, np.array([0, 0, 1]), 2)
+    >>> len(merged), merged.records, merged.histogram("flu").records
+    (2, array([2, 1]), array([2, 1]))
+    """
+
+    parent: EquivalenceClasses = field(kw_only=True, repr=False)
+    owner: NDArray[np.integer] = field(kw_only=True, repr=False)
+    groups_: int = field(kw_only=True)
+
+    @classmethod
+    def of(cls, parent: EquivalenceClasses, owner: NDArray[np.integer], groups: int) -> MergedClasses:
+        return cls(
+            attributes=(),
+            codes=(),
+            indptr=parent.indptr,
+            counts=parent.counts,
+            sensitive=parent.sensitive,
+            sensitive_codes=parent.sensitive_codes,
+            person_codes=parent.person_codes,
+            parent=parent,
+            owner=owner,
+            groups_=groups,
+        )
+
+    def __len__(self) -> int:
+        return self.groups_
+
+    @cached_property
+    def total(self) -> int:
+        return self.parent.total
+
+    @cached_property
+    def total_persons(self) -> int:
+        return self.parent.total_persons
+
+    @cached_property
+    def records(self) -> NDArray[np.int64]:
+        return np.bincount(self.owner, weights=self.parent.records, minlength=self.groups_).astype(np.int64)
+
+    @cached_property
+    def class_of_cell(self) -> NDArray[np.int64]:
+        return self.owner[self.parent.class_of_cell].astype(np.int64)
+
+    @cached_property
+    def persons(self) -> NDArray[np.int64]:
+        if self.person_codes is None:
+            return self.records
+        return np.diff(self.person_counts.indptr)
+
+    @cached_property
+    def person_counts(self) -> PersonCounts:
+        inner = self.parent.person_counts
+        spread = np.repeat(self.owner, np.diff(inner.indptr)).astype(np.int64)
+        bound = int(inner.persons.max()) + 1
+        keys, where = np.unique(spread * bound + inner.persons, return_inverse=True)
+        records = np.bincount(where, weights=inner.records).astype(np.int64)
+        indptr = np.searchsorted(keys // bound, np.arange(self.groups_ + 1))
+        return PersonCounts(indptr, keys % bound, records)
+
+    def _count_values(self, name: str) -> Histogram:
+        inner = self.parent.histogram(name)
+        width = inner.domain.size
+        keys = self.owner[inner.class_of_entry].astype(np.int64) * width + inner.values
+        if self.groups_ * width <= 4 * len(keys) + (1 << 16):
+            totals = np.bincount(keys, weights=inner.records, minlength=self.groups_ * width)
+            entries = np.flatnonzero(totals)
+            records = totals[entries].astype(np.int64)
+        else:
+            entries, where = np.unique(keys, return_inverse=True)
+            records = np.bincount(where, weights=inner.records).astype(np.int64)
+        indptr = np.searchsorted(entries, np.arange(self.groups_ + 1) * width)
+        values = (entries % width).astype(smallest_type(width))
+        persons = records
+        if self.person_codes is not None:
+            bound = int(self.person_codes.max()) + 1
+            triples = np.unique(
+                (self.class_of_cell * width + self.sensitive_codes[name]) * bound + self.person_codes
+            )
+            persons = np.bincount(np.searchsorted(entries, triples // bound), minlength=len(entries)).astype(
+                np.int64
+            )
+        return Histogram(inner.domain, indptr, values, records, persons)

@@ -1,0 +1,244 @@
+"""Value generalisation hierarchies: the levels of one attribute, from single values up to ``*``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.errors import DiscreetError, UnreadableInput, UnsuitableColumn
+from discreet.table.domain import Domain
+
+ROOT = "*"
+"""How the most general value, and a suppressed one, is printed."""
+
+Nodes = NDArray[np.int32]
+
+
+class InvalidHierarchy(DiscreetError):
+    """A hierarchy contradicts itself. Lists every problem at once."""
+
+    code = "invalid-hierarchy"
+
+    def __init__(self, name: str, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        listed = "\n".join(f"  - {problem}" for problem in self.problems)
+        super().__init__(
+            f"the hierarchy of {name!r} has {len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}:\n{listed}",
+            remedy="correct these lines; `discreet hierarchy check` shows them again",
+        )
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Levels of one attribute: level 0 holds the leaves, the last one only the root.
+
+    ``labels[l]`` are the nodes of level ``l``; ``nodes[l][i]`` is the node of level ``l`` above leaf ``i``.
+
+    >>> zips = Hierarchy.of("zip", [["1010", "101*", "*"], ["1011", "101*", "*"], ["2020", "202*", "*"]])
+    >>> zips.height, zips.leaves, zips.labels[1], zips.counts(1)
+    (2, 3, ('101*', '202*'), array([2, 1]))
+    """
+
+    name: str
+    labels: tuple[tuple[str, ...], ...]
+    nodes: tuple[Nodes, ...] = field(repr=False, compare=False)
+
+    # ── making ────────────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def of(cls, name: str, rows: Iterable[Sequence[str]]) -> Hierarchy:
+        """From rows of a leaf and its ancestors, as hierarchy files have them; all problems at once."""
+        listed = [tuple(str(cell) for cell in row) for row in rows]
+        problems = list(_problems(listed))
+        if problems:
+            raise InvalidHierarchy(name, problems)
+        labels, nodes = [], []
+        for column in zip(*listed, strict=True):
+            places: dict[str, int] = {}
+            nodes.append(
+                np.array([places.setdefault(label, len(places)) for label in column], dtype=np.int32)
+            )
+            labels.append(tuple(places))
+        return cls(name, tuple(labels), tuple(nodes))
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], name: str, *, delimiter: str = ";") -> Hierarchy:
+        """From a file with one line per value: the value, then its ancestors, the last one ``*``."""
+        place = Path(path)
+        try:
+            with place.open(encoding="utf-8-sig", newline="") as file:
+                rows = [
+                    row for row in csv.reader(file, delimiter=delimiter) if any(cell.strip() for cell in row)
+                ]
+        except (OSError, UnicodeDecodeError, csv.Error):
+            raise UnreadableInput(
+                f"the hierarchy file {place.name} could not be read",
+                remedy="it must be a UTF-8 text file with one line per value: value;level 1;…;*",
+            ) from None
+        if not rows:
+            raise UnreadableInput(
+                f"the hierarchy file {place.name} is empty", remedy="give one line per value"
+            )
+        return cls.of(name, rows)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One row per leaf: the leaf and its ancestors."""
+        return [
+            tuple(self.labels[level][self.nodes[level][leaf]] for level in range(self.height + 1))
+            for leaf in range(self.leaves)
+        ]
+
+    # ── shape ─────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def height(self) -> int:
+        """Levels above the leaves."""
+        return len(self.labels) - 1
+
+    @property
+    def leaves(self) -> int:
+        """Values at level 0: the D of leaf-share losses."""
+        return len(self.labels[0])
+
+    def counts(self, level: int) -> NDArray[np.int64]:
+        """Leaves under each node of a level."""
+        return np.bincount(self.nodes[level], minlength=len(self.labels[level]))
+
+    @cached_property
+    def leaf_numbers(self) -> NDArray[np.float64] | None:
+        """The leaves as numbers, if all of them are."""
+        found = Domain(self.name, pa.array(self.labels[0], pa.string())).numbers
+        return None if np.isnan(found).any() else found
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {label: place for place, label in enumerate(self.labels[0])}
+
+    def leaf(self, label: str) -> int | None:
+        """The place of a value among the leaves; whole floats are found under their integer form too."""
+        found = self._places.get(label)
+        if found is None and label.endswith(".0"):
+            found = self._places.get(label[:-2])
+        return found
+
+    def common_level(self, leaves: Iterable[int]) -> int:
+        """The level of the closest common ancestor of some leaves.
+
+        >>> zips = Hierarchy.of("zip", [["1010", "101*", "*"], ["1011", "101*", "*"], ["2020", "202*", "*"]])
+        >>> zips.common_level([0, 1]), zips.common_level([0, 2]), zips.common_level([2])
+        (1, 2, 0)
+        """
+        members = np.fromiter(leaves, dtype=np.int64)
+        return next(
+            level for level in range(self.height + 1) if len(np.unique(self.nodes[level][members])) == 1
+        )
+
+    # ── on data ───────────────────────────────────────────────────────────────────────────────────
+
+    def ladder(self, domain: Domain) -> Ladder:
+        """The hierarchy seen from the values of a table; every value must have its leaf."""
+        labels = [domain.label(code) for code in range(len(domain.values))]
+        places = [self.leaf(label) for label in labels]
+        missing = sum(place is None for place in places)
+        if missing:
+            raise UnsuitableColumn(
+                f"the hierarchy of {self.name!r} misses {missing:,} of the {len(labels):,} values of the column",
+                remedy="add these values to the hierarchy (`discreet hierarchy check` lists them), "
+                "or let one be built from the data",
+            )
+        leaf = np.array(places, dtype=np.int64)
+        steps = []
+        for level in range(self.height + 1):
+            node = self.nodes[level][leaf]
+            shares = self.counts(level)[node] / self.leaves
+            names = list(self.labels[level])
+            if domain.has_null:
+                # A null is a leaf of its own, directly below the root.
+                top = level == self.height
+                node = np.append(node, 0 if top else len(names))
+                shares = np.append(shares, 1.0 if top else 1.0 / self.leaves)
+                if not top:
+                    names.append("∅")
+            used, compact = np.unique(node, return_inverse=True)
+            steps.append(
+                Step(
+                    compact.astype(np.int32), tuple(names[place] for place in used), shares.astype(np.float64)
+                )
+            )
+        return Ladder(domain, self.leaves, tuple(steps), self.leaf_numbers)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One level as a table sees it: the node of each domain code, the nodes' labels, and leaf shares per code."""
+
+    codes: Nodes
+    labels: tuple[str, ...]
+    shares: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A hierarchy fitted to the values of one column: how each code is generalised at each level."""
+
+    domain: Domain
+    leaves: int
+    steps: tuple[Step, ...]
+    leaf_numbers: NDArray[np.float64] | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.domain.name
+
+    @property
+    def height(self) -> int:
+        return len(self.steps) - 1
+
+    def recoding(self, level: int) -> tuple[Nodes, Domain]:
+        """What ``EquivalenceClasses.roll_up`` needs to generalise to ``level``; level 0 keeps the values."""
+        if level == 0:
+            return np.arange(self.domain.size, dtype=np.int32), self.domain
+        step = self.steps[level]
+        return step.codes, Domain(self.name, pa.array(step.labels, pa.string()))
+
+
+def _problems(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """Everything that is wrong with the rows of a hierarchy, each with its line; values are not quoted."""
+    if not rows:
+        yield "it has no lines"
+        return
+    width = len(rows[0])
+    if width < 2:
+        yield "it has only one level: give at least the value and *"
+    for line, row in enumerate(rows, start=1):
+        if len(row) != width:
+            yield f"line {line} has {len(row)} levels where line 1 has {width}"
+    seen: dict[str, int] = {}
+    for line, row in enumerate(rows, start=1):
+        if row and row[0] in seen:
+            yield f"line {line} repeats the value of line {seen[row[0]]}"
+        elif row:
+            seen[row[0]] = line
+    if any(len(row) != width for row in rows):
+        return
+    for level in range(1, width - 1):
+        parents: dict[str, tuple[str, int]] = {}
+        for line, row in enumerate(rows, start=1):
+            above, first = parents.setdefault(row[level], (row[level + 1], line))
+            if above != row[level + 1]:
+                yield f"line {line}: its level {level} has another parent than in line {first}"
+    roots = {row[-1] for row in rows}
+    if len(roots) > 1:
+        yield f"the last level has {len(roots)} values; it must have one, usually *"
+    for line, row in enumerate(rows, start=1):
+        for level in range(2, width):
+            if row[level] in row[: level - 1] and row[level] != row[level - 1]:
+                yield f"line {line}: level {level} goes back to the value of a lower level (a cycle)"

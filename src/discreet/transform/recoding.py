@@ -1,0 +1,234 @@
+"""A recoding: what becomes of every equivalence class. What searches find and engines apply."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.table.domain import Domain
+from discreet.table.hierarchy import ROOT, Ladder
+
+Codes = NDArray[np.int32]
+Style = Literal["values", "hierarchy"]
+"""How a group's cell is written: its own values (interval or set), or their closest common ancestor."""
+
+
+@dataclass(frozen=True)
+class NewColumn:
+    """The new values of one quasi-identifier: class ``c`` gets ``values[codes[c]]``.
+
+    ``values`` keep the column's type where nothing was generalised; else they are text such as ``[30, 39]``,
+    ``{Bachelors, Masters}``, ``1020*`` or ``*``, or numbers where cells were replaced by means.
+    ``shares[c]`` is the share of the attribute's domain that the new value of class ``c`` may stand for
+    (1 / D for a single value), which is what losses are made of.
+    """
+
+    name: str
+    values: pa.Array = field(repr=False, compare=False)
+    codes: Codes = field(repr=False)
+    shares: NDArray[np.float64] = field(repr=False)
+    leaves: int
+
+    @property
+    def domain(self) -> Domain:
+        """The new values as a domain, for counting again."""
+        return Domain(self.name, self.values)
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """For every class of a table: its new quasi-identifier values, or that its records are suppressed.
+
+    >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
+    >>> recoding = Recoding.of_groups(classes, np.array([0, 0, 1]), kept=np.array([True, False]), method="example")
+    >>> recoding.columns[0].values.to_pylist(), recoding.suppressed_records
+    (['[31, 34]', '47'], 1)
+    """
+
+    classes: EquivalenceClasses = field(repr=False)
+    columns: tuple[NewColumn, ...]
+    kept: NDArray[np.bool_] = field(repr=False)
+    method: str
+    levels: dict[str, int] | None = None
+
+    @property
+    def suppressed_records(self) -> int:
+        """Records whose quasi-identifiers are suppressed."""
+        return int(self.classes.records[~self.kept].sum())
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Per attribute and class the share of the domain a cell may stand for; 1 where suppressed."""
+        return np.stack([np.where(self.kept, column.shares, 1.0) for column in self.columns])
+
+    def regrouped(self) -> EquivalenceClasses:
+        """The equivalence classes after the recoding; all suppressed records together form one class of ``*``."""
+        domains, codes = [], []
+        for column in self.columns:
+            values = column.values.cast(pa.string()).fill_null("∅")
+            labels, places = _distinct([*values.to_pylist(), ROOT])
+            domains.append(Domain(column.name, labels))
+            codes.append(np.where(self.kept, places[:-1][column.codes], places[-1]))
+        return self.classes.recoded(domains, codes)
+
+    # ── making ────────────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def of_node(
+        cls,
+        classes: EquivalenceClasses,
+        ladders: Sequence[Ladder],
+        node: Sequence[int],
+        kept: NDArray[np.bool_],
+        *,
+        method: str,
+    ) -> Recoding:
+        """Full-domain generalisation: every value of an attribute stands at the same level."""
+        columns = []
+        for ladder, level, codes in zip(ladders, node, classes.codes, strict=True):
+            step = ladder.steps[level]
+            values = _with_null(ladder.domain) if level == 0 else pa.array(step.labels, pa.string())
+            columns.append(
+                NewColumn(ladder.name, values, step.codes[codes], step.shares[codes], ladder.leaves)
+                if level
+                else NewColumn(ladder.name, values, codes.astype(np.int32), step.shares[codes], ladder.leaves)
+            )
+        return cls(
+            classes, tuple(columns), kept, method, dict(zip(classes.names, map(int, node), strict=True))
+        )
+
+    @classmethod
+    def of_groups(
+        cls,
+        classes: EquivalenceClasses,
+        owner: NDArray[np.integer],
+        *,
+        kept: NDArray[np.bool_],
+        method: str,
+        ladders: Sequence[Ladder] | None = None,
+        style: Style = "values",
+    ) -> Recoding:
+        """Local recoding: each group of classes shares one value per attribute.
+
+        ``owner[c]`` is the group of class ``c`` and ``kept[g]`` whether group ``g`` is released. Numbers
+        become intervals and categories sets, or both their closest common ancestor (``style="hierarchy"``).
+        """
+        columns = []
+        for j, (domain, codes) in enumerate(zip(classes.attributes, classes.codes, strict=True)):
+            ladder = ladders[j] if ladders is not None else None
+            if style == "hierarchy":
+                assert ladder is not None, "closest common ancestors need hierarchies"
+                columns.append(_ancestors(ladder, codes, owner, len(kept)))
+            else:
+                columns.append(_spans(domain, codes, owner, len(kept), ladder))
+        return cls(classes, tuple(columns), kept[owner], method)
+
+
+def _with_null(domain: Domain) -> pa.Array:
+    """The values of a domain with the null at its code."""
+    if not domain.has_null:
+        return domain.values
+    return pa.concat_arrays([domain.values, pa.nulls(1, domain.values.type)])
+
+
+def _members(
+    codes: NDArray[np.integer], owner: NDArray[np.integer], groups: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct codes of each group, in compressed sparse rows."""
+    width = int(codes.max()) + 1
+    keys = np.unique(owner.astype(np.int64) * width + codes)
+    return np.searchsorted(keys, np.arange(groups + 1) * width), keys % width
+
+
+def _ancestors(
+    ladder: Ladder, codes: NDArray[np.integer], owner: NDArray[np.integer], groups: int
+) -> NewColumn:
+    """Each group stands at the lowest level at which its values agree."""
+    indptr, members = _members(codes, owner, groups)
+    level = np.zeros(groups, dtype=np.int64)
+    settled = np.zeros(groups, dtype=bool)
+    node = np.zeros(groups, dtype=np.int64)
+    for at, step in enumerate(ladder.steps):
+        above = step.codes[members]
+        agree = np.minimum.reduceat(above, indptr[:-1]) == np.maximum.reduceat(above, indptr[:-1])
+        new = agree & ~settled
+        level[new], node[new] = at, above[indptr[:-1]][new]
+        settled |= agree
+    shares = np.zeros(groups)
+    for at, step in enumerate(ladder.steps):
+        here = level == at
+        share_of_node = np.zeros(len(step.labels))
+        share_of_node[step.codes] = step.shares
+        shares[here] = share_of_node[node[here]]
+    names = [ladder.steps[at].labels[place] for at, place in zip(level, node, strict=True)]
+    if (level == 0).all():
+        return NewColumn(
+            ladder.name, _with_null(ladder.domain), codes.astype(np.int32), shares[owner], ladder.leaves
+        )
+    values, where = _distinct(names)
+    return NewColumn(ladder.name, values, where[owner], shares[owner], ladder.leaves)
+
+
+def _spans(
+    domain: Domain,
+    codes: NDArray[np.integer],
+    owner: NDArray[np.integer],
+    groups: int,
+    ladder: Ladder | None,
+) -> NewColumn:
+    """Each group stands at the interval (numbers) or the set (categories) of its own values."""
+    indptr, members = _members(codes, owner, groups)
+    low = members[indptr[:-1]]
+    high = members[indptr[1:] - 1]
+    size = np.diff(indptr)
+    leaves = ladder.leaves if ladder is not None else domain.size
+    interval = domain.is_numeric and not np.isnan(domain.numbers).any()
+    if (size == 1).all():
+        return NewColumn(
+            domain.name, _with_null(domain), codes.astype(np.int32), np.full(len(codes), 1 / leaves), leaves
+        )
+    labels = domain.labels()
+    if interval:
+        names = [
+            labels[a] if a == b else f"[{labels[a]}, {labels[b]}]" for a, b in zip(low, high, strict=True)
+        ]
+        width = _leaves_between(domain, ladder, low, high)
+    else:
+        names = [
+            labels[members[start]]
+            if stop == start + 1
+            else "{" + ", ".join(labels[code] for code in members[start:stop]) + "}"
+            for start, stop in itertools.pairwise(indptr)
+        ]
+        width = size
+    if size.max() == domain.size > 1 and not interval:
+        everything = size == domain.size
+        names = [ROOT if all_ else name for all_, name in zip(everything, names, strict=True)]
+    values, where = _distinct(names)
+    return NewColumn(domain.name, values, where[owner], (width / leaves)[owner], leaves)
+
+
+def _leaves_between(
+    domain: Domain, ladder: Ladder | None, low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How many values of the whole domain lie in each interval: leaves of the hierarchy, if there is one."""
+    if ladder is None or ladder.leaf_numbers is None:
+        return high - low + 1
+    numbers = np.sort(ladder.leaf_numbers)
+    found = np.searchsorted(numbers, domain.numbers[high], "right") - np.searchsorted(
+        numbers, domain.numbers[low]
+    )
+    return np.asarray(found, dtype=np.int64)
+
+
+def _distinct(names: Sequence[str]) -> tuple[pa.Array, Codes]:
+    """Labels once each, and the place of every given one among them."""
+    encoded = pa.array(names, pa.string()).dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
