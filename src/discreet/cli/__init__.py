@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -88,34 +89,66 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     With ``--json`` the message is JSON on standard output, so that a pipeline reads one stream only.
     """
     import signal
+    import threading
 
     given = sys.argv[1:] if arguments is None else list(arguments)
     tell = _tell_json if "--json" in given else _tell
+    stopped = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = True
+        if _importing(frame):
+            # A compiled module that is interrupted while it loads may take the process down: ask again soon.
+            again = threading.Timer(0.05, signal.raise_signal, [number])
+            again.daemon = True
+            again.start()
+            return
+        raise KeyboardInterrupt
+
     # A polite kill takes the same way out as Ctrl-C, so that nothing is left behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_CANCELLED))
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
     try:
-        code = cli.main(args=given, prog_name="discreet", standalone_mode=False)
+        found = cli.main(args=given, prog_name="discreet", standalone_mode=False)
+        code = found if isinstance(found, int) else 0
     except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("cancelled", err=True)
         code = EXIT_CANCELLED
-    except click.ClickException as error:
+    except Exception as error:
+        # Libraries wrap an interruption in errors of their own: what stopped the work is known here.
+        code = EXIT_CANCELLED if stopped else _explain(error, tell)
+    if code == EXIT_CANCELLED:
+        click.echo("cancelled", err=True)
+    sys.exit(code)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
+    """Tell what went wrong and what to do; the exit code that goes with it."""
+    if isinstance(error, DiscreetError):
+        tell(error.code, in_options(error.message), in_options(error.remedy))
+        return EXIT_BAD_INPUT
+    if isinstance(error, click.ClickException):
         about = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "discreet"
         tell("usage", error.format_message().rstrip("."), f"see `{about} --help`")
-        code = EXIT_BAD_INPUT
-    except DiscreetError as error:
-        tell(error.code, in_options(error.message), in_options(error.remedy))
-        code = EXIT_BAD_INPUT
-    except MemoryError:
+        return EXIT_BAD_INPUT
+    if isinstance(error, MemoryError):
         tell("out-of-memory", "the machine ran out of memory", "audit fewer columns or a sample (--rows)")
-        code = EXIT_BAD_INPUT
-    except Exception as error:  # the last line of defence: no traceback, no cell value
-        tell(
-            "internal",
-            f"something went wrong inside discreet ({type(error).__name__}{_where(error)})",
-            "please report this line together with `discreet --version`; it contains none of your data",
-        )
-        code = EXIT_INTERNAL
-    sys.exit(code if isinstance(code, int) else 0)
+        return EXIT_BAD_INPUT
+    # The last line of defence: no traceback, no cell value.
+    tell(
+        "internal",
+        f"something went wrong inside discreet ({type(error).__name__}{_where(error)})",
+        "please report this line together with `discreet --version`; it contains none of your data",
+    )
+    return EXIT_INTERNAL
 
 
 def _tell(code: str, message: str, remedy: str) -> None:

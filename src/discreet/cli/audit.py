@@ -35,13 +35,18 @@ def perform(file: Path, given: dict[str, Any], *, quiet: bool, core: bool = Fals
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, readable=False))
 @role_options
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON (see `discreet schema`).")
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict only, on one line.")
 @click.option("--core", is_flag=True, help="Leave out the search for exposing combinations (faster).")
-@click.option("--report", "report_file", type=click.Path(path_type=Path), help="Also write an HTML report.")
+@click.option(
+    "--report",
+    "report_file",
+    type=click.Path(path_type=Path, readable=False),
+    help="Also write an HTML report.",
+)
 @click.option(
     "--edition",
     type=click.Choice(["internal", "public"]),
@@ -74,9 +79,13 @@ def audit(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, readable=False))
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path), required=True, help="Where the HTML page is written."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, readable=False),
+    required=True,
+    help="Where the HTML page is written.",
 )
 @click.option(
     "--edition",

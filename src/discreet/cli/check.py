@@ -16,7 +16,7 @@ from discreet.release.check import check as run_check
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, readable=False))
 @role_options
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")

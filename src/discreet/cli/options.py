@@ -41,7 +41,7 @@ ROLES = [
         "--policy",
         "-p",
         "policy_file",
-        type=click.Path(path_type=Path),
+        type=click.Path(path_type=Path, readable=False),
         help="Policy file (see `discreet suggest`).",
     ),
     click.option("--qi", help="Quasi-identifiers: columns an intruder may know.", metavar="A,B,…"),

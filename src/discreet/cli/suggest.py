@@ -16,11 +16,11 @@ from discreet.policy.suggest import suggestion
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, readable=False))
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="Where the policy is written (standard output if not given).",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing policy file.")

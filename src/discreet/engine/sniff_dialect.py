@@ -218,13 +218,14 @@ def _quotings(text: str, quote: str | None, delimiter: str | None) -> list[tuple
     if quote is not None:
         found = [pair for pair in double + single if pair[0] == quote]
         return found or [(quote, '"')]
-    none = [("", '"')] if '"' in text else []
     edges = re.escape(delimiter) if delimiter else ",;\t|"
 
     def wrapped(q: str) -> int:
         field = rf"(?:^|[{edges}]) ?{q}[^\r\n]{{0,200}}?{q}(?=[{edges}\r\n]|\Z)"
         return len(re.findall(field, text[:TRIAL_CHARACTERS], re.MULTILINE))
 
+    # Where fields are wrapped in quotes, one that is never closed is a mistake and no ordinary character.
+    none = [("", '"')] if '"' in text and not wrapped('"') else []
     if single and wrapped("'") > wrapped('"'):
         return single + double + none
     return double + single + none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,9 @@ from discreet.table import MISSING_MARKS, Domain, Source, Table
 Progress = Callable[[str], None]
 Detail = Literal["full", "core"]
 RIGHT_EDGE_OF_SMALL = 11
+COMBINED = 3
+SUBSETS = 10_000
+"""So many combinations of quasi-identifiers are looked at, at most; wide tables get smaller ones."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,15 @@ class Audit:
     classes: EquivalenceClasses = field(repr=False)
     notes: tuple[str, ...] = ()
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __str__(self) -> str:
+        from discreet.release.terminal import as_text
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        # The parts hold values of the data, which a traceback or a log must not show.
+        return f"Audit({self.source.name!r}, {self.rows:,} rows, {self.verdict.decision})"
 
     # ── looking things up ─────────────────────────────────────────────────────────────────────────
 
@@ -240,6 +253,11 @@ def audit(
         notes.append(
             "no sensitive attribute is named: only re-identification is assessed, not what is disclosed"
         )
+    if detail == "full" and combined(len(classes.names)) < min(COMBINED, len(classes.names)):
+        notes.append(
+            f"{len(classes.names)} quasi-identifiers are many: for combinations that single people out, "
+            f"at most {combined(len(classes.names))} of them were combined"
+        )
     say("privacy models")
     measures = measure_all(classes)
     say("risks per record")
@@ -318,7 +336,7 @@ def _sensitive_models(domain: Domain, classes: EquivalenceClasses) -> list[Priva
         models.append(HAffiliation(1.0, name))
     if domain.is_numeric:
         known = domain.numbers[~np.isnan(domain.numbers)]
-        width = float(known.max() - known.min()) * 0.05
+        width = float(known.max() * 0.05 - known.min() * 0.05)
         models.append(KEAnonymity(1, 0.0, name))
         if width > 0:
             models += [EpsilonMAnonymity(width, 1.0, name), WorstGroupProtection(1.0, width, name)]
@@ -362,17 +380,31 @@ def _exposure(classes: EquivalenceClasses, policy: Policy, say: Progress) -> Exp
     say("combinations that single people out")
     names = [*classes.names, *(domain.name for domain in classes.sensitive)]
     return Exposure(
-        combinations=tuple(combinations(classes, max_size=3, progress=say)),
+        combinations=tuple(combinations(classes, max_size=combined(len(classes.names)), progress=say)),
         contributions=tuple(contributions(classes)),
         riskiest=tuple(riskiest_classes(classes, 10)),
         special_uniques=suda(
             classes,
-            max_size=min(3, len(classes.names)),
+            max_size=combined(len(classes.names)),
             sampling_fraction=policy.sampling_fraction,
             progress=say,
         ),
         dependence=dependence(classes, names),
     )
+
+
+def combined(attributes: int) -> int:
+    """How many attributes are combined at most, so that a wide table does not take for ever.
+
+    >>> combined(2), combined(8), combined(100), combined(1000)
+    (2, 3, 2, 1)
+    """
+    size = 1
+    while size < min(COMBINED, attributes):
+        if sum(math.comb(attributes, s) for s in range(1, size + 2)) > SUBSETS:
+            break
+        size += 1
+    return size
 
 
 def worst_measure(measures: Sequence[Measure]) -> Measure:

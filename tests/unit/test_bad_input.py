@@ -1,0 +1,652 @@
+"""What users get wrong: each mistake has its own message with place and remedy, code 2, and nothing is written.
+
+No message repeats a value of the data: every table here carries a marker that must never be seen again.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import discreet
+from discreet.errors import InvalidPolicy, UnreadableInput, UnsuitableColumn
+from discreet.policy import Policy, dumps, loads
+
+MARKER = "Qv7marker"
+PEOPLE = f"age,sex,dx\n31,f,{MARKER}\n31,m,flu\n47,f,cold\n47,f,flu\n"
+AGE = '[columns.age]\nrole = "quasi-identifier"\n'
+OWN_PROFILE = 'title = "t"\ndescription = "d"\nsource = "s"\ndate = 2020-01-01\n'
+
+Make = Callable[[Path], list[object]]
+Run = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Bad:
+    """One mistake: how to make it, and what the message must say about its place and its remedy."""
+
+    id: str
+    make: Make
+    place: str
+    remedy: str = ""
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def people(folder: Path) -> Path:
+    return write(folder, "people.csv", PEOPLE)
+
+
+def parquet(folder: Path, name: str, columns: dict[str, object]) -> Path:
+    pq.write_table(pa.table(columns), folder / name)
+    return folder / name
+
+
+def file_case(id: str, name: str, content: str | bytes, place: str, remedy: str, *options: object) -> Bad:
+    """A file that cannot be read as a table."""
+    return Bad(id, lambda folder: ["audit", write(folder, name, content), *options], place, remedy)
+
+
+def option_case(id: str, options: list[object], place: str, remedy: str = "") -> Bad:
+    """A good file with a bad option."""
+    return Bad(id, lambda folder: ["audit", people(folder), *options], place, remedy)
+
+
+def policy_case(id: str, policy: str | bytes, place: str, remedy: str = "") -> Bad:
+    """A good file with a bad policy file."""
+    return Bad(
+        id,
+        lambda folder: ["audit", people(folder), "--policy", write(folder, "my.toml", policy)],
+        place,
+        remedy,
+    )
+
+
+def profile_case(id: str, profile: str, place: str, remedy: str = "") -> Bad:
+    return Bad(
+        id,
+        lambda folder: [
+            "audit", people(folder), "--qi", "age", "--profile", write(folder, "own.toml", profile)
+        ],
+        place,
+        remedy,
+    )  # fmt: skip
+
+
+def table_case(id: str, columns: dict[str, object], options: list[object], place: str, remedy: str) -> Bad:
+    return Bad(id, lambda folder: ["audit", parquet(folder, "t.parquet", columns), *options], place, remedy)
+
+
+def _zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("people.csv", PEOPLE)
+    return buffer.getvalue()
+
+
+def _half_parquet(folder: Path) -> list[object]:
+    whole = parquet(folder, "whole.parquet", {"age": list(range(500)), "dx": [MARKER] * 500}).read_bytes()
+    return ["audit", write(folder, "half.parquet", whole[: len(whole) // 2])]
+
+
+def _workbook(folder: Path) -> Path:
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    book.active.append(["age", "dx"])
+    book.active.append([31, MARKER])
+    book.create_sheet("empty")
+    book.save(folder / "book.xlsx")
+    return folder / "book.xlsx"
+
+
+_GZIP = gzip.compress(PEOPLE.encode() * 4000)
+_QUOTED = '"age","dx"\n' + f'"31","{MARKER}"\n' * 30 + f'"32","{MARKER}\n'
+
+CASES = [
+    # ── the file ──────────────────────────────────────────────────────────────────────────────────
+    Bad("no such file", lambda f: ["audit", f / "none.csv"], "there is no file none.csv", "check the path"),
+    Bad("a folder", lambda f: ["audit", f], "is a folder", "name a file"),
+    file_case("empty file", "e.csv", "", "e.csv is empty", "the file you meant"),
+    file_case("header only", "h.csv", "age,sex\n", "h.csv has a header and no rows", "--no-header"),
+    file_case("blank lines", "b.csv", "\n\n \n", "b.csv holds only blank lines", "export finished"),
+    file_case("ragged", "r.csv", PEOPLE + "47,f\n", "line 6 of r.csv has 2 fields", "--delimiter"),
+    file_case(
+        "ragged far down",
+        "r.csv",
+        "age,dx\n" + f"31,{MARKER}\n" * 200_000 + f"31,{MARKER},1\n",
+        "line 200002 of r.csv has 3 fields",
+        "quote fields",
+    ),
+    file_case("unbalanced quote", "q.csv", _QUOTED, "q.csv", "quote"),
+    file_case(
+        "wrong encoding",
+        "w.csv",
+        f"age,näme\n31,Mü{MARKER}\n".encode("cp1252"),
+        "line 1 of w.csv is not utf-8",
+        "--encoding 'cp1252'",
+        "--encoding",
+        "utf-8",
+    ),
+    file_case("no such encoding", "p.csv", PEOPLE, "'klingon' is no text", "cp1252", "--encoding", "klingon"),
+    file_case("NUL bytes", "n.csv", b"age,sex\n31,f\n47,\0m\n", "line 3 of n.csv holds a NUL", "export it"),
+    file_case("an image", "i.csv", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "PNG image", "export it as CSV"),
+    file_case("a PDF", "d.csv", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n" + bytes(range(256)), "PDF document", "export"),
+    file_case("a zip", "z.csv", _zip(), "zip archive", "unpack it"),
+    file_case("JSON", "j.json", f'[{{"dx": "{MARKER}"}}]', "looks like JSON", "export it as CSV"),
+    file_case("cut-off gzip", "g.csv.gz", _GZIP[: len(_GZIP) // 2], "g.csv.gz is cut off", "download it again"),
+    Bad("cut-off Parquet", _half_parquet, "half.parquet could not be read as parquet", "complete"),
+    file_case("text called Parquet", "p.parquet", PEOPLE, "could not be read as parquet", "of this format"),
+    file_case("text called Arrow", "p.feather", PEOPLE, "could not be read as arrow", "of this format"),
+    file_case("broken workbook", "x.xlsx", b"PK\x03\x04" + b"junk" * 40, "as a spreadsheet", "password"),
+    Bad(
+        "no such sheet",
+        lambda f: ["audit", _workbook(f), "--sheet", "Tabelle9"],
+        "book.xlsx has no sheet 'Tabelle9'",
+        "its sheets are: Sheet, empty",
+    ),
+    Bad("empty sheet", lambda f: ["audit", _workbook(f), "--sheet", "empty"], "has no rows", "another sheet"),
+    table_case("no rows", {"age": pa.array([], pa.int64())}, [], "t.parquet has columns but no rows", "meant"),
+    file_case("broken JSON lines", "b.jsonl", f'{{"a": 1}}\n{{"a": {MARKER}\n', "b.jsonl could not be", "check"),
+    file_case("same name twice", "s.csv", "age,age\n1,2\n", "repeats column names: age", "--names"),
+    file_case("names in two cases", "s.csv", "age,Age\n1,2\n", "upper and lower case", "rename"),
+    # ── how it is read ────────────────────────────────────────────────────────────────────────────
+    option_case("rows 0", ["--rows", "0"], "'--rows': 0 is not in the range x>=1", "audit --help"),
+    option_case("rows many", ["--rows", "many"], "'--rows': 'many' is not a valid", "audit --help"),
+    option_case("long delimiter", ["--delimiter", "::"], "delimiter is '::'", "one character"),
+    option_case("long quote", ["--quote", "''"], "quote is", "for no quotes"),
+    option_case("too few names", ["--names", "a,b"], "names has 2 names where people.csv has 3", "one name per"),
+    option_case("names twice", ["--names", "a,a,b"], "names repeats a", "a name of its own"),
+    option_case("unknown option", ["--quasi", "age"], "No such option", "discreet audit --help"),
+    Bad("unknown command", lambda f: ["adit", people(f)], "no command 'adit'", "did you mean 'audit'?"),
+    Bad("no file named", lambda f: ["audit"], "Missing argument 'FILE'", "discreet audit --help"),
+    # ── roles ─────────────────────────────────────────────────────────────────────────────────────
+    option_case("typing error", ["--qi", "agee,sex"], "there is no column 'agee'", "did you mean 'age'?"),
+    option_case("no such person id", ["--qi", "age", "--person", "pid"], "no column 'pid'", "The columns are"),
+    option_case("no such weight", ["--qi", "age", "--weight", "pid"], "no column 'pid'", "The columns are"),
+    option_case(
+        "two roles",
+        ["--qi", "age,sex", "--sensitive", "sex"],
+        "'sex' is given two roles: quasi-identifier and sensitive",
+        "one role",
+    ),
+    option_case("named twice", ["--qi", "age,age"], "'age' is named twice as quasi-identifier", "once"),
+    option_case("no quasi-identifier", ["--qi", ""], "no column is a quasi-identifier", "an intruder may know"),
+    Bad(
+        "nothing varies",
+        lambda f: ["audit", write(f, "c.csv", f"a,b\n1,{MARKER}\n1,{MARKER}\n")],
+        "no column is a quasi-identifier",
+        "an intruder may know",
+    ),
+    option_case("weight of text", ["--qi", "age", "--weight", "dx"], "'dx' is the sampling weight", "numeric"),
+    table_case(
+        "weight zero", {"a": [1, 2], "w": [1.0, 0.0]}, ["--qi", "a", "--weight", "w"], "'w' is the", "positive"
+    ),
+    table_case(
+        "weight negative", {"a": [1, 2], "w": [1, -3]}, ["--qi", "a", "--weight", "w"], "'w' is the", "positive"
+    ),
+    table_case(
+        "weight infinite",
+        {"a": [1, 2], "w": [1.0, np.inf]},
+        ["--qi", "a", "--weight", "w"],
+        "'w' is the sampling weight",
+        "positive",
+    ),
+    table_case(
+        "weight null", {"a": [1, 2], "w": [1.0, None]}, ["--qi", "a", "--weight", "w"], "'w' is the", "positive"
+    ),
+    table_case(
+        "person id null",
+        {"a": [1, 2], "id": [MARKER, None]},
+        ["--qi", "a", "--person", "id"],
+        "'id' is the person id but is empty",
+        "fill or remove",
+    ),
+    file_case(
+        "person id blank",
+        "p.csv",
+        f"id,age\n{MARKER},31\n,31\n,47\n",
+        "'id' is the person id but holds missing marks",
+        "fill or remove",
+        "--qi",
+        "age",
+        "--person",
+        "id",
+    ),
+    table_case("infinities", {"a": [1.0, np.inf]}, ["--qi", "a"], "'a' holds infinite values", "replace them"),
+    option_case("fraction 0", ["--qi", "age", "--sampling-fraction", "0"], "0.0 is not in the range", "--help"),
+    option_case("fraction 2", ["--qi", "age", "--sampling-fraction", "2"], "2.0 is not in the range", "--help"),
+    option_case("fraction NaN", ["--qi", "age", "--sampling-fraction", "nan"], "fraction is nan", "at most 1"),
+    # ── profiles ──────────────────────────────────────────────────────────────────────────────────
+    option_case("no such profile", ["--profile", "opendata"], "no profile 'opendata'", "profiles are: ema-0070"),
+    option_case("no profile file", ["--profile", "none.toml"], "none.toml could not be read", "check the path"),
+    profile_case("profile no TOML", "title = ", "own.toml is not valid TOML", "discreet profiles"),
+    profile_case("profile incomplete", 'title = "t"\n', "description: field required", "discreet profiles"),
+    profile_case("profile setting", OWN_PROFILE + "k = 3\n", "own.toml, line 5: unknown setting 'k'", "remove"),
+    profile_case(
+        "profile model", OWN_PROFILE + '[[require]]\nmodel = "k-anon"\nk = 3\n', "no model 'k-anon'", "did you mean"
+    ),
+    # ── the policy file ───────────────────────────────────────────────────────────────────────────
+    option_case("no policy file", ["--policy", "none.toml"], "no policy file none.toml", "check the path"),
+    policy_case("policy no TOML", "roles: age\n", "my.toml is not valid TOML", "line 1"),
+    policy_case("policy no text", b"\xff\xfe\x00", "my.toml could not be read", "UTF-8"),
+    policy_case("unknown setting", "\nprofil = 1\n" + AGE, "line 2: unknown setting 'profil'", "remove or correct"),
+    policy_case("unknown role", '[columns.age]\nrole = "quasi"\n', "line 2: 'quasi' is not a role", "roles are:"),
+    policy_case("no role", '[columns.age]\ntype = "integer"\n', "line 1: columns.age.role: field required"),
+    policy_case("role of wrong type", "[columns.age]\nrole = 5\n", "line 2: 5 is not a role", "roles are:"),
+    policy_case("column as text", '[columns]\nage = "sensitive"\n', "line 2: columns.age", "[columns.age]"),
+    policy_case(
+        "bad rating",
+        AGE + "rating = {replication = 9, availability = 1, distinguishability = 1}\n",
+        "line 3: columns.age.rating.replication",
+        "less than or equal to 3",
+    ),
+    policy_case("fraction in file", AGE + "[population]\nsampling_fraction = 0\n", "line 4: population", "than 0"),
+    policy_case("another format", "format = 2\n" + AGE, "my.toml has format 2", "discreet suggest"),
+    policy_case("one bracket", AGE + '[require]\nmodel = "k-anonymity"\nk = 3\n', "my.toml, line 3", "[[require]]"),
+    policy_case("list of texts", 'require = ["k-anonymity"]\n' + AGE, "my.toml, line 1: require.0", "dictionary"),
+    policy_case("k 0", AGE + '[[require]]\nmodel = "k-anonymity"\nk = 0\n', "at least 1, not 0", "k = 2"),
+    policy_case("k -1", AGE + '[[require]]\nmodel = "k-anonymity"\nk = -1\n', "line 3: k must be", "k = 2"),
+    policy_case("k many", AGE + '[[require]]\nmodel = "k-anonymity"\nk = "many"\n', "not 'many'", "k = 2"),
+    policy_case("no k", AGE + '[[require]]\nmodel = "k-anonymity"\n', "k-anonymity lacks k", "takes k"),
+    policy_case(
+        "t 2",
+        AGE + '[columns.dx]\nrole = "sensitive"\n[[require]]\nmodel = "t-closeness"\nt = 2\nsensitive = "dx"\n',
+        "line 5: t must be a number at least 0 and at most 1",
+        "t = 0.5",
+    ),
+    policy_case("no model", AGE + "[[require]]\nk = 3\n", "line 3", "k-anonymity"),
+    policy_case(
+        "not sensitive",
+        AGE + '[[require]]\nmodel = "l-diversity"\nl = 2\nsensitive = "dx"\n',
+        "'l-diversity' speaks of 'dx'",
+        "role sensitive",
+    ),
+    policy_case(
+        "another table's",
+        '[columns.alter]\nrole = "quasi-identifier"\n[columns.plz]\nrole = "sensitive"\n',
+        "2 problems in the policy",
+        "discreet suggest",
+    ),
+    policy_case(
+        "two person ids",
+        AGE + '[columns.sex]\nrole = "person-id"\n[columns.dx]\nrole = "person-id"\n',
+        "2 columns have the role person-id (sex, dx)",
+        "at most one may",
+    ),
+    policy_case("bad reading", AGE + '[read]\ndecimal = "x"\n', "decimal is 'x'", "use '.' or ','"),
+    # ── where results go ──────────────────────────────────────────────────────────────────────────
+    Bad(
+        "report into no folder",
+        lambda f: ["audit", people(f), "--qi", "age", "--report", f / "none" / "r.html"],
+        "no folder to write r.html to",
+        "create it first",
+    ),
+    Bad(
+        "report over a folder",
+        lambda f: ["report", people(f), "--qi", "age", "-o", f],
+        "is a folder",
+        "name a file",
+    ),
+    Bad(
+        "report below a file",
+        lambda f: ["report", people(f), "--qi", "age", "-o", people(f) / "r.html"],
+        "no folder to write r.html to",
+        "create it first",
+    ),
+    Bad(
+        "suggest over a file",
+        lambda f: ["suggest", people(f), "-o", write(f, "my.toml", MARKER)],
+        "my.toml exists already",
+        "--force",
+    ),
+    Bad(
+        "suggest into no folder",
+        lambda f: ["suggest", people(f), "-o", f / "none" / "my.toml"],
+        "no folder to write my.toml to",
+        "create it first",
+    ),
+    Bad("check by guesses", lambda f: ["check", people(f)], "name a --policy, or at least --qi", "discreet suggest"),
+    Bad(
+        "too small a town",
+        lambda f: ["example", f / "town", "--people", "3"],
+        "3 is not in the range x>=10",
+        "example --help",
+    ),
+]  # fmt: skip
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_there_are_many_cases_and_each_has_its_own_name() -> None:
+    assert len({case.id for case in CASES}) == len(CASES) >= 80
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_bad_input_has_a_clear_error(case: Bad, tmp_path: Path, run: Run) -> None:
+    arguments = case.make(tmp_path)
+    before = contents(tmp_path)
+    told = run(*arguments)
+    assert told.code == 2, told.said
+    assert told.out == ""
+    assert told.err.startswith("error: ")
+    assert case.place in told.err
+    assert case.remedy in told.err
+    assert "Traceback" not in told.err
+    assert MARKER not in told.err
+    assert contents(tmp_path) == before
+
+
+HAVE_JSON = [case for case in CASES if case.id not in ("unknown command", "too small a town")]
+
+
+@pytest.mark.parametrize("case", HAVE_JSON[::3], ids=lambda case: case.id)
+def test_errors_are_json_where_json_was_asked_for(case: Bad, tmp_path: Path, run: Run) -> None:
+    arguments = case.make(tmp_path)
+    if arguments[0] not in ("audit", "check"):
+        pytest.skip("this command prints no JSON")
+    told = run(*arguments, "--json")
+    assert told.code == 2
+    assert told.err == ""
+    found = json.loads(told.out)
+    assert found["schema"] == "discreet-error-1"
+    assert set(found["error"]) == {"code", "message", "remedy"}
+    assert case.place in found["error"]["message"] + found["error"]["remedy"]
+    assert found["error"]["remedy"]
+    assert MARKER not in told.out
+
+
+def test_all_problems_of_a_policy_are_told_at_once(tmp_path: Path, run: Run) -> None:
+    policy = write(
+        tmp_path,
+        "my.toml",
+        'profil = "x"\n[columns.age]\nrole = "quasi"\n[columns.sex]\nrole = 5\ntype = "int"\n'
+        '[[require]]\nmodel = "k-anonymity"\nk = 0\n[[require]]\nmodel = "k-anonimity"\nk = 3\n'
+        '[[require]]\nmodel = "k-anonymity"\nkk = 3\n',
+    )
+    told = run("audit", people(tmp_path), "--policy", policy)
+    assert told.code == 2
+    assert "7 problems in the policy" in told.err
+    for line in (1, 3, 5, 6, 7, 10, 13):
+        assert f"my.toml, line {line}: " in told.err
+    assert "did you mean 'k-anonymity'?" in told.err
+
+
+def test_no_permission(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulated, because a superuser may read everything."""
+    file = people(tmp_path)
+    usual = Path.open
+
+    def refuse(self: Path, *arguments: object, **named: object) -> object:
+        if self.name == file.name:
+            raise PermissionError(13, "Permission denied")
+        return usual(self, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Path, "open", refuse)
+    told = run("audit", file)
+    assert told.code == 2
+    assert "people.csv may not be read" in told.err
+    assert "check its permissions" in told.err
+
+
+def test_a_folder_that_may_not_be_written(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # simulated, as above
+    told = run("report", people(tmp_path), "--qi", "age", "-o", tmp_path / "r.html")
+    assert told.code == 2
+    assert "r.html may not be written" in told.err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_an_unforeseen_error_tells_nothing_of_the_data(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError(MARKER)
+
+    monkeypatch.setattr("discreet.cli.audit.run_audit", fail)
+    told = run("audit", people(tmp_path), "--qi", "age")
+    assert told.code == 70
+    assert "something went wrong inside discreet (ValueError at cli/audit.py:" in told.err
+    assert MARKER not in told.said
+    assert "Traceback" not in told.said
+    as_json = json.loads(run("audit", people(tmp_path), "--qi", "age", "--json").out)
+    assert as_json["error"]["code"] == "internal"
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "said"),
+    [
+        ([sys.executable, "-m", "discreet"], ["audit", "none.csv"], "there is no file none.csv"),
+        (["discreet"], ["audit", "people.csv", "--qi", "agee"], "did you mean 'age'?"),
+        (["discreet"], ["check", "people.csv"], "name a --policy"),
+    ],
+)
+def test_as_a_program(program: list[str], arguments: list[str], said: str, tmp_path: Path) -> None:
+    people(tmp_path)
+    if program == ["discreet"]:
+        program = [str(Path(sys.executable).with_name("discreet"))]
+    told = subprocess.run([*program, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert told.returncode == 2
+    assert told.stdout == ""
+    assert said in told.stderr
+    assert "Traceback" not in told.stderr
+    assert MARKER not in told.stderr
+
+
+# ── odd, but not wrong ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_k_beyond_the_table_is_an_answer_not_an_error(tmp_path: Path, run: Run) -> None:
+    policy = write(tmp_path, "my.toml", AGE + '[[require]]\nmodel = "k-anonymity"\nk = 100\n')
+    told = run("check", people(tmp_path), "--policy", policy)
+    assert told.code == 1
+    assert "every class has at least 100 persons; found 2 records" in told.out
+    assert "the table has only 4 persons" in told.out
+    assert MARKER not in told.said
+
+
+def test_nan_counts_as_null_and_the_audit_says_so(tmp_path: Path, run: Run) -> None:
+    file = parquet(tmp_path, "t.parquet", {"a": [1.0, np.nan, None, 1.0], "b": [1, 2, 3, 4]})
+    assert "a: 2 nulls or NaN, counted as one value of their own" in run("audit", file, "--qi", "a").out
+    found = json.loads(run("audit", file, "--qi", "a", "--json").out)
+    assert found["measures"]["k-anonymity"]["value"] == 2
+    assert found["table"]["missing"] == [
+        {
+            "column": "a",
+            "nulls": 2,
+            "marks": 0,
+            "treatment": "2 nulls or NaN, counted as one value of their own",
+        }
+    ]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_columns_with_one_value(rows: int) -> None:
+    table = pa.table({"a": ["x"] * rows, "b": [1] * rows, "s": ["only"] * rows})
+    found = discreet.audit(table, Policy.of(quasi_identifiers=["a", "b"], sensitive=["s"]))
+    assert found.measure("k-anonymity").value == rows
+    assert found.measure("l-diversity").value == 1
+    assert found.measure("t-closeness").value == 0
+    assert found.risk("correlation").max == 1
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.string(), pa.float64(), pa.int64(), pa.date32()])
+def test_columns_without_any_value(kind: pa.DataType) -> None:
+    table = pa.table({"a": pa.array([None, None, None], kind), "s": [1, 1, 2]})
+    as_quasi = discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]))
+    assert as_quasi.measure("k-anonymity").value == 3
+    as_sensitive = discreet.audit(table, Policy.of(quasi_identifiers=["s"], sensitive=["a"]))
+    assert as_sensitive.measure("l-diversity").value == 1
+    assert as_sensitive.measure("k-anonymity").value == 1
+
+
+def test_a_million_categories() -> None:
+    n = 1_000_000
+    table = discreet.read(pa.table({"a": np.arange(n), "s": np.arange(n) % 3}))
+    found = discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]), detail="core")
+    assert found.measure("k-anonymity").value == 1
+    assert found.measure("sample-uniques").value == 1
+
+
+@pytest.mark.parametrize("text", ["inf", "-Infinity", "1_000"])
+def test_texts_that_only_python_takes_for_numbers(text: str) -> None:
+    table = pa.table({"a": [1, 1, 2, 2], "s": [text, "1", "2", "3"]})
+    found = discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]))
+    assert found.measure("t-closeness").value == pytest.approx(0.5)
+
+
+def test_numbers_at_the_edge_of_what_a_float_holds() -> None:
+    table = pa.table({"a": [1, 1, 2, 2], "s": [1.7e308, -1.7e308, 0.0, 5e-324]})
+    found = discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]), detail="core")
+    assert found.measure("l-diversity").value == 2
+
+
+ODD_NAMES = [
+    '"; DROP TABLE people; --', "a'b", 'a"b', "a`b", "ünï ☃ 😀", "x" * 3000, "marital.status", "two\nlines",
+    "tab\there", "age[years]", "[/b]", "<script>alert(1)</script>", "{{ 7 * 7 }}", "back\\slash", "select",
+    "%s", "$1", "1", "a;b", "a, b", "= 1", "#x", "columns.age", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=lambda name: repr(name[:12]))
+def test_odd_column_names(name: str, tmp_path: Path) -> None:
+    """Counted, printed, written to a policy file and read from it like any other."""
+    table = discreet.read(pa.table({name: [1, 1, 2, 2], "s": ["x", "y", "x", "x"]}))
+    first = table.names[0]
+    if name:
+        assert first == name
+    policy = Policy.of(quasi_identifiers=[first], sensitive=["s"])
+    found = discreet.audit(table, policy)
+    assert found.measure("k-anonymity").value == 2
+    assert found.measure("l-diversity").value == 1
+    assert json.loads(json.dumps(found.to_dict()))["policy"]["columns"][0]["name"] == first
+    printed = "".join(str(found).split())
+    assert "".join(first.split())[:3] in printed
+    assert loads(dumps(policy)).quasi_identifiers == (first,)
+    suggested = discreet.suggest(table)
+    assert loads(dumps(suggested, heading=[first], notes={first: [first]})).columns[0].name == first
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in ODD_NAMES if n and "\n" not in n and "\t" not in n], ids=lambda name: repr(name[:12])
+)
+def test_odd_column_names_in_a_file(name: str, tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "odd.csv"
+    with file.open("w", newline="", encoding="utf-8") as out:
+        rows = [[name, "dx"], *([age, dx] for age in (31, 47) for dx in ("flu", "cold", "flu"))]
+        csv.writer(out).writerows(rows)
+    quoted = '"' + name.replace('"', '""') + '"' if {",", '"'} & set(name) else name
+    told = run("audit", file, "--qi", quoted, "--sensitive", "dx", "--json", "--header", "--delimiter", ",")
+    found = json.loads(told.out)
+    assert told.code == 0, told.said
+    assert found["measures"]["k-anonymity"]["value"] == 3
+    assert run("audit", file, "--qi", quoted, "--header", "--delimiter", ",").code == 0
+
+
+def test_odd_cell_values(tmp_path: Path, run: Run) -> None:
+    odd = [
+        "'; DROP TABLE people; --",
+        "<script>alert(1)</script>",
+        "two\nlines",
+        '"',
+        "[red]",
+        "{{ 7 }}",
+        "\\",
+    ]
+    file = tmp_path / "odd.csv"
+    with file.open("w", newline="") as out:
+        csv.writer(out, quoting=csv.QUOTE_ALL).writerows([["a", "s"], *([v, v] for v in odd * 2)])
+    told = run("audit", file, "--qi", "a", "--sensitive", "s", "--json")
+    found = json.loads(told.out)
+    assert found["table"]["rows"] == 2 * len(odd)
+    assert found["table"]["classes"] == len(odd)
+    assert found["measures"]["k-anonymity"]["value"] == 2
+    assert "DROP TABLE" not in told.said
+    assert "alert" not in told.said
+
+
+def test_json_lines_with_missing_and_nested_fields(tmp_path: Path, run: Run) -> None:
+    lines = ['{"a": 1, "b": {"c": 2}}', '{"a": 1}', '{"b": {"c": 2}, "d": "x"}', '{"a": 1, "b": {"c": 3}}']
+    file = write(tmp_path, "n.jsonl", "\n".join(lines) + "\n")
+    found = json.loads(run("audit", file, "--qi", "a,b,d", "--json").out)
+    assert found["table"]["rows"] == 4
+    assert found["table"]["classes"] == 4
+    assert {m["column"]: m["nulls"] for m in found["table"]["missing"]} == {"a": 1, "b": 1, "d": 3}
+
+
+def test_a_table_that_could_be_delimited_in_two_ways_says_how_it_was_read(tmp_path: Path, run: Run) -> None:
+    file = write(tmp_path, "two.csv", "a;b,c\n1;2,3\n4;5,6\n")
+    found = json.loads(run("audit", file, "--json").out)
+    note = next(note for note in found["table"]["notes"] if note.startswith("delimiter: "))
+    assert found["table"]["settings"]["delimiter"] in (";", ",")
+    assert len(note) > len("delimiter: ")
+    by_comma = json.loads(run("audit", file, "--delimiter", ",", "--qi", "c", "--json").out)
+    assert by_comma["table"]["columns"] == 2
+
+
+# ── the same through the library ──────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "value", [[[1, 2], [1, 2], [3]], [b"x", b"y", b"x"], [{"x": 1}, {"x": 2}, {"x": 1}], [True, False, None]]
+)
+def test_unusual_types(value: list[object]) -> None:
+    table = pa.table({"a": value, "s": [1, 2, 2]})
+    found = discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]))
+    assert len(found.classes) == len({repr(v) for v in value})
+    turned = discreet.audit(table, Policy.of(quasi_identifiers=["s"], sensitive=["a"]))
+    assert len(turned.classes) == 2
+
+
+@pytest.mark.parametrize("source", [3, None, "none.csv", [1, 2], {"a": [1]}, object()])
+def test_what_is_no_table(source: object) -> None:
+    with pytest.raises(UnreadableInput):
+        discreet.audit(source)
+
+
+def test_a_text_where_a_list_of_columns_belongs() -> None:
+    with pytest.raises(InvalidPolicy, match="give a list of names"):
+        Policy.of(quasi_identifiers="age")
+
+
+@pytest.mark.parametrize("fraction", [0.0, -1.0, 1.5, float("nan"), float("inf")])
+def test_sampling_fractions_through_the_library(fraction: float) -> None:
+    table = pa.table({"a": [1, 2]})
+    with pytest.raises(InvalidPolicy, match="sampling fraction"):
+        discreet.audit(table, Policy.of(quasi_identifiers=["a"], sampling_fraction=fraction))
+
+
+def test_errors_of_a_frame_hold_no_value() -> None:
+    import pandas as pd
+
+    mixed = pd.DataFrame({"age": [31, MARKER], "sex": ["f", "m"]})
+    with pytest.raises(UnreadableInput, match=r"mixes types \(age\)") as told:
+        discreet.audit(mixed, Policy.of(quasi_identifiers=["age"]))
+    assert MARKER not in str(told.value)
+
+
+def test_infinite_values_in_a_sensitive_column() -> None:
+    table = pa.table({"a": [1, 2, 2], "s": [1.0, np.inf, 2.0]})
+    with pytest.raises(UnsuitableColumn, match="'s' holds infinite values"):
+        discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]))
