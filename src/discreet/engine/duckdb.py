@@ -39,20 +39,25 @@ class DuckDBEngine(SqlEngine):
         self._lock = threading.RLock()
         self._scratch = Path(tempfile.mkdtemp(prefix="discreet-"))
         self._closed = False
-        # Nothing may be fetched at run time, and no query may reach beyond what a verb was given.
-        self._connection = duckdb.connect(
-            config={
-                "temp_directory": str(self._scratch / "spill"),
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                **({"memory_limit": memory_limit} if memory_limit else {}),
-                **({"threads": str(threads)} if threads else {}),
-            }
-        )
-        # Moments print and come back the same wherever the audit runs.
-        self._run("SET TimeZone = 'UTC'")
         self._on_disk = False
-        atexit.register(self.close)
+        try:
+            # Nothing may be fetched at run time, and no query may reach beyond what a verb was given.
+            self._connection = duckdb.connect(
+                config={
+                    "temp_directory": str(self._scratch / "spill"),
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                    **({"memory_limit": memory_limit} if memory_limit else {}),
+                    **({"threads": str(threads)} if threads else {}),
+                }
+            )
+            # Moments print and come back the same wherever the audit runs.
+            self._run("SET TimeZone = 'UTC'")
+            atexit.register(self.close)
+        except BaseException:
+            # Also when interrupted: nobody else knows of the directory yet.
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            raise
 
     def close(self) -> None:
         """Forget all tables and remove what was put on disk."""
