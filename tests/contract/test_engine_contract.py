@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
 from discreet.engine.duckdb import DuckDBEngine
-from discreet.engine.protocol import Engine
+from discreet.engine.files import describe_file
+from discreet.engine.protocol import Engine, ReadOptions
 from discreet.engine.read import read
 from discreet.engine.spark import SparkEngine
 from discreet.engine.spark_session import start
@@ -37,13 +38,24 @@ SECRET = "Zzyzx-4711"
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     made: Engine
     try:
-        made = DuckDBEngine() if request.param == "duckdb" else SparkEngine()
+        if request.param == "duckdb":
+            made = DuckDBEngine()
+        else:
+            with pytest.MonkeyPatch.context() as patch:
+                # Many small queries: a quick compiler serves them better than a thorough one.
+                patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+                made = SparkEngine()
     except MissingDependency as error:
         if os.environ.get("CI"):
             pytest.fail(str(error))
         pytest.skip(str(error))
     yield made
     made.close()
+
+
+ONLY_SPARK = pytest.mark.parametrize(
+    "engine", [pytest.param("spark", marks=pytest.mark.spark)], indirect=True, scope="session"
+)
 
 
 def same(found: EquivalenceClasses, wanted: EquivalenceClasses) -> None:
@@ -574,10 +586,22 @@ def test_closing_duckdb_removes_its_directory() -> None:
     assert not engine._scratch.exists()
 
 
-@pytest.mark.spark
-def test_a_session_passed_in_is_left_running(engine: Engine) -> None:
-    if not isinstance(engine, SparkEngine):
-        pytest.skip("about Spark sessions")
+@ONLY_SPARK
+def test_plain_text_is_read_by_spark_itself(engine: SparkEngine, tmp_path: Path) -> None:
+    by_spark = {}
+    for name, content in ODD_FILES.items():
+        file = tmp_path / "people.csv"
+        file.write_bytes(content.encode())
+        delimiter = "\t" if "tabs" in name else ","
+        _, text_format = describe_file(file, ReadOptions(delimiter=delimiter, header=True))
+        assert text_format is not None
+        by_spark[name] = engine._text(file, text_format) is not None
+    slow = {name for name, fast in by_spark.items() if not fast}
+    assert slow == {"lines inside quotes", "padded", "tabs, one record empty"}
+
+
+@ONLY_SPARK
+def test_a_session_passed_in_is_left_running(engine: SparkEngine) -> None:
     guest = SparkEngine(session=engine._parent)
     table = read(pa.table({"a": ["x", "y"]}), engine=guest)
     assert guest.count(table, quasi_identifiers=["a"]).total == 2
