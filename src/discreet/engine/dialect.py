@@ -18,6 +18,8 @@ class Dialect:
     approximate_distinct: str
     matches: str
     sample: str
+    row_number: str
+    keyed_hash: str
     timestamp: str = "TIMESTAMP"
     backslash: str = "\\"
     """How a backslash is written inside a text constant."""
@@ -59,6 +61,8 @@ DUCKDB = Dialect(
     approximate_distinct="approx_count_distinct({name})",
     matches="regexp_full_match({value}, {pattern})",
     sample="SELECT * FROM {relation} USING SAMPLE reservoir({rows} ROWS) REPEATABLE (1)",
+    row_number="row_number() OVER ()",
+    keyed_hash="sha256({key} || sha256({key} || {value}))",
 )
 
 SPARK = Dialect(
@@ -70,6 +74,8 @@ SPARK = Dialect(
     # Java's $ also matches before a line end; \\z matches at the end only.
     matches=r"{value} RLIKE ('\\A(' || {pattern} || ')\\z')",
     sample="SELECT * FROM {relation} ORDER BY rand(1) LIMIT {rows}",
+    row_number="monotonically_increasing_id()",
+    keyed_hash="sha2({key} || sha2({key} || {value}, 256), 256)",
     timestamp="TIMESTAMP_NTZ",
     backslash="\\\\",
 )

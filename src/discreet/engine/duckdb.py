@@ -37,6 +37,7 @@ class DuckDBEngine(SqlEngine):
     def __init__(self, *, memory_limit: str | None = None, threads: int | None = None) -> None:
         super().__init__()
         self._lock = threading.RLock()
+        self._views: set[str] = set()
         self._scratch = Path(tempfile.mkdtemp(prefix="discreet-"))
         self._closed = False
         self._on_disk = False
@@ -158,6 +159,7 @@ class DuckDBEngine(SqlEngine):
         relation = self._name()
         try:
             self._run(f"CREATE TEMP VIEW {relation} AS {scan}")
+            self._views.add(relation)
         except duckdb.Error:
             raise _unreadable(source) from None
         return relation
@@ -197,11 +199,8 @@ class DuckDBEngine(SqlEngine):
     def _drop(self, relation: str) -> None:
         with self._lock:
             if not self._closed:
-                kind = self._fetch(
-                    "SELECT count(*) AS n FROM duckdb_views() WHERE view_name = "
-                    + self.dialect.literal(relation.rsplit(".", 1)[-1])
-                )["n"][0].as_py()
-                self._run(f"DROP {'VIEW' if kind else 'TABLE'} IF EXISTS {relation}")
+                self._run(f"DROP {'VIEW' if relation in self._views else 'TABLE'} IF EXISTS {relation}")
+                self._views.discard(relation)
 
     def _schema(self, relation: str) -> list[tuple[str, str]]:
         described = self._fetch(f"DESCRIBE SELECT * FROM {relation}")

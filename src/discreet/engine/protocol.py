@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.table import ColumnProfile, Domain, Source, Table
@@ -63,6 +65,19 @@ class Engine(Protocol):
         weight: str | None = None,
     ) -> EquivalenceClasses:
         """The equivalence classes of the table: one grouping in the engine."""
+        ...
+
+    def recode(
+        self,
+        table: Table,
+        classes: EquivalenceClasses,
+        *,
+        values: Mapping[str, pa.Array],
+        kept: NDArray[np.bool_],
+        columns: Sequence[str],
+        keys: Mapping[str, str] | None = None,
+    ) -> Table:
+        """The table after a recoding: one join of its rows with what becomes of their classes."""
         ...
 
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:

@@ -353,18 +353,7 @@ class SqlEngine(ABC):
         packing: Packing,
         weight: str | None,
     ) -> str:
-        words: list[list[str]] = [[] for _ in range(packing.words)]
-        joins = []
-        for i, (column, domain, at) in enumerate(zip(columns, domains, packing.fields, strict=True)):
-            if at.bits:
-                code = f"coalesce(d{i}.code, {len(domain.values)})"
-                words[at.word].append(f"{code} * CAST({at.factor} AS BIGINT)")
-                joins.append(
-                    f"LEFT JOIN {dictionaries[i]} AS d{i} ON {self.dialect.value(column, 'r.')} = d{i}.v"
-                )
-        packed = ", ".join(
-            f"{' + '.join(parts) or 'CAST(0 AS BIGINT)'} AS w{i}" for i, parts in enumerate(words)
-        )
+        packed, joins = self._packed(columns, domains, dictionaries, packing)
         weighed = weight_sum = ""
         if weight:
             column = table.column(weight)
@@ -378,9 +367,31 @@ class SqlEngine(ABC):
             weight_sum = ", CASE WHEN count(weight) = count(*) AND min(weight) > 0 THEN sum(weight) ELSE -1 END AS weight"
         keys = ", ".join(f"w{i}" for i in range(packing.words))
         return (
-            f"WITH coded AS (SELECT {packed}{weighed} FROM {table.relation} AS r {' '.join(joins)}) "
+            f"WITH coded AS (SELECT {packed}{weighed} FROM {table.relation} AS r {joins}) "
             f"SELECT {keys}, count(*) AS n{weight_sum} FROM coded GROUP BY {keys}"
         )
+
+    def _packed(
+        self,
+        columns: Sequence[Column],
+        domains: Sequence[Domain],
+        dictionaries: Sequence[str],
+        packing: Packing,
+    ) -> tuple[str, str]:
+        """The packed words ``w0, w1 …`` of a row ``r``, and the joins with dictionaries that they need."""
+        words: list[list[str]] = [[] for _ in range(packing.words)]
+        joins = []
+        for i, (column, domain, at) in enumerate(zip(columns, domains, packing.fields, strict=True)):
+            if at.bits:
+                code = f"coalesce(d{i}.code, {len(domain.values)})"
+                words[at.word].append(f"{code} * CAST({at.factor} AS BIGINT)")
+                joins.append(
+                    f"LEFT JOIN {dictionaries[i]} AS d{i} ON {self.dialect.value(column, 'r.')} = d{i}.v"
+                )
+        listed = ", ".join(
+            f"{' + '.join(parts) or 'CAST(0 AS BIGINT)'} AS w{i}" for i, parts in enumerate(words)
+        )
+        return listed, " ".join(joins)
 
     @contextmanager
     def _dictionaries(self, domains: Sequence[Domain]) -> Iterator[list[str]]:
@@ -397,6 +408,61 @@ class SqlEngine(ABC):
         finally:
             for relation in filter(None, kept):
                 self._drop(relation)
+
+    def recode(
+        self,
+        table: Table,
+        classes: EquivalenceClasses,
+        *,
+        values: Mapping[str, pa.Array],
+        kept: NDArray[np.bool_],
+        columns: Sequence[str],
+        keys: Mapping[str, str] | None = None,
+    ) -> Table:
+        """The table after a recoding: one join of its rows with what becomes of their classes.
+
+        ``classes`` must have been counted from this table; ``values[name][c]`` replaces quasi-identifier
+        ``name`` in the records of class ``c``; records of classes that are not ``kept`` are left out. Only
+        ``columns`` remain, in the order given; a column in ``keys`` is replaced by a hash with that key. Rows
+        keep their order.
+        """
+        quasi_identifiers = [table.column(name) for name in classes.names]
+        packing = Packing.of([domain.size for domain in classes.attributes])
+        words = packing.pack(classes.codes) if classes.names else [np.zeros(len(classes), dtype=np.int64)]
+        plan = {f"w{i}": pa.array(word) for i, word in enumerate(words)}
+        plan |= {f"v{i}": new for i, new in enumerate(values.values())}
+        chosen = pa.array(np.flatnonzero(kept))
+        fate = self._put(pa.table({name: column.take(chosen) for name, column in plan.items()}))
+        replaced = {name: f"m.v{i}" for i, name in enumerate(values)}
+        try:
+            with self._dictionaries(classes.attributes) as dictionaries:
+                packed, joins = self._packed(quasi_identifiers, classes.attributes, dictionaries, packing)
+                taken, given = [], []
+                for i, name in enumerate(columns):
+                    quoted = self.dialect.quote(table.column(name).name)
+                    if name in replaced:
+                        given.append(f"{replaced[name]} AS {quoted}")
+                        continue
+                    value = f"r.{quoted}"
+                    if keys and name in keys:
+                        value = self.dialect.keyed_hash.format(
+                            key=self.dialect.literal(keys[name]),
+                            value=f"CAST({value} AS {self.dialect.text})",
+                        )
+                    taken.append(f"{value} AS o{i}")
+                    given.append(f"c.o{i} AS {quoted}")
+                row = "discreet_row"
+                while row in {name.lower() for name in table.names}:
+                    row += "_"
+                on = " AND ".join(f"c.w{i} = m.w{i}" for i in range(packing.words))
+                relation = self._keep(
+                    f"WITH r AS (SELECT *, {self.dialect.row_number} AS {row} FROM {table.relation}), "
+                    f"c AS (SELECT {', '.join([f'r.{row} AS place', packed, *taken])} FROM r {joins}) "
+                    f"SELECT {', '.join(given)} FROM c JOIN {fate} AS m ON {on} ORDER BY c.place"
+                )
+        finally:
+            self._drop(fate)
+        return self._table(relation, table.source)
 
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows themselves, in their order."""
