@@ -20,8 +20,9 @@ from discreet.release.words import (
     SYMBOLS,
     Edition,
     Figures,
+    acknowledged,
     compliance,
-    conventional_criteria,
+    day,
     grade,
     title_of,
 )
@@ -67,7 +68,7 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
             "left_out": LEFT_OUT,
             "small": SMALL_GROUP,
             "name": audit.source.name,
-            "created": f"{audit.created:%-d %B %Y, %H:%M} {audit.created.tzname() or ''}".strip(),
+            "created": f"{day(audit.created)}, {audit.created:%H:%M %Z}".strip(),
             "facts": _facts(audit),
             **_judgement(audit.verdict, figures),
             "key_figures": _key_figures(audit, figures),
@@ -119,19 +120,19 @@ def notebook(audit: Audit) -> str:
 def _judgement(verdict: Verdict, figures: Figures) -> dict[str, object]:
     """The verdict as words, tones and obstacles."""
     tone = DECISION_TONES[verdict.decision]
-    asked = conventional_criteria(verdict)
     return {
         "words": verdict.words,
         "tone": tone,
         "symbols": SYMBOLS,
         "compliant": verdict.compliant,
         "compliance": compliance(verdict),
-        "asked": len(asked),
         "category": verdict.category,
         "category_tone": CATEGORY_TONES[verdict.category] if verdict.category else None,
         "grade": grade(verdict),
         "obstacles": evidence.criteria(verdict.obstacles, figures),
+        "acknowledged": acknowledged(verdict),
         "profile": verdict.profile,
+        "profile_date": day(verdict.profile.date),
     }
 
 

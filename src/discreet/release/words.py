@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 from discreet.measure import Measure
 from discreet.release.verdict import Criterion, Decision, Verdict
-from discreet.risk.scorr import Category
+from discreet.risk.scorr import Category, category
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.table.roles import Role
 
@@ -163,8 +164,8 @@ VALUES_OF_DATA = frozenset({"k-e-anonymity"})
 def title_of(name: str) -> str:
     """The printed name of a measure or risk.
 
-    >>> title_of("beta-likeness"), title_of("prosecutor"), title_of("population uniqueness")
-    ('β-likeness', 'Prosecutor', 'Population uniqueness')
+    >>> title_of("beta-likeness"), title_of("prosecutor"), title_of("expected re-identifications")
+    ('β-likeness', 'Prosecutor', 'Expected re-identifications')
     """
     if name in MEASURES:
         return MEASURES[name].title
@@ -172,7 +173,7 @@ def title_of(name: str) -> str:
         return RISKS[name]
     if name.startswith("multi-attribute-"):
         return f"Multi-attribute {title_of(name.removeprefix('multi-attribute-')).lower()}"
-    text = name.replace("-", " ")
+    text = name if " " in name else name.replace("-", " ")
     return text[:1].upper() + text[1:]
 
 
@@ -214,6 +215,15 @@ def several(count: int, noun: str, plural: str = "") -> str:
     ('1 record', '4,000 records', '2 classes')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def day(when: date) -> str:
+    """A date as it is written in prose.
+
+    >>> day(date(2025, 4, 2))
+    '2 April 2025'
+    """
+    return f"{when.day} {when:%B %Y}"
 
 
 def listed(names: tuple[str, ...] | list[str]) -> str:
@@ -343,6 +353,21 @@ def conventional_criteria(verdict: Verdict) -> list[Criterion]:
     """The criteria that decide compliance: all but the extended risks."""
     graded = ("uniqueness", "uniformity", "correlation") if verdict.profile.extended else ()
     return [criterion for criterion in verdict.criteria if criterion.id not in graded]
+
+
+def acknowledged(verdict: Verdict) -> list[str]:
+    """The risks that remain to be acknowledged where a table may be released on that condition."""
+    extended = verdict.profile.extended
+    if verdict.decision != "release-with-acknowledged-risk" or extended is None:
+        return []
+    conventional = {id(criterion) for criterion in conventional_criteria(verdict)}
+    return [
+        f"{one.id} risk {one.found}"
+        for one in verdict.criteria
+        if id(one) not in conventional
+        and one.value is not None
+        and category(one.value, low=extended.low, medium=extended.medium) == "medium"
+    ]
 
 
 def grade(verdict: Verdict) -> str:
