@@ -93,3 +93,13 @@ class RequirementNotMet(DiscreetError):
     """A requirement of the policy does not hold, so nothing was written."""
 
     code = "requirement-not-met"
+
+
+class GoalUnreachable(DiscreetError):
+    """No allowed change meets the requirements. ``nearest`` says in words what came closest."""
+
+    code = "goal-unreachable"
+
+    def __init__(self, message: str, *, nearest: str, remedy: str) -> None:
+        self.nearest = nearest
+        super().__init__(f"{message}; nearest: {nearest}", remedy=remedy)

@@ -161,8 +161,12 @@ class EquivalenceClasses:
         sensitive: Mapping[str, Sequence[object]] | None = None,
         person: Sequence[object] | None = None,
         weight: ArrayLike | None = None,
+        counts: Sequence[int] | None = None,
     ) -> EquivalenceClasses:
-        """From small columns in memory: for examples, tests and what is already at hand."""
+        """From small columns in memory: for examples, tests and what is already at hand.
+
+        ``counts`` says for how many records each entry stands (one, if not given).
+        """
         attributes, codes = _encode_all(quasi_identifiers)
         sensitive_domains, sensitive_codes = _encode_all(sensitive or {})
         columns = [*codes]
@@ -185,7 +189,9 @@ class EquivalenceClasses:
         return cls.from_packed(
             packing,
             [word[starts] for word in words],
-            np.diff(np.append(starts, length)),
+            np.diff(np.append(starts, length))
+            if counts is None
+            else np.add.reduceat(np.asarray(counts, dtype=np.int64)[order], starts),
             attributes=attributes,
             sensitive=sensitive_domains,
             persons=person is not None,
@@ -374,6 +380,27 @@ class EquivalenceClasses:
                 domains.append(domain)
                 codes.append(column)
         return self.recoded(domains, codes)
+
+    def subset(self, at: NDArray[np.int64]) -> EquivalenceClasses:
+        """Some of the classes, as if the table held no other records.
+
+        >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
+        >>> classes.subset(np.array([0])).records
+        array([2])
+        """
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[at] = True
+        cells = chosen[self.class_of_cell]
+        return EquivalenceClasses(
+            attributes=self.attributes,
+            codes=tuple(column[chosen] for column in self.codes),
+            indptr=np.append(0, np.cumsum(np.diff(self.indptr)[chosen])),
+            counts=self.counts[cells],
+            sensitive=self.sensitive,
+            sensitive_codes={name: codes[cells] for name, codes in self.sensitive_codes.items()},
+            person_codes=None if self.person_codes is None else self.person_codes[cells],
+            weights=None if self.weights is None else self.weights[cells],
+        )
 
     def recoded(
         self, domains: Sequence[Domain], class_codes: Sequence[NDArray[np.integer]]

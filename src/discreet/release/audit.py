@@ -202,7 +202,10 @@ class Audit:
             "verdict": self.verdict.to_dict(),
             "measures": _grouped(self.measures),
             "risks": _grouped_risks(self.risks),
-            "estimates": {estimate.name: estimate.to_dict() for estimate in self.estimates},
+            "estimates": {
+                f"{estimate.name} ({estimate.method})" if estimate.method else estimate.name: estimate.to_dict()
+                for estimate in self.estimates
+            },
             "notes": list(self.notes),
         }
         if self.exposure is not None:

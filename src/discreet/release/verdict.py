@@ -117,7 +117,7 @@ def decide(
     reported and never decides.
     """
     criteria = [_rule(result) for result in rules]
-    for model, origin, source in _models(policy, profile, classes):
+    for model, origin, source in required_models(policy, profile, classes):
         criteria.append(_requirement(model, classes, origin, source))
     limits = [_limit(limit, risks) for limit in profile.limits]
     criteria += [limit for limit in limits if limit is not None]
@@ -137,7 +137,7 @@ def decide(
     return Verdict(decision, compliant, found, tuple(criteria), profile)
 
 
-def _models(
+def required_models(
     policy: Policy, profile: Profile, classes: EquivalenceClasses
 ) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
     """Required models; ``sensitive = "*"`` stands for each sensitive attribute in turn."""

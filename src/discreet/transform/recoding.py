@@ -12,6 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.merged import MergedClasses
+from discreet.classes.packing import Packing
 from discreet.table.domain import Domain
 from discreet.table.hierarchy import ROOT, Ladder
 
@@ -36,10 +38,26 @@ class NewColumn:
     shares: NDArray[np.float64] = field(repr=False)
     leaves: int
 
+    def printed(self) -> list[str]:
+        """The new values as text; a null prints as ``∅``."""
+        return [str(value) for value in self.values.cast(pa.string()).fill_null("∅").to_pylist()]
+
+    def per_class(self) -> pa.Array:
+        """The new value of every class."""
+        return self.values.take(pa.array(self.codes))
+
     @property
     def domain(self) -> Domain:
         """The new values as a domain, for counting again."""
         return Domain(self.name, self.values)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a release shows: its classes, and the class that each class of the original (if shown) became."""
+
+    classes: EquivalenceClasses
+    owner: NDArray[np.int64] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,21 @@ class Recoding:
     def shares(self) -> NDArray[np.float64]:
         """Per attribute and class the share of the domain a cell may stand for; 1 where suppressed."""
         return np.stack([np.where(self.kept, column.shares, 1.0) for column in self.columns])
+
+    def shown(self, kept: NDArray[np.bool_]) -> Shown:
+        """The classes of a release that shows only the ``kept`` classes, as one who holds nothing else sees it."""
+        owner = self.groups()
+        at = np.flatnonzero(kept)
+        groups, numbers = np.unique(owner[at], return_inverse=True)
+        return Shown(MergedClasses.of(self.classes.subset(at), numbers, len(groups)), numbers)
+
+    def groups(self) -> NDArray[np.int64]:
+        """For every class the number of its combination of new values."""
+        packing = Packing.of([len(column.values) + 1 for column in self.columns])
+        words = packing.pack([column.codes for column in self.columns]) if self.columns else []
+        if not words:
+            return np.zeros(len(self.classes), dtype=np.int64)
+        return np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
 
     def regrouped(self) -> EquivalenceClasses:
         """The equivalence classes after the recoding; all suppressed records together form one class of ``*``."""

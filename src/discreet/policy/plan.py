@@ -1,0 +1,39 @@
+"""How a table is to be anonymised: method, objective, limits. The ``[anonymize]`` part of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Method = Literal["auto", "optimal", "anytime", "local", "mondrian", "clustering", "microaggregation"]
+METHODS: tuple[Method, ...] = (
+    "auto",
+    "optimal",
+    "anytime",
+    "local",
+    "mondrian",
+    "clustering",
+    "microaggregation",
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the search may do and what it should aim for.
+
+    ``suppression_limit`` is the largest share of records that may be suppressed; ``weights`` say how much an
+    attribute matters (1 if not named); ``keep`` names quasi-identifiers that must stay as they are;
+    ``suppressed`` says whether suppressed records are left out or shown with ``*``; ``person`` whether person
+    ids are replaced by keyed hashes or left out; ``seconds`` limits searches that can stop early.
+    """
+
+    method: Method = "auto"
+    objective: str = "loss"
+    suppression_limit: float = 0.2
+    suppression_weight: float = 1.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    keep: tuple[str, ...] = ()
+    suppressed: Literal["drop", "star"] = "drop"
+    person: Literal["pseudonymise", "drop"] = "pseudonymise"
+    seconds: float = 60.0
