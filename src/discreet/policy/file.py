@@ -12,6 +12,7 @@ from typing import Annotated
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from tomlkit.items import Comment
 from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
@@ -138,12 +139,17 @@ def make_model(entry: Mapping[str, object]) -> PrivacyModel:
     >>> make_model({"model": "k-anonymity", "k": 5}).describe()
     'every class has at least 5 persons'
     """
-    parameters = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in entry.items()
-        if key != "model"
-    }
+    parameters = {key: _frozen(value) for key, value in entry.items() if key != "model"}
     return build_model(str(entry.get("model", "")), parameters)
+
+
+def _frozen(value: object) -> object:
+    """Lists as tuples, at any depth: models are values."""
+    if isinstance(value, list):
+        return tuple(_frozen(one) for one in value)
+    if isinstance(value, Mapping):
+        return {key: _frozen(one) for key, one in value.items()}
+    return value
 
 
 def dumps(
@@ -152,7 +158,7 @@ def dumps(
     """A policy as commented TOML. ``notes`` are comment lines per column, ``heading`` comes first."""
     document = tomlkit.document()
     for line in heading:
-        document.add(tomlkit.comment(line))
+        document.add(_comment(line))
     if heading:
         document.add(tomlkit.nl())
     document.add("format", tomlkit.item(FORMAT))
@@ -184,10 +190,15 @@ def dumps(
     return tomlkit.dumps(document)
 
 
+def _comment(text: str) -> Comment:
+    """A comment on one line; a column's name may hold line ends and other signs that would end it."""
+    return tomlkit.comment("".join(sign if sign.isprintable() else " " for sign in text))
+
+
 def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
     item = tomlkit.table()
     for note in notes:
-        item.add(tomlkit.comment(note))
+        item.add(_comment(note))
     role = tomlkit.item(column.role)
     item.add("role", role)
     if column.type:

@@ -1,0 +1,287 @@
+"""The policy as an object and as a file: what is written is what is read."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import tomlkit
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet
+from discreet.errors import InvalidPolicy, UnreadableInput
+from discreet.policy import ColumnPolicy, Policy, Rating, dumps, load, loads, save
+from discreet.policy.file import write_text
+from discreet.privacy import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    ConfidenceBounding,
+    DeltaDisclosure,
+    EpsilonMAnonymity,
+    GBalance,
+    HAffiliation,
+    KAnonymity,
+    KEAnonymity,
+    LDiversity,
+    LPlusDiversity,
+    MultiAttributeLDiversity,
+    PAlphaSensitivity,
+    PPlusSensitivity,
+    PrivacyModel,
+    PSensitivity,
+    TCloseness,
+    WorstGroupProtection,
+    XYPrivacy,
+)
+from discreet.privacy.registry import MODELS
+from discreet.table import DATA_TYPES
+from discreet.table.roles import ROLES
+
+EXAMPLES: list[PrivacyModel] = [
+    KAnonymity(5),
+    KAnonymity(5, unit="records"),
+    LDiversity(3, "dx"),
+    LDiversity(2.5, "dx", kind="entropy"),
+    LDiversity(2, "dx", kind="recursive", c=3.0),
+    MultiAttributeLDiversity(2),
+    LPlusDiversity("dx", {"HIV": 0.1, "flu, severe": 0.5, 'a "quoted" value': 0.25}),
+    PSensitivity(2, 5, "dx"),
+    PPlusSensitivity(2, 5, "dx", {"HIV": "severe", "flu": "light"}),
+    PAlphaSensitivity(2, 1.5, 5, "dx", {"HIV": 1.0, "flu": 0.5}),
+    AlphaKAnonymity(0.5, 5, "dx"),
+    AlphaKAnonymity(0.5, 5, "dx", values=("HIV", "flu")),
+    ConfidenceBounding(0.8, "dx", "HIV"),
+    ConfidenceBounding(0.8, "dx", "HIV", given=("age", "sex")),
+    XYPrivacy(5, 0.8, "dx", given=("age",)),
+    TCloseness(0.2, "dx"),
+    TCloseness(0.2, "income", distance="ordered"),
+    TCloseness(0.2, "dx", distance="hierarchical", hierarchy={"HIV": ("virus", "*"), "flu": ("virus", "*")}),
+    TCloseness(0.2, "*"),
+    BetaLikeness(1.0, "dx", kind="enhanced"),
+    DeltaDisclosure(1.5, "dx"),
+    DeltaDisclosure(1.5, "dx", base=2.0),
+    KEAnonymity(5, 1000.0, "income"),
+    EpsilonMAnonymity(1000.0, 2.0, "income", kind="relative"),
+    WorstGroupProtection(0.2, 500.0, "income"),
+    GBalance(0.5),
+    HAffiliation(0.5, "dx"),
+]
+
+
+def test_there_is_an_example_of_every_model() -> None:
+    assert {model.id for model in EXAMPLES} == set(MODELS)
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: f"{model.id} {model.parameters()}"[:60])
+def test_every_model_survives_the_file(model: PrivacyModel) -> None:
+    policy = Policy.of(quasi_identifiers=["age"], sensitive=["dx"], require=[model])
+    [again] = loads(dumps(policy)).requirements
+    assert again == model
+    assert again.parameters() == model.parameters()
+    assert again.describe() == model.describe()
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=0, max_size=12)
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> Policy:
+    names = draw(st.lists(NAMES, unique=True, max_size=5))
+    score = st.integers(1, 3)
+    return Policy(
+        columns=tuple(
+            ColumnPolicy(
+                name,
+                draw(st.sampled_from(ROLES)),
+                draw(st.none() | st.sampled_from(DATA_TYPES)),
+                draw(NAMES),
+                draw(st.none() | st.builds(Rating, score, score, score)),
+            )
+            for name in names
+        ),
+        requirements=tuple(draw(st.lists(st.sampled_from(EXAMPLES), max_size=3))),
+        profile=draw(st.sampled_from(["open-data", "wp216"])),
+        sampling_fraction=draw(st.none() | st.floats(0.001, 1)),
+        read=draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "delimiter": st.sampled_from([";", "\t"]),
+                    "header": st.booleans(),
+                    "missing": st.lists(NAMES, min_size=1, max_size=3),
+                    "names": st.lists(NAMES, min_size=1, max_size=3),
+                },
+            )
+        ),
+    )
+
+
+@given(policies(), st.lists(NAMES, max_size=3))
+def test_what_is_written_is_what_is_read(policy: Policy, comments: list[str]) -> None:
+    """Whatever the columns are called, and whatever stands in comments."""
+    notes = {column.name: comments for column in policy.columns}
+    text = dumps(policy, notes=notes, heading=comments)
+    assert loads(text) == policy
+
+
+def test_comments_survive_in_the_file() -> None:
+    policy = Policy.of(quasi_identifiers=["age"])
+    text = dumps(
+        policy, notes={"age": ["12 distinct values"]}, heading=["Policy for people.csv", "", "second"]
+    )
+    assert text.startswith("# Policy for people.csv\n#\n# second\n")
+    assert "# 12 distinct values" in text
+    document = tomlkit.parse(text)
+    document["profile"] = "wp216"
+    edited = tomlkit.dumps(document)
+    assert "# 12 distinct values" in edited
+    assert "# Policy for people.csv" in edited
+    assert loads(edited).profile == "wp216"
+
+
+def test_saving_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "policy.toml"
+    save(Policy.of(quasi_identifiers=["age"]), target)
+    before = target.read_text()
+    assert load(target).quasi_identifiers == ("age",)
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(
+        UnreadableInput, match=r"policy.toml could not be written \(No space left on device\)"
+    ):
+        save(Policy.of(quasi_identifiers=["sex"]), target)
+    assert target.read_text() == before
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("place", ["none/policy.toml", "file/policy.toml"])
+def test_a_place_that_cannot_be_written(place: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UnreadableInput, match=r"policy.toml could not be written"):
+        write_text(tmp_path / place, "x")
+
+
+def test_a_profile_beside_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('profile = "own.toml"\n')
+    assert load(tmp_path / "policy.toml").profile == str(tmp_path / "own.toml")
+
+
+# ── changed policies ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_replace_changes_exactly_what_is_named() -> None:
+    policy = Policy.of(
+        quasi_identifiers=["age", "sex"],
+        sensitive=["dx"],
+        person="id",
+        weight="w",
+        direct_identifiers=["name"],
+    )
+    changed = policy.replace(quasi_identifiers=["age", "dx"])
+    assert changed.quasi_identifiers == ("age", "dx")
+    assert changed.sensitive == ()
+    assert changed.column("sex") == ColumnPolicy("sex", "insensitive", reason="role taken away by the user")
+    assert (changed.person, changed.weight, changed.direct_identifiers) == ("id", "w", ("name",))
+    assert policy.quasi_identifiers == ("age", "sex"), "the old one stays as it was"
+    assert policy.replace() == policy
+    assert policy.replace(profile="wp216", sampling_fraction=0.1).profile == "wp216"
+
+
+def test_replace_keeps_types_reasons_and_the_order_of_columns() -> None:
+    rating = Rating(1, 2, 3)
+    policy = Policy(
+        (ColumnPolicy("b", "sensitive", "ordinal", "why", rating), ColumnPolicy("a", "quasi-identifier"))
+    )
+    changed = policy.replace(quasi_identifiers=["a", "b", "c"])
+    assert changed.quasi_identifiers == ("b", "a", "c")
+    assert changed.columns[0] == ColumnPolicy(
+        "b", "quasi-identifier", "ordinal", "chosen by the user", rating
+    )
+    assert policy.replace(sensitive=["b"]).columns[0].reason == "why", "an unchanged role keeps its reason"
+    assert rating.total == 6
+
+
+def test_require_adds() -> None:
+    policy = Policy.of(quasi_identifiers=["a"], require=[KAnonymity(2)])
+    more = policy.require(KAnonymity(3), GBalance(0.1))
+    assert more.requirements == (KAnonymity(2), KAnonymity(3), GBalance(0.1))
+    assert policy.requirements == (KAnonymity(2),)
+    assert policy.replace(requirements=[]).requirements == ()
+
+
+def test_two_roles_are_all_told_at_once() -> None:
+    with pytest.raises(InvalidPolicy) as told:
+        Policy.of(quasi_identifiers=["a", "b", "b"], sensitive=["a"], person="c", weight="c")
+    assert told.value.problems == (
+        "column 'a' is given two roles: quasi-identifier and sensitive",
+        "column 'b' is named twice as quasi-identifier",
+        "column 'c' is given two roles: person-id and weight",
+    )
+
+
+# ── against a table ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_policy_for_another_table_tells_every_problem() -> None:
+    table = discreet.read(pa.table({"age": [1], "sex": ["f"]}))
+    policy = Policy.of(
+        quasi_identifiers=["agee"], sensitive=["dx"], require=[LDiversity(2, "income")], sampling_fraction=2.0
+    )
+    with pytest.raises(InvalidPolicy) as told:
+        policy.fit(table)
+    assert len(told.value.problems) == 4
+    assert "did you mean 'age'?" in told.value.problems[0]
+    assert "'l-diversity' speaks of 'income'" in told.value.problems[2]
+
+
+def test_types_of_the_policy_are_applied() -> None:
+    table = discreet.read(pa.table({"zip": [10115, 10117]}))
+    policy = Policy((ColumnPolicy("zip", "quasi-identifier", "nominal"),))
+    assert policy.fit(table).column("zip").type == "nominal"
+    assert table.column("zip").type == "integer"
+
+
+def test_a_star_stands_for_every_sensitive_attribute() -> None:
+    table = pa.table({"a": [1, 1, 2, 2], "s": ["x", "y", "x", "y"], "n": [1, 2, 1, 2]})
+    policy = Policy.of(quasi_identifiers=["a"], sensitive=["s", "n"], require=[TCloseness(0.1, "*")])
+    verdict = discreet.check(table, policy.replace(profile="research-partner-3"))
+    assert [(c.id, c.attribute) for c in verdict.criteria if c.origin == "policy"] == [
+        ("t-closeness", "s"),
+        ("ordered-t-closeness", "n"),
+    ]
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: f"{model.id} {model.parameters()}"[:60])
+def test_every_model_can_be_required_of_a_table(model: PrivacyModel) -> None:
+    """Through ``check``, with the verdict as JSON: a number, or a word where JSON has no number."""
+    table = pa.table(
+        {
+            "age": [31, 31, 47, 47],
+            "sex": ["f", "f", "m", "m"],
+            "dx": ["HIV", "flu", "flu", "HIV"],
+            "income": [1000, 2000, 3000, 4000],
+        }
+    )
+    policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["dx", "income"], require=[model])
+    if model.sensitive == "dx" and isinstance(model, LPlusDiversity):
+        policy = policy.replace(requirements=[LPlusDiversity("dx", {"HIV": 0.5, "flu": 0.5})])
+    verdict = discreet.check(table, policy)
+    for criterion in verdict.criteria:
+        value = criterion.to_dict()["value"]
+        assert value is None or isinstance(value, str) or math.isfinite(float(str(value)))
+    assert any(criterion.origin == "policy" for criterion in verdict.criteria)
+
+
+@pytest.mark.parametrize(
+    "model", [ConfidenceBounding(0.8, "dx", "HIV", given=("nope",)), XYPrivacy(5, 0.8, "dx", given=("nope",))]
+)
+def test_a_model_that_speaks_of_unknown_columns(model: PrivacyModel) -> None:
+    table = pa.table({"age": [31, 31], "dx": ["HIV", "flu"]})
+    with pytest.raises(discreet.DiscreetError, match="there is no column 'nope'"):
+        discreet.check(table, Policy.of(quasi_identifiers=["age"], sensitive=["dx"], require=[model]))
