@@ -1,0 +1,204 @@
+"""Suggested roles for tables as people bring them: nothing that names a person may slip through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.example import town, visits
+from discreet.policy import Policy, dumps, loads
+from discreet.policy.suggest import looks_generalised, suggestion
+
+ADULT = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
+
+# What matters most per table; columns that may well be seen otherwise are left out.
+EXPECTED: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
+    "oulad": (
+        "oulad/studentInfo.csv.gz",
+        {},
+        {
+            "quasi-identifier": "gender region highest_education imd_band age_band",
+            "sensitive": "final_result disability",
+            "person-id": "id_student",
+        },
+    ),
+    "adult": (
+        "adult/adult.data.gz",
+        {"header": False, "names": ADULT},
+        {
+            "quasi-identifier": "age workclass education marital-status occupation relationship race sex native-country",
+            "sensitive": "income capital-gain capital-loss",
+            "weight": "fnlwgt",
+        },
+    ),
+    "sparcs": (
+        "sparcs/sparcs2016_random1000.csv.gz",
+        {},
+        {
+            "direct-identifier": "row",
+            "quasi-identifier": "Gender,Race,Ethnicity,Age Group,Zip Code - 3 digits,Length of Stay,Hospital County",
+            "sensitive": "CCS Diagnosis Description,APR DRG Description,Total Charges",
+        },
+    ),
+    "diabetic": (
+        "uci/diabetic_data.csv.gz",
+        {"rows": 20_000},
+        {
+            "direct-identifier": "encounter_id",
+            "quasi-identifier": "race gender age",
+            "sensitive": "diag_1 diag_2 diag_3 A1Cresult readmitted",
+            "person-id": "patient_nbr",
+        },
+    ),
+}  # fmt: skip
+
+
+def roles(policy: Policy) -> dict[str, str]:
+    return {column.name: column.role for column in policy.columns}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", EXPECTED)
+def test_public_tables(name: str, data_dir: Path) -> None:
+    file, reading, expected = EXPECTED[name]
+    table = discreet.read(data_dir / file, **reading)
+    policy = discreet.suggest(table)
+    found = roles(policy)
+    assert tuple(found) == table.names
+    wrong = {
+        column: found[column]
+        for role, listed in expected.items()
+        for column in (listed.split(",") if "," in listed else listed.split())
+        if found[column] != role
+    }
+    assert wrong == {}
+    assert all(column.reason and column.rating and column.type for column in policy.columns)
+    assert loads(dumps(policy)) == policy
+
+
+@pytest.fixture(scope="module")
+def residents() -> pa.Table:
+    return town(people=800, seed=2)
+
+
+def test_residents_of_the_example_town(residents: pa.Table) -> None:
+    found = roles(discreet.suggest(discreet.read(residents)))
+    assert found["resident_id"] == found["name"] == "direct-identifier"
+    assert found["diagnosis"] == found["income"] == "sensitive"
+    for name in ("birth_date", "age", "sex", "postcode", "occupation", "education", "nationality"):
+        assert found[name] == "quasi-identifier"
+
+
+def test_visits_of_the_example_town(residents: pa.Table) -> None:
+    policy = discreet.suggest(discreet.read(visits(residents, seed=2)))
+    found = roles(policy)
+    assert policy.person == "resident_id"
+    assert found["visit_id"] == "direct-identifier"
+    for name in ("date", "sex", "age_band", "postcode3"):
+        assert found[name] == "quasi-identifier"
+    person = policy.column("resident_id")
+    assert person is not None
+    assert "rows per person" in person.reason
+
+
+def test_the_suggestion_can_be_audited_as_it_is(residents: pa.Table) -> None:
+    found = discreet.audit(residents, detail="core")
+    assert found.verdict.decision == "do-not-release"
+    assert any("suggested" in note for note in found.notes)
+    assert found.verdict.obstacles[0].id == "no-direct-identifiers"
+
+
+def test_order_of_rows_and_columns_does_not_matter(residents: pa.Table) -> None:
+    shuffled = residents.take(np.random.default_rng(1).permutation(len(residents)))
+    turned = shuffled.select(list(reversed(residents.column_names)))
+    assert roles(discreet.suggest(discreet.read(turned))) == roles(discreet.suggest(discreet.read(residents)))
+
+
+def test_no_note_or_reason_holds_a_value(residents: pa.Table) -> None:
+    found = suggestion(discreet.read(residents))
+    text = dumps(found.policy, notes=found.notes, heading=found.heading)
+    names = set(residents["name"].to_pylist()) | set(residents["resident_id"].to_pylist())
+    assert not [name for name in names if name in text]
+    for diagnosis in set(residents["diagnosis"].to_pylist()) - {None}:
+        assert diagnosis not in text
+
+
+def test_heading_tells_what_the_quasi_identifiers_do_together(residents: pa.Table) -> None:
+    found = suggestion(discreet.read(residents))
+    assert any("of rows unique" in line for line in found.heading)
+    assert all(set(c.attributes) <= set(found.policy.quasi_identifiers) for c in found.combinations)
+
+
+def test_an_id_is_a_person_id_only_if_it_repeats() -> None:
+    n = 200
+    repeated = pa.table({"patient_id": np.arange(n) // 4, "sex": ["f", "m"] * (n // 2)})
+    single = pa.table({"patient_id": np.arange(n), "sex": ["f", "m"] * (n // 2)})
+    assert discreet.suggest(discreet.read(repeated)).person == "patient_id"
+    policy = discreet.suggest(discreet.read(single))
+    assert policy.person is None
+    assert "patient_id" in policy.direct_identifiers
+
+
+def test_an_id_with_gaps_is_not_suggested_as_person_id() -> None:
+    ids = ["" if i % 10 == 0 else f"P{i // 4}" for i in range(200)]
+    table = discreet.read(pa.table({"patient_id": ids, "sex": ["f", "m"] * 100}))
+    policy = discreet.suggest(table)
+    assert policy.person is None
+    assert discreet.audit(table, policy, detail="core").rows == 200
+
+
+def test_texts_that_differ_in_every_row_may_name_a_person() -> None:
+    odd = [f"{i * 7919 % 10007:x}-{i * 104729 % 7877:x}" for i in range(100)]
+    policy = discreet.suggest(discreet.read(pa.table({"blob": odd, "sex": ["f", "m"] * 50})))
+    assert "blob" in policy.direct_identifiers
+
+
+def test_without_any_quasi_identifier_the_best_separating_columns_are_taken() -> None:
+    policy = discreet.suggest(discreet.read(pa.table({"foo": [1, 1, 2, 2] * 20, "bar": ["x", "y"] * 40})))
+    assert set(policy.quasi_identifiers) == {"foo", "bar"}
+    assert "no column was recognised" in policy.columns[0].reason
+
+
+def test_columns_that_tell_nobody_apart_are_insensitive() -> None:
+    policy = discreet.suggest(discreet.read(pa.table({"age": [31, 47], "name": ["x", "x"]})))
+    assert roles(policy)["name"] == "insensitive"
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["[30, 39]", "[40, 49]"], True),
+        (["[70-80)", "[80-90)"], True),
+        (["0-35", "35-55", "55<="], True),
+        (["90+", "80-89"], True),
+        (["1020*", "*"], True),
+        (["{Bachelors, Masters}"], True),
+        (["<=50K", ">50K"], True),
+        (["Bachelors", "Masters"], False),
+        (["30", "[30, 39]"], False),
+        ([], False),
+    ],
+)
+def test_generalised_values_are_recognised(values: list[str], expected: bool) -> None:
+    assert looks_generalised(values) is expected
