@@ -139,7 +139,7 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
         about = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "discreet"
         tell("usage", error.format_message().rstrip("."), f"see `{about} --help`")
         return EXIT_BAD_INPUT
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
         tell("out-of-memory", "the machine ran out of memory", "audit fewer columns or a sample (--rows)")
         return EXIT_BAD_INPUT
     # The last line of defence: no traceback, no cell value.

@@ -179,7 +179,16 @@ class DuckDBEngine(SqlEngine):
 
     def _fetch(self, query: str) -> pa.Table:
         with self._lock:
-            return self._connection.sql(query).to_arrow_table()
+            try:
+                return self._connection.sql(query).to_arrow_table()
+            except (duckdb.ProgrammingError, duckdb.InternalError, duckdb.OutOfMemoryException):
+                raise
+            except duckdb.Error as error:
+                # A Parquet file is read only now, and damage inside it shows only now.
+                raise UnreadableInput(
+                    f"the rows could not be read to their end ({type(error).__name__})",
+                    remedy="check that the file is complete and was not changed, or copy it again",
+                ) from None
 
     def _keep(self, query: str) -> str:
         relation = f"on_disk.main.{self._name()}" if self._on_disk else self._name()

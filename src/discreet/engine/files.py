@@ -115,6 +115,8 @@ def text_scan(path: Path, text_format: TextFormat, dialect: Dialect) -> str | No
         and text_format.quote in ('"', "")
         and not text_format.skip_initial_space
         and not (text_format.blank_lines and len(text_format.names) == 1)
+        # DuckDB takes a line end inside a quoted name for the one of all lines.
+        and not any("\n" in name or "\r" in name for name in text_format.names)
     )
     if not plain:
         return None
