@@ -15,10 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tomlkit.items import Comment
 from tomlkit.items import Table as TomlTable
 
-from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
+from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
+from discreet.table.builders import BUILDERS, Builder, make_builder
 from discreet.table.roles import ROLES, Role
 
 FORMAT = 1
@@ -40,6 +41,7 @@ class _Column(_Strict):
     type: DataType | None = None
     reason: str = ""
     rating: _Rating | None = None
+    hierarchy: object = None
 
 
 class _Read(_Strict):
@@ -81,7 +83,14 @@ def load(path: str | PathLike[str]) -> Policy:
     if policy.profile.endswith(".toml"):
         # A profile of one's own lies beside the policy that names it.
         object.__setattr__(policy, "profile", str(place.parent / policy.profile))
-    return policy
+    # And so does a hierarchy file.
+    return policy.generalise(
+        {
+            column.name: str(place.parent / column.hierarchy)
+            for column in policy.columns
+            if isinstance(column.hierarchy, str)
+        }
+    )
 
 
 def loads(text: str, *, name: str = "policy") -> Policy:
@@ -101,6 +110,15 @@ def loads(text: str, *, name: str = "policy") -> Policy:
     except ValidationError as error:
         problems += explain(text, name, error)
         parsed = None
+    hierarchies: dict[str, Builder | str] = {}
+    columns = raw.get("columns")
+    for column_name, entry in columns.items() if isinstance(columns, Mapping) else ():
+        if isinstance(entry, Mapping) and "hierarchy" in entry:
+            try:
+                hierarchies[column_name] = make_hierarchy(entry["hierarchy"])
+            except DiscreetError as error:
+                where = ("columns", column_name, "hierarchy")
+                problems.append(f"{name}, line {_line(text, where)}: {'.'.join(where)}: {error}")
     entries = raw.get("require")
     for i, entry in enumerate(entries if isinstance(entries, list) else []):
         if not isinstance(entry, Mapping):
@@ -123,6 +141,7 @@ def loads(text: str, *, name: str = "policy") -> Policy:
                 column.type,
                 column.reason,
                 None if column.rating is None else Rating(**column.rating.model_dump()),
+                hierarchies.get(column_name),
             )
             for column_name, column in parsed.columns.items()
         ),
@@ -150,6 +169,25 @@ def _frozen(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _frozen(one) for key, one in value.items()}
     return value
+
+
+def make_hierarchy(entry: object) -> Builder | str:
+    """The path of a hierarchy file, or the builder that a table of ``builder`` and parameters asks for.
+
+    >>> make_hierarchy("age.csv"), make_hierarchy({"builder": "mask", "characters": [1, 2]}).parameters()
+    ('age.csv', {'characters': (1, 2)})
+    """
+    if isinstance(entry, str) and entry:
+        return entry
+    if isinstance(entry, Mapping) and isinstance(entry.get("builder"), str):
+        return make_builder(
+            entry["builder"], {key: value for key, value in entry.items() if key != "builder"}
+        )
+    raise InvalidParameter(
+        "a hierarchy must be a file or name a builder",
+        remedy='write hierarchy = "age.csv" or hierarchy = {builder = "…"}; '
+        f"the builders are: {', '.join(BUILDERS)}",
+    )
 
 
 def dumps(
@@ -215,7 +253,24 @@ def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
             }
         )
         item.add("rating", rating)
+    if isinstance(column.hierarchy, Builder):
+        builder = tomlkit.inline_table()
+        builder.update({"builder": column.hierarchy.id, **_plain(column.hierarchy.parameters())})
+        item.add("hierarchy", builder)
+    elif column.hierarchy:
+        item.add("hierarchy", column.hierarchy)
     return item
+
+
+def _plain(value: Mapping[str, object]) -> dict[str, object]:
+    """Parameters in the types that TOML has."""
+
+    def plain(one: object) -> object:
+        if isinstance(one, Mapping):
+            return _plain(one)
+        return [plain(part) for part in one] if isinstance(one, list | tuple) else one
+
+    return {key: plain(one) for key, one in value.items()}
 
 
 def save(
@@ -226,7 +281,16 @@ def save(
     heading: Sequence[str] = (),
 ) -> Path:
     """Write a policy file, whole or not at all."""
-    return write_text(Path(path), dumps(policy, notes=notes, heading=heading))
+    target = Path(path)
+    # Hierarchy files are named as they are found from the policy file.
+    beside = policy.generalise(
+        {
+            column.name: Path(os.path.relpath(column.hierarchy, target.parent)).as_posix()
+            for column in policy.columns
+            if isinstance(column.hierarchy, str)
+        }
+    )
+    return write_text(target, dumps(beside, notes=notes, heading=heading))
 
 
 def write_text(target: Path, text: str) -> Path:
@@ -286,8 +350,9 @@ def _line(text: str, where: Sequence[int | str]) -> int:
 def _section(lines: Sequence[str], where: Sequence[int | str]) -> tuple[int, int, Sequence[int | str]]:
     """First line and end of the section that holds a setting, and the setting's path inside it."""
     heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("[")]
-    top, key = re.escape(str(where[0])), re.escape(str(where[1])) if len(where) > 1 else ""
+    top, key, inner = (re.escape(str(part)) for part in (*where, "", "")[:3])
     for depth, pattern in (
+        (3, rf"\s*\[\s*{top}\s*\.\s*[\"']?{key}[\"']?\s*\.\s*[\"']?{inner}[\"']?\s*\]"),
         (2, rf"\s*\[\s*{top}\s*\.\s*[\"']?{key}[\"']?\s*\]"),
         (2 if len(where) > 1 and isinstance(where[1], int) else 1, rf"\s*\[\[?\s*{top}\s*\]"),
     ):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.privacy import PrivacyModel
 from discreet.table import Column, DataType, Table
+from discreet.table.builders import Builder
 from discreet.table.roles import Role
 
 DEFAULT_PROFILE = "open-data"
@@ -33,13 +35,18 @@ class Rating:
 
 @dataclass(frozen=True)
 class ColumnPolicy:
-    """One column's part in the release, and why."""
+    """One column's part in the release, and why.
+
+    ``hierarchy`` says how its values may be generalised: a builder, or the path of a hierarchy file.
+    Without one it is learned from the data.
+    """
 
     name: str
     role: Role
     type: DataType | None = None
     reason: str = ""
     rating: Rating | None = None
+    hierarchy: Builder | str | None = None
 
 
 @dataclass(frozen=True)
@@ -168,6 +175,27 @@ class Policy:
             profile=profile or self.profile,
             sampling_fraction=self.sampling_fraction if sampling_fraction is None else sampling_fraction,
         )
+
+    def generalise(self, hierarchies: Mapping[str, Builder | str | PathLike[str] | None]) -> Policy:
+        """A policy in which the named columns have these builders or hierarchy files; ``None``: learned.
+
+        >>> from discreet.table.builders import Intervals
+        >>> policy = Policy.of(quasi_identifiers=["age"]).generalise({"age": Intervals(widths=(5, 10))})
+        >>> policy.column("age").hierarchy.widths
+        (5, 10)
+        """
+        known = [column.name for column in self.columns]
+        problems = [str(UnknownColumn(name, known)) for name in hierarchies if name not in known]
+        if problems:
+            raise InvalidPolicy(problems, remedy="give the column a role first")
+        changed = []
+        for column in self.columns:
+            if column.name in hierarchies:
+                given = hierarchies[column.name]
+                kept = given if isinstance(given, Builder) or given is None else str(given)
+                column = dataclasses.replace(column, hierarchy=kept)
+            changed.append(column)
+        return dataclasses.replace(self, columns=tuple(changed))
 
     def require(self, *models: PrivacyModel) -> Policy:
         """A policy with further requirements."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, UnreadableInput, UnsuitableColumn
 from discreet.table.domain import Domain
+from discreet.table.values import SUPPRESSED
 
-ROOT = "*"
+ROOT = SUPPRESSED
 """How the most general value, and a suppressed one, is printed."""
 
 Nodes = NDArray[np.int32]
@@ -54,12 +56,14 @@ class Hierarchy:
     # ── making ────────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
-    def of(cls, name: str, rows: Iterable[Sequence[str]]) -> Hierarchy:
-        """From rows of a leaf and its ancestors, as hierarchy files have them; all problems at once."""
+    def of(cls, name: str, rows: Iterable[Sequence[str]], *, lines: Sequence[int] | None = None) -> Hierarchy:
+        """From rows of a leaf and its ancestors, as hierarchy files have them; all problems at once.
+
+        ``lines`` are the lines of the file on which the rows stand, for the text of an error.
+        """
         listed = [tuple(str(cell) for cell in row) for row in rows]
-        problems = list(_problems(listed))
-        if problems:
-            raise InvalidHierarchy(name, problems)
+        if not listed or len({len(row) for row in listed}) > 1 or len(listed[0]) < 2:
+            raise InvalidHierarchy(name, problems(listed, lines))
         labels, nodes = [], []
         for column in zip(*listed, strict=True):
             places: dict[str, int] = {}
@@ -67,34 +71,79 @@ class Hierarchy:
                 np.array([places.setdefault(label, len(places)) for label in column], dtype=np.int32)
             )
             labels.append(tuple(places))
-        return cls(name, tuple(labels), tuple(nodes))
+        found = cls(name, tuple(labels), tuple(nodes))
+        # The exact look names every line but is slow; most hierarchies are sound, which is quick to see.
+        if len(labels[0]) < len(listed) or len(labels[-1]) > 1 or not found._nests() or found._repeats():
+            wrong = list(problems(listed, lines))
+            if wrong:
+                raise InvalidHierarchy(name, wrong)
+        return found
+
+    @classmethod
+    def of_levels(
+        cls,
+        name: str,
+        leaves: Sequence[str],
+        levels: Iterable[tuple[NDArray[np.integer], Sequence[str]]],
+    ) -> Hierarchy:
+        """From the leaves and, per level above them, the node of each leaf and the nodes' labels.
+
+        The root is added if the last level is not it already.
+
+        >>> Hierarchy.of_levels("zip", ["1010", "2020"], [(np.array([0, 1]), ["10**", "20**"])]).rows()
+        [('1010', '10**', '*'), ('2020', '20**', '*')]
+        """
+        labels, nodes = [tuple(leaves)], [np.arange(len(leaves), dtype=np.int32)]
+        for codes, names in levels:
+            labels.append(tuple(names))
+            nodes.append(codes.astype(np.int32))
+        if labels[-1] != (ROOT,) or len(labels) == 1:
+            labels.append((ROOT,))
+            nodes.append(np.zeros(len(leaves), dtype=np.int32))
+        found = cls(name, tuple(labels), tuple(nodes))
+        twice = [level for level, names in enumerate(labels) if len(set(names)) < len(names)]
+        if twice or not found._nests():
+            wrong = [f"level {level} has two nodes of one name" for level in twice]
+            raise InvalidHierarchy(name, wrong or ["a level splits what the level below it had merged"])
+        return found
 
     @classmethod
     def read(cls, path: str | PathLike[str], name: str, *, delimiter: str = ";") -> Hierarchy:
         """From a file with one line per value: the value, then its ancestors, the last one ``*``."""
-        place = Path(path)
-        try:
-            with place.open(encoding="utf-8-sig", newline="") as file:
-                rows = [
-                    row for row in csv.reader(file, delimiter=delimiter) if any(cell.strip() for cell in row)
-                ]
-        except (OSError, UnicodeDecodeError, csv.Error):
-            raise UnreadableInput(
-                f"the hierarchy file {place.name} could not be read",
-                remedy="it must be a UTF-8 text file with one line per value: value;level 1;…;*",
-            ) from None
-        if not rows:
-            raise UnreadableInput(
-                f"the hierarchy file {place.name} is empty", remedy="give one line per value"
-            )
-        return cls.of(name, rows)
+        rows, lines = read_rows(path, delimiter=delimiter)
+        return cls.of(name, rows, lines=lines)
 
     def rows(self) -> list[tuple[str, ...]]:
         """One row per leaf: the leaf and its ancestors."""
-        return [
-            tuple(self.labels[level][self.nodes[level][leaf]] for level in range(self.height + 1))
-            for leaf in range(self.leaves)
+        columns = [
+            [labels[node] for node in nodes.tolist()]
+            for labels, nodes in zip(self.labels, self.nodes, strict=True)
         ]
+        return list(zip(*columns, strict=True))
+
+    def to_csv(self, *, delimiter: str = ";") -> str:
+        """The text of a hierarchy file: one line per leaf, as ``read`` takes it.
+
+        >>> Hierarchy.of("sex", [["f", "*"], ["m", "*"]]).to_csv()
+        'f;*\\nm;*\\n'
+        """
+        text = io.StringIO()
+        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(self.rows())
+        return text.getvalue()
+
+    def _nests(self) -> bool:
+        """Whether each level only merges nodes of the level below it."""
+        for below, above, labels in zip(self.nodes, self.nodes[1:], self.labels, strict=False):
+            parent = np.zeros(len(labels), dtype=np.int32)
+            parent[below] = above
+            if not np.array_equal(parent[below], above):
+                return False
+        return True
+
+    def _repeats(self) -> bool:
+        """Whether a label stands on two levels that are not neighbours: a cycle, perhaps."""
+        known = [set(names) for names in self.labels]
+        return any(known[high] & known[low] for high in range(2, len(known)) for low in range(high - 1))
 
     # ── shape ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -145,7 +194,7 @@ class Hierarchy:
 
     def ladder(self, domain: Domain) -> Ladder:
         """The hierarchy seen from the values of a table; every value must have its leaf."""
-        labels = [domain.label(code) for code in range(len(domain.values))]
+        labels = [str(value) for value in domain.values.to_pylist()]
         places = [self.leaf(label) for label in labels]
         missing = sum(place is None for place in places)
         if missing:
@@ -210,35 +259,65 @@ class Ladder:
         return step.codes, Domain(self.name, pa.array(step.labels, pa.string()))
 
 
-def _problems(rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """Everything that is wrong with the rows of a hierarchy, each with its line; values are not quoted."""
+def read_rows(path: str | PathLike[str], *, delimiter: str = ";") -> tuple[list[list[str]], list[int]]:
+    """The rows of a hierarchy file and the line each stands on; empty lines are passed over."""
+    place = Path(path)
+    rows, lines = [], []
+    try:
+        with place.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter)
+            start = 1
+            for row in reader:
+                if any(cell.strip() for cell in row):
+                    rows.append(row)
+                    lines.append(start)
+                start = reader.line_num + 1
+    except FileNotFoundError:
+        raise UnreadableInput(f"there is no hierarchy file {place.name}", remedy="check the path") from None
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise UnreadableInput(
+            f"the hierarchy file {place.name} could not be read",
+            remedy="it must be a UTF-8 text file with one line per value: value;level 1;…;*",
+        ) from None
+    if not rows:
+        raise UnreadableInput(f"the hierarchy file {place.name} is empty", remedy="give one line per value")
+    return rows, lines
+
+
+def problems(rows: Sequence[Sequence[str]], lines: Sequence[int] | None = None) -> Iterable[str]:
+    """Everything that is wrong with the rows of a hierarchy, each with its line; values are not quoted.
+
+    >>> list(problems([["a", "x", "*"], ["a", "y", "*"]]))
+    ['line 2 repeats the value of line 1']
+    """
     if not rows:
         yield "it has no lines"
         return
+    at = lines or range(1, len(rows) + 1)
     width = len(rows[0])
     if width < 2:
-        yield "it has only one level: give at least the value and *"
-    for line, row in enumerate(rows, start=1):
+        yield "it has only one level: give at least the value and *, separated by a semicolon"
+    for line, row in zip(at, rows, strict=True):
         if len(row) != width:
-            yield f"line {line} has {len(row)} levels where line 1 has {width}"
+            yield f"line {line} has {len(row)} levels where line {at[0]} has {width}"
     seen: dict[str, int] = {}
-    for line, row in enumerate(rows, start=1):
+    for line, row in zip(at, rows, strict=True):
         if row and row[0] in seen:
             yield f"line {line} repeats the value of line {seen[row[0]]}"
         elif row:
             seen[row[0]] = line
-    if any(len(row) != width for row in rows):
-        return
+    # Rows of another length cannot be compared level by level; the others still can.
+    alike = [(line, row) for line, row in zip(at, rows, strict=True) if len(row) == width]
     for level in range(1, width - 1):
         parents: dict[str, tuple[str, int]] = {}
-        for line, row in enumerate(rows, start=1):
+        for line, row in alike:
             above, first = parents.setdefault(row[level], (row[level + 1], line))
             if above != row[level + 1]:
                 yield f"line {line}: its level {level} has another parent than in line {first}"
-    roots = {row[-1] for row in rows}
-    if len(roots) > 1:
+    roots = {row[-1] for _, row in alike}
+    if len(roots) > 1 and width > 1:
         yield f"the last level has {len(roots)} values; it must have one, usually *"
-    for line, row in enumerate(rows, start=1):
+    for line, row in alike:
         for level in range(2, width):
             if row[level] in row[: level - 1] and row[level] != row[level - 1]:
                 yield f"line {line}: level {level} goes back to the value of a lower level (a cycle)"

@@ -1,0 +1,69 @@
+"""The hierarchies of a policy's quasi-identifiers: read from files, built, or learned from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses
+from discreet.errors import DiscreetError, InvalidPolicy
+from discreet.policy.policy import Policy
+from discreet.table import DataType
+from discreet.table.builders import Builder
+from discreet.table.hierarchy import Hierarchy, Ladder
+from discreet.table.learn import hierarchy_for
+
+
+@dataclass(frozen=True)
+class FittedHierarchy:
+    """A hierarchy on the values of one quasi-identifier, and where it came from."""
+
+    hierarchy: Hierarchy
+    ladder: Ladder
+    origin: str
+
+    @property
+    def learned(self) -> bool:
+        return self.origin == LEARNED
+
+
+LEARNED = "learned from the data"
+
+
+def hierarchies(
+    policy: Policy, classes: EquivalenceClasses, *, types: Mapping[str, DataType] | None = None
+) -> list[FittedHierarchy]:
+    """The hierarchy of every quasi-identifier in the order of the classes; all problems at once.
+
+    ``types`` are those of the table, for columns to which the policy gives none.
+
+    >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
+    >>> from discreet.table.builders import Intervals
+    >>> policy = Policy.of(quasi_identifiers=["age"]).generalise({"age": Intervals(widths=(10, 20))})
+    >>> [(one.ladder.name, one.ladder.height, one.origin) for one in hierarchies(policy, classes)]
+    [('age', 3, 'built: intervals')]
+    """
+    found, problems = [], []
+    for domain, codes in zip(classes.attributes, classes.codes, strict=True):
+        column = policy.column(domain.name)
+        given = column.hierarchy if column else None
+        kind = (column.type if column else None) or (types or {}).get(domain.name)
+        totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
+        try:
+            spec: Builder | Hierarchy | None
+            if isinstance(given, str):
+                spec, origin = Hierarchy.read(given, domain.name), f"read from {Path(given).name}"
+            else:
+                spec, origin = given, f"built: {given.id}" if given else LEARNED
+            hierarchy = hierarchy_for(domain, totals, spec=spec, column_type=kind)
+            found.append(FittedHierarchy(hierarchy, hierarchy.ladder(domain), origin))
+        except DiscreetError as error:
+            problems.append(f"{domain.name}: {error}")
+    if problems:
+        raise InvalidPolicy(
+            problems, remedy="correct the hierarchies, or leave them out to have them learned"
+        )
+    return found
