@@ -31,7 +31,7 @@ from discreet.policy import Policy
 from discreet.release.audit import Audit
 from discreet.release.schema import AUDIT_SCHEMA
 
-EXAMPLES = settings(max_examples=25)
+EXAMPLES = settings(max_examples=15)
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "integer": (pa.int64(), st.sampled_from([-3, 0, 7, 31, 2**40])),
     "float": (pa.float64(), st.sampled_from([-1.5, 0.25, 3.5, 1e-3])),

@@ -104,7 +104,6 @@ def test_audit_prints_the_verdict_first(people: Path, run: Run) -> None:
     assert told.code == 0
     assert told.err == ""
     assert told.out.index("released") < told.out.index("Measures")
-    assert "24 records" not in told.out
     assert "48 records in 4 equivalence classes of age, sex" in told.out
 
 
@@ -114,7 +113,8 @@ def test_audit_without_roles_says_that_they_are_guesses(people: Path, run: Run) 
 
 def test_quiet_audit_is_one_line(people: Path, run: Run) -> None:
     told = run("audit", people, "--qi", "age,sex", "--quiet")
-    assert told.out == "release: This table may be released.\n" or told.out.count("\n") == 1
+    words = "This table may be released if the remaining risk is acknowledged."
+    assert told.out == f"release-with-acknowledged-risk: {words}\n"
     assert told.err == ""
 
 
@@ -329,7 +329,7 @@ def long_audit(big: Path, scratch: Path, **more: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("after", [0.0, 2.0], ids=["while reading", "while counting"])
+@pytest.mark.parametrize("after", [0.0, 1.5], ids=["while reading", "while counting"])
 def test_a_cancelled_audit_leaves_nothing_behind(
     number: signal.Signals, after: float, big: Path, tmp_path: Path
 ) -> None:
@@ -421,7 +421,7 @@ def test_progress_appears_on_a_terminal_when_it_takes_long(big: Path) -> None:
 def test_no_progress_on_a_terminal_when_it_is_quick_or_quiet(people: Path, big: Path) -> None:
     columns = ",".join(f"c{i}" for i in range(9))
     assert in_terminal([PROGRAM, "audit", str(people)], seconds=20) == ""
-    assert in_terminal([PROGRAM, "audit", str(big), "--qi", columns, "--quiet"], seconds=5).strip() in (
+    assert in_terminal([PROGRAM, "audit", str(big), "--qi", columns, "--quiet"], seconds=3.5).strip() in (
         "",
         "cancelled",
     )
@@ -429,7 +429,7 @@ def test_no_progress_on_a_terminal_when_it_is_quick_or_quiet(people: Path, big: 
 
 def test_no_progress_where_nobody_watches(big: Path, tmp_path: Path) -> None:
     process = long_audit(big, tmp_path)
-    time.sleep(4)
+    time.sleep(3.2)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert err.strip() == "cancelled"

@@ -16,6 +16,8 @@ from discreet.engine.sql import check_names
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
 from discreet.table import Source, Table
 
+NOT_FOR_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError)
+
 
 @cache
 def default_engine() -> Engine:
@@ -96,12 +98,12 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
     try:
         # An index is no column: Arrow would carry it along as one.
         return nw.maybe_reset_index(eager).to_arrow().to_reader(), kind
-    except (pa.ArrowInvalid, pa.ArrowTypeError, ModuleNotFoundError) as error:
-        if isinstance(error, ModuleNotFoundError):
-            raise MissingDependency(f"reading {kind} needs pyarrow", remedy="pip install pyarrow") from error
+    except ModuleNotFoundError as error:
+        raise MissingDependency(f"reading {kind} needs pyarrow", remedy="pip install pyarrow") from error
+    except NOT_FOR_ARROW:
         raise UnreadableInput(
-            f"a column of the {kind} frame mixes types ({_mixed_columns(source)})",
-            remedy="convert the column to one type, e.g. to text",
+            f"a column of the {kind} frame mixes types or has one that Arrow lacks ({_unfit_columns(source)})",
+            remedy="convert the column to one usual type, e.g. to text",
         ) from None
 
 
@@ -112,23 +114,28 @@ def _names(source: object) -> list[str]:
     return [str(name) for name in getattr(source, "columns", [])]
 
 
-def _mixed_columns(source: object) -> str:
+def _unfit_columns(source: object) -> str:
     """Names of the columns that Arrow cannot hold as one type."""
-    mixed = []
-    for name in _names(source):
+    unfit = []
+    for name in getattr(source, "columns", []):
         try:
             pa.array(source[name])  # type: ignore[index]
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            mixed.append(name)
-    return ", ".join(mixed) or "it could not be told which"
+        except NOT_FOR_ARROW:
+            unfit.append(str(name))
+    return ", ".join(unfit) or "it could not be told which"
 
 
 def _duckdb_batches(source: object) -> pa.RecordBatchReader:
+    import duckdb
+
     for method in ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader"):
         if hasattr(source, method):
-            found: pa.RecordBatchReader = getattr(source, method)()
+            try:
+                found: pa.RecordBatchReader = getattr(source, method)()
+            except duckdb.InvalidInputException:
+                break
             return found
     raise UnreadableInput(
-        f"an object of type {type(source).__name__} is not a table",
+        f"an object of type {type(source).__name__} without rows to fetch is not a table",
         remedy="pass a DuckDB relation, e.g. connection.sql('SELECT …')",
     )

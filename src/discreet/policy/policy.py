@@ -149,6 +149,12 @@ class Policy:
             for role, names in wanted.items()
             if isinstance(names, str)
         ]
+        problems += [
+            f"{name!r} is no column name; names are texts, also where a frame has numbers: {str(name)!r}"
+            for names in wanted.values()
+            for name in names or ()
+            if not isinstance(name, str)
+        ]
         listed = [(name, role) for role, names in wanted.items() for name in names or ()]
         for name in dict.fromkeys(name for name, _ in listed):
             roles = [role for one, role in listed if one == name]
