@@ -615,6 +615,15 @@ def test_a_table_that_could_be_delimited_in_two_ways_says_how_it_was_read(tmp_pa
     assert by_comma["table"]["columns"] == 2
 
 
+def test_blank_lines_are_no_records_and_the_audit_says_so(tmp_path: Path, run: Run) -> None:
+    file = write(tmp_path, "one.csv", "age\n31\n\n31\n")
+    found = json.loads(run("audit", file, "--qi", "age", "--header", "--delimiter", ",", "--json").out)
+    assert found["table"]["rows"] == 2
+    [note] = [note for note in found["table"]["notes"] if note.startswith("blank lines: ")]
+    assert "they are skipped" in note
+    assert "could be missing values" in note
+
+
 # ── the same through the library ──────────────────────────────────────────────────────────────────────
 
 

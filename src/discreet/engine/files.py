@@ -84,7 +84,8 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
     }
     if text_format.compression:
         settings["compression"] = text_format.compression
-    notes = [f"{key}: {why}" for key, why in text_format.reasons.items() if key in settings or key == "names"]
+    told = {*settings, "names", *(["blank_lines"] if text_format.blank_lines else [])}
+    notes = [f"{key.replace('_', ' ')}: {why}" for key, why in text_format.reasons.items() if key in told]
     return Source(path.name, "text", settings, tuple(notes), sha256), text_format
 
 
