@@ -70,6 +70,11 @@ class PrivacyModel(ABC):
         return False
 
     @property
+    def needs_attributes(self) -> bool:
+        """Whether the quasi-identifiers' values are read, not only who and what is in each class."""
+        return False
+
+    @property
     def exclusive(self) -> bool:
         """Whether a value equal to the threshold already fails."""
         return self.strict

@@ -206,6 +206,10 @@ class ConfidenceBounding(_Confidence):
             object.__setattr__(self, "given", names("given", self.given))
 
     @property
+    def needs_attributes(self) -> bool:
+        return self.given is not None
+
+    @property
     def threshold(self) -> float:
         return float(self.h)
 
@@ -255,6 +259,10 @@ class XYPrivacy(_Confidence):
         need_unit(self.unit)
         if self.given is not None:
             object.__setattr__(self, "given", names("given", self.given))
+
+    @property
+    def needs_attributes(self) -> bool:
+        return self.given is not None
 
     @property
     def threshold(self) -> float:

@@ -263,6 +263,10 @@ class MultiAttributeLDiversity(_Diversity):
     c: float | None = None
     sensitive: None = field(default=None, init=False, repr=False)
 
+    @property
+    def needs_attributes(self) -> bool:
+        return True
+
     def __post_init__(self) -> None:
         self._check()
 

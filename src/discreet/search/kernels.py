@@ -1,4 +1,4 @@
-"""Compiled loops over array elements: grouping classes under a node of the lattice and pricing it."""
+"""Compiled loops over array elements: grouping classes under a node of the lattice."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ from numpy.typing import NDArray
 
 
 @njit(cache=True, nogil=True)
-def group(
+def regroup(
     codes: NDArray[np.int32],
     rows: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    finer_first: NDArray[np.int32],
+    finer_sizes: NDArray[np.int64],
     slots: NDArray[np.int32],
     first: NDArray[np.int32],
-    owner: NDArray[np.int32],
     sizes: NDArray[np.int64],
+    link: NDArray[np.int32],
 ) -> int:
-    """Group classes by the codes in ``rows``; returns how many groups there are.
+    """Merge groups that agree on the codes in ``rows``; returns how many are left.
 
     ``codes[r, c]`` is the code of class ``c`` under one attribute at one level; ``rows`` picks a level for
-    each attribute. Fills ``owner`` (group of each class) and ``sizes`` (records of each group). ``slots`` is
-    an open-addressing table whose length is a power of two; a group is compared by its first class, so no
-    product of domain sizes can overflow.
+    each attribute. Groups are given by one class each (``finer_first``) and their sizes; fills the same for
+    the new groups and in ``link`` the new group of each old one. ``slots`` is an open-addressing table
+    whose length is a power of two; groups are compared by their first classes, so no product of domain
+    sizes can overflow. Groups are numbered by their first class, whichever way led to them.
     """
     mask = slots.size - 1
     slots[:] = -1
     groups = 0
-    for c in range(codes.shape[1]):
+    for old in range(finer_first.size):
+        c = finer_first[old]
         key = np.uint64(14695981039346656037)
         for r in rows:
             key = (key ^ np.uint64(codes[r, c])) * np.uint64(1099511628211)
@@ -38,8 +41,8 @@ def group(
             if held < 0:
                 slots[slot] = groups
                 first[groups] = c
-                owner[c] = groups
-                sizes[groups] = counts[c]
+                link[old] = groups
+                sizes[groups] = finer_sizes[old]
                 groups += 1
                 break
             other = first[held]
@@ -49,34 +52,15 @@ def group(
                     same = False
                     break
             if same:
-                owner[c] = held
-                sizes[held] += counts[c]
+                link[old] = held
+                sizes[held] += finer_sizes[old]
                 break
             slot = (slot + 1) & mask
     return groups
 
 
 @njit(cache=True, nogil=True)
-def price_of_suppression(
-    costs: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    suppressed_cost: NDArray[np.float64],
-    owner: NDArray[np.int32],
-    kept: NDArray[np.bool_],
-    counts: NDArray[np.int64],
-) -> tuple[float, int]:
-    """What suppressing the groups that are not ``kept`` adds to the cost, and how many records that is.
-
-    ``costs[r, c]`` is the cost of one record of class ``c`` under one attribute at one level;
-    ``suppressed_cost[c]`` its cost when the record is suppressed.
-    """
-    added = 0.0
-    records = 0
-    for c in range(owner.size):
-        if not kept[owner[c]]:
-            generalised = 0.0
-            for r in rows:
-                generalised += costs[r, c]
-            added += counts[c] * (suppressed_cost[c] - generalised)
-            records += counts[c]
-    return added, records
+def follow(link: NDArray[np.int32], finer_owner: NDArray[np.int32], owner: NDArray[np.int32]) -> None:
+    """The group of each class, from its group before and where that went."""
+    for c in range(finer_owner.size):
+        owner[c] = link[finer_owner[c]]

@@ -2,186 +2,167 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.search.problem import Evaluation, Node, Problem, Scratch
+from discreet.errors import InvalidParameter
+from discreet.search.problem import Problem
+from discreet.search.run import Found, Run, Stopped
+
+__all__ = ["LARGEST_LATTICE", "Found", "search", "walk"]
 
 LARGEST_LATTICE = 5_000_000
 """Up to so many nodes the lattice is searched to the end; beyond, see ``anytime``."""
-TOLERANCE = 1e-12
+
+FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Found:
-    """The best node, how good it is known to be, and what it took."""
-
-    best: Evaluation | None
-    nodes: int
-    evaluated: int
-    bound: float
-    nearest: Evaluation
-
-    @property
-    def optimal(self) -> bool:
-        """Whether no other node can be better."""
-        return self.best is not None and self.bound >= self.best.cost - TOLERANCE
-
-
-def search(problem: Problem, *, threads: int = 2, progress: Callable[[str], None] | None = None) -> Found:
+def search(
+    problem: Problem,
+    *,
+    threads: int = 2,
+    progress: Callable[[str], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Found:
     """The node of least cost whose suppression stays within the limit.
 
-    Every node has a cost for generalising that only grows upwards (towards coarser nodes), and a price for
-    suppression. For requirements that a class meets as soon as one of its parts does (k-anonymity,
-    distinct l-diversity …), what a coarse node must suppress every finer node must suppress too. So, going
-    down from the top layer by layer, a node is ruled out
+    Going down from the top layer by layer, a node is ruled out
 
-    * by cost: its own cost of generalising plus the largest price of suppression seen above it exceeds the
-      best cost so far;
-    * by tag: a coarser node already suppresses more than is allowed.
+    * by cost: what it costs at least exceeds the best cost so far. Before grouping, an objective knows a
+      bound from the levels alone (``Pricing.below``). For requirements that a class meets as soon as one of
+      its parts does (k-anonymity, distinct l-diversity …), what a coarse node must suppress every finer
+      node must suppress too, so the largest such price seen above comes on top. And where an objective
+      only grows upwards, evaluated finer nodes bound the coarser ones;
+    * by tag: a coarser node already suppresses more than is allowed, for such requirements.
 
-    A greedy descent gives the first "best so far". The order of evaluation does not change the result:
-    ties are broken by suppressed records, then by levels. (Ancestors: Samarati 2001; Incognito, LeFevre et
-    al. 2005; OLA, El Emam et al. 2009; Flash, Kohlmayer et al. 2012.)
+    Nothing else is ruled out: with other requirements or objectives more nodes are evaluated, and the
+    result is as exact. Each objective proves its bounds where it is defined. A greedy descent gives the
+    first "best so far". The order of evaluation does not change the result: ties are broken by suppressed
+    records, then by levels. If ``cancelled`` says so, the best so far is returned with the bound that is
+    proven until then. (Ancestors: Samarati 2001; Incognito, LeFevre et al. 2005; OLA, El Emam et al. 2009;
+    Flash, Kohlmayer et al. 2012.)
     """
-    run = _Run(problem, threads)
+    if problem.nodes > LARGEST_LATTICE:
+        raise InvalidParameter(
+            f"the lattice has {problem.nodes:,} nodes, more than the {LARGEST_LATTICE:,} that are searched to the end",
+            remedy="use search_anytime, which gives the best in the time there is and how good it is at least",
+        )
     say = progress or (lambda _: None)
-    say("looking for a first solution")
-    run.descend()
-    shape = tuple(height + 1 for height in problem.heights)
-    cost = _lattice_costs(problem)
-    floor = np.zeros(shape)
-    dead = np.zeros(shape, dtype=bool)
-    layer = sum(np.indices(shape, sparse=True), start=np.zeros((1,) * len(shape), dtype=np.int64))
-    layer = np.broadcast_to(layer, shape)
-    order = np.argsort(-layer, axis=None, kind="stable")
-    bounds = np.flatnonzero(np.diff(layer.ravel()[order])) + 1
-    done = 0
-    for members in np.split(order, bounds):
-        at = np.unravel_index(members, shape)
-        above_floor, above_dead = _from_above(at, shape, floor, dead)
-        floor[at], dead[at] = above_floor, above_dead
-        open_ = ~above_dead & (cost[at] + above_floor <= run.best_cost + TOLERANCE)
-        nodes = [tuple(int(axis[i]) for axis in at) for i in np.flatnonzero(open_)]
-        for found in run.evaluate_all(nodes):
-            floor[found.node] = max(floor[found.node], found.floor)
-            if found.floor_suppressed > problem.allowed:
-                dead[found.node] = True
-        done += len(members)
-        say(f"searching {problem.nodes:,} generalisations: {done / problem.nodes:.0%} settled")
-    best = run.best
-    return Found(
-        best=best,
-        nodes=problem.nodes,
-        evaluated=len(run.known),
-        bound=best.cost if best is not None else float("inf"),
-        nearest=run.nearest,
-    )
+    stop = None if cancelled is None else lambda _: cancelled()
+    with Run(problem, threads=threads, stop=stop) as run:
+        sweep = _Sweep(problem, run)
+        try:
+            say("looking for a first solution")
+            first = run.descend(problem.heights)
+            if problem.objective.monotone and not problem.objective.additive:
+                run.improve(first)
+                sweep.probe()
+            for done in sweep.layers():
+                say(f"searching {problem.nodes:,} generalisations: {done / problem.nodes:.0%} settled")
+        except Stopped:
+            return run.found(sweep.bound())
+        return run.found(run.best_cost)
 
 
 def walk(problem: Problem) -> Found:
-    """Price every node of the lattice without ruling any out: the yardstick of the benchmark."""
-    run = _Run(problem, threads=1)
+    """Price every node of the lattice without ruling any out, on one thread: the yardstick of the benchmark.
+
+    Each node is rolled up from a direct finer neighbour, depth first.
+    """
     shape = tuple(height + 1 for height in problem.heights)
-    for _ in run.evaluate_all(tuple(map(int, node)) for node in np.ndindex(shape)):
-        continue
-    best = run.best
-    return Found(best, problem.nodes, len(run.known), best.cost if best else float("inf"), run.nearest)
+    with Run(problem, threads=1) as run:
+        run.evaluate(tuple(map(int, node)) for node in np.ndindex(shape))
+        return run.found(run.best_cost)
 
 
-def _lattice_costs(problem: Problem) -> NDArray[np.float64]:
-    """The cost of generalising for every node: a sum of one number per attribute and level."""
-    m = len(problem.heights)
+class _Sweep:
+    """The lattice as arrays: what is known about the cost of every node, layer by layer from the top."""
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self._problem = problem
+        self._run = run
+        self._shape = tuple(height + 1 for height in problem.heights)
+        self._below = _below(problem)
+        self._floor = np.zeros(self._shape)
+        self._least = np.zeros(self._shape)
+        self._dead = np.zeros(self._shape, dtype=bool)
+        layer = np.zeros(self._shape, dtype=np.int32)
+        for axis in np.indices(self._shape, sparse=True):
+            layer += axis
+        order = np.argsort(-layer, axis=None, kind="stable")
+        edges = np.flatnonzero(np.diff(layer.ravel()[order])) + 1
+        self._layers = np.split(order, edges)
+        self._done = 0
+        self._from_below: FloatArray | None = None
+
+    def probe(self) -> None:
+        """Evaluate neighbours of the best node along each attribute: they bound all nodes that are coarser.
+
+        Without suppression their cost is known then, and it only grows upwards.
+        """
+        best = self._run.best
+        if best is not None:
+            self._run.evaluate(
+                (*best.node[:j], level, *best.node[j + 1 :])
+                for j, size in enumerate(self._shape)
+                for level in range(size)
+            )
+        discount = min(self._problem.suppression_weight, 1.0)
+        known = np.zeros(self._shape)
+        for one in self._run.known.values():
+            above = tuple(slice(level, None) for level in one.node)
+            known[above] = np.maximum(known[above], discount * one.generalisation)
+        self._from_below = known
+
+    def _inherit(self, at: tuple[NDArray[np.intp], ...]) -> None:
+        """Hand down what the direct coarser neighbours say about some nodes."""
+        for j, size in enumerate(self._shape):
+            inside = at[j] + 1 < size
+            here = tuple(axis[inside] for axis in at)
+            above = tuple(axis + (i == j) for i, axis in enumerate(here))
+            self._floor[here] = np.maximum(self._floor[here], self._floor[above])
+            self._least[here] = np.maximum(self._least[here], self._least[above])
+            self._dead[here] |= self._dead[above]
+
+    def _bounds(self, at: tuple[NDArray[np.intp], ...]) -> FloatArray:
+        """What some nodes cost at least; infinite where they suppress too much."""
+        bound = np.maximum(self._below[at] + self._floor[at], self._least[at])
+        if self._from_below is not None:
+            bound = np.maximum(bound, self._from_below[at])
+        return np.where(self._dead[at], np.inf, bound)
+
+    def layers(self) -> Iterator[int]:
+        """Settle one layer after another; yields how many nodes are settled."""
+        settled = 0
+        for members in self._layers:
+            at = np.unravel_index(members, self._shape)
+            self._inherit(at)
+            open_ = np.flatnonzero(self._bounds(at) <= self._run.best_cost + self._problem.tolerance)
+            for one in self._run.evaluate(tuple(int(axis[i]) for axis in at) for i in open_):
+                self._floor[one.node] = max(self._floor[one.node], one.floor)
+                self._least[one.node] = max(self._least[one.node], one.least)
+                self._dead[one.node] |= one.floor_suppressed > self._problem.allowed
+            self._done += 1
+            settled += len(members)
+            yield settled
+
+    def bound(self) -> float:
+        """What every node costs at least that was neither evaluated nor ruled out."""
+        lowest = np.inf
+        for members in self._layers[self._done :]:
+            at = np.unravel_index(members, self._shape)
+            self._inherit(at)
+            lowest = min(lowest, float(self._bounds(at).min()))
+        return lowest
+
+
+def _below(problem: Problem) -> FloatArray:
+    """The bound before grouping for every node of the lattice."""
+    pricing = problem.pricing
+    m = len(pricing.levels)
     total = np.zeros((1,) * m)
-    for j, costs in enumerate(problem.level_costs):
-        total = total + costs.reshape([-1 if i == j else 1 for i in range(m)])
-    return np.asarray(total)
-
-
-def _from_above(
-    at: tuple[NDArray[np.intp], ...],
-    shape: tuple[int, ...],
-    floor: NDArray[np.float64],
-    dead: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """What the direct coarser neighbours of some nodes say about them."""
-    price = np.zeros(len(at[0]))
-    gone = np.zeros(len(at[0]), dtype=bool)
-    for j, height in enumerate(shape):
-        inside = at[j] + 1 < height
-        above = tuple(axis[inside] + (i == j) for i, axis in enumerate(at))
-        price[inside] = np.maximum(price[inside], floor[above])
-        gone[inside] |= dead[above]
-    return price, gone
-
-
-class _Run:
-    """What one search knows so far; nodes of a layer are priced on several threads."""
-
-    def __init__(self, problem: Problem, threads: int) -> None:
-        self.problem = problem
-        self.known: dict[Node, Evaluation] = {}
-        self.best: Evaluation | None = None
-        self._threads = max(1, threads)
-        self._local = threading.local()
-        # Arrays that are made on first use are made before threads share them.
-        _ = (
-            problem.codes,
-            problem.costs,
-            problem.suppressed_cost,
-            problem.level_costs,
-            problem.classes.records,
-        )
-
-    @property
-    def best_cost(self) -> float:
-        return self.best.cost if self.best is not None else float("inf")
-
-    @property
-    def nearest(self) -> Evaluation:
-        """The node that suppresses least: the best there is when nothing stays within the limit."""
-        return min(self.known.values(), key=lambda one: (one.suppressed, one.rank()))
-
-    def _price(self, node: Node) -> Evaluation:
-        scratch = getattr(self._local, "scratch", None)
-        if scratch is None:
-            scratch = self._local.scratch = Scratch(self.problem)
-        return self.problem.evaluate(node, scratch)
-
-    def evaluate_all(self, nodes: Iterable[Node]) -> list[Evaluation]:
-        """Price nodes that are not known yet, and keep the best within the limit."""
-        wanted = list(nodes)
-        new = [node for node in wanted if node not in self.known]
-        if len(new) > 1 and self._threads > 1:
-            with ThreadPoolExecutor(self._threads) as pool:
-                found = list(pool.map(self._price, new))
-        else:
-            found = [self._price(node) for node in new]
-        for one in found:
-            self.known[one.node] = one
-            if one.suppressed <= self.problem.allowed and (
-                self.best is None or one.rank() < self.best.rank()
-            ):
-                self.best = one
-        return [self.known[node] for node in wanted]
-
-    def descend(self) -> None:
-        """From the top, always to the best finer neighbour, until none is better."""
-        node: Node = self.problem.heights
-        [here] = self.evaluate_all([node])
-        while True:
-            finer = [
-                tuple(level - (i == j) for i, level in enumerate(node)) for j, at in enumerate(node) if at > 0
-            ]
-            fitting = [one for one in self.evaluate_all(finer) if one.suppressed <= self.problem.allowed]
-            if not fitting:
-                return
-            best = min(fitting, key=Evaluation.rank)
-            if best.rank() >= here.rank() and here.suppressed <= self.problem.allowed:
-                return
-            node, here = best.node, best
+    for j, numbers in enumerate(pricing.levels):
+        total = pricing.combine(total, numbers.reshape([-1 if i == j else 1 for i in range(m)]))
+    return np.asarray(pricing.below(total))

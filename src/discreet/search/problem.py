@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.merged import MergedClasses
-from discreet.privacy import PrivacyModel
-from discreet.search.kernels import group, price_of_suppression
+from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.privacy import KAnonymity, PrivacyModel
+from discreet.privacy.base import WithClassSize, counted_in
+from discreet.search.grouping import Grouped, Scratch
+from discreet.table.domain import Domain
 from discreet.table.hierarchy import Ladder
-from discreet.utility.cells import LEAF_SHARE, CellCost
+from discreet.utility.objective import Objective, Pricing, Setting
+from discreet.utility.registry import LOSS
+
+__all__ = ["Evaluation", "Node", "Problem", "Scratch", "make_problem"]
 
 Node = tuple[int, ...]
 """One level per attribute."""
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """What a node gives: its cost, and what has to be suppressed for the requirements to hold.
 
-    ``floor`` is the part of the price of suppression that every finer node pays as well; it comes from the
-    requirements that a class meets once any part of it does.
+    Records are what is suppressed and paid for, also where requirements count persons. Every finer node
+    costs at least its own ``Problem.below`` + ``floor``, costs at least ``least`` and suppresses at least
+    ``floor_suppressed`` records; that comes from the requirements that a class meets once a part of it does.
     """
 
     node: Node
@@ -35,28 +43,36 @@ class Evaluation:
     groups: int
     floor: float
     floor_suppressed: int
+    least: float
+    scale: float = field(repr=False)
 
     @property
     def cost(self) -> float:
         return self.generalisation + self.suppression
 
     def rank(self) -> tuple[float, int, Node]:
-        """Order of preference: cost, then suppressed records, then the finest levels first."""
-        return (round(self.cost, 12), self.suppressed, self.node)
+        """Order of preference: cost (up to rounding), then suppressed records, then the finest levels first."""
+        return (round(self.cost / self.scale, 12), self.suppressed, self.node)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything a search needs to price a node of the generalisation lattice, as arrays."""
+    """Everything a search needs to price a node of the generalisation lattice, as arrays.
+
+    ``suppression_limit`` is the share of records that may be suppressed; ``suppression_weight`` how much
+    suppression weighs against generalisation: cost = cost of what is released + weight × cost of what is
+    suppressed.
+    """
 
     classes: EquivalenceClasses
     ladders: tuple[Ladder, ...]
     models: tuple[PrivacyModel, ...]
     suppression_limit: float = 1.0
-    cost: CellCost = LEAF_SHARE
+    objective: Objective = LOSS
     weights: Mapping[str, float] | None = None
+    suppression_weight: float = 1.0
 
-    @property
+    @cached_property
     def heights(self) -> tuple[int, ...]:
         return tuple(ladder.height for ladder in self.ladders)
 
@@ -71,13 +87,13 @@ class Problem:
         return int(np.floor(self.suppression_limit * self.classes.total + 1e-9))
 
     @cached_property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where each attribute's levels start among the rows of ``codes`` and ``costs``."""
+    def _offsets(self) -> NDArray[np.int64]:
+        """Where each attribute's levels start among the rows of ``codes``."""
         return np.cumsum([0, *(height + 1 for height in self.heights[:-1])]).astype(np.int64)
 
     def rows(self, node: Node) -> NDArray[np.int64]:
-        """The rows of ``codes`` and ``costs`` that a node picks."""
-        return self.offsets + np.array(node, dtype=np.int64)
+        """The rows of ``codes`` that a node picks."""
+        return self._offsets + np.array(node, dtype=np.int64)
 
     @cached_property
     def codes(self) -> NDArray[np.int32]:
@@ -90,121 +106,151 @@ class Problem:
             ]
         ).astype(np.int32)
 
-    @cached_property
-    def _shares(self) -> NDArray[np.float64]:
-        """Weight of each attribute; they sum to one."""
-        given = [(self.weights or {}).get(ladder.name, 1.0) for ladder in self.ladders]
-        return np.array(given) / sum(given)
-
-    def _totals(self, ladder: Ladder, column: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
-        """Records per value of an attribute."""
-        found = np.bincount(column, weights=self.classes.records, minlength=ladder.domain.size)
-        return found.astype(np.float64)
+    # ── what it costs ─────────────────────────────────────────────────────────────────────────────
 
     @cached_property
-    def costs(self) -> NDArray[np.float64]:
-        """Cost of one record of every class under every attribute at every level, as part of the total."""
-        found = []
-        for weight, ladder, column in zip(self._shares, self.ladders, self.classes.codes, strict=True):
-            totals = self._totals(ladder, column)
-            for level in range(ladder.height + 1):
-                per_code = self.cost.generalised(ladder, level, totals)
-                found.append(per_code[column] * weight / self.classes.total)
-        return np.stack(found)
+    def pricing(self) -> Pricing:
+        """The objective, bound to this table."""
+        given = np.array([(self.weights or {}).get(ladder.name, 1.0) for ladder in self.ladders])
+        sizes = [model.k for model in self.models if isinstance(model, KAnonymity | WithClassSize)]
+        return self.objective.bind(
+            Setting(
+                self.classes,
+                self.ladders,
+                shares=given / given.sum(),
+                suppression=self.suppression_weight,
+                k=max(sizes, default=1),
+                # Persons are at most as many as records, so k of either are at least k records.
+                least=max(sizes, default=1),
+            )
+        )
 
-    @cached_property
-    def suppressed_cost(self) -> NDArray[np.float64]:
-        """Cost of one suppressed record of every class."""
-        found = np.zeros(len(self.classes))
-        for weight, ladder, column in zip(self._shares, self.ladders, self.classes.codes, strict=True):
-            totals = self._totals(ladder, column)
-            found += self.cost.suppressed(ladder, totals)[column] * weight / self.classes.total
-        return found
+    def below(self, node: Node) -> float:
+        """A bound on the cost of a node that takes no grouping."""
+        return float(self.least_between(node, node))
 
-    @cached_property
-    def level_costs(self) -> list[NDArray[np.float64]]:
-        """Per attribute, what generalising all records to each level costs: they add up to a node's cost."""
-        total = self.costs @ self.classes.records
-        return [total[o : o + h + 1] for o, h in zip(self.offsets, self.heights, strict=True)]
+    def least_between(self, low: Node, high: Node) -> float:
+        """A bound on the cost of every node between two."""
+        pricing = self.pricing
+        ends = [levels[a : b + 1].min() for levels, a, b in zip(pricing.levels, low, high, strict=True)]
+        return float(pricing.below(pricing.combine.reduce(np.array(ends))))
 
-    def generalisation(self, node: Node) -> float:
-        """The cost of a node if nothing had to be suppressed: never less than that of a finer node."""
-        return float(sum(costs[level] for costs, level in zip(self.level_costs, node, strict=True)))
+    @property
+    def tolerance(self) -> float:
+        """How far apart two costs may be and still count as equal."""
+        return 1e-11 * self.pricing.worst
+
+    # ── what is required ──────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def _absorbing(self) -> tuple[PrivacyModel, ...]:
-        return tuple(model for model in self.models if model.absorbing)
+        return tuple(model for model in self.models if model.absorbing and not model.needs_attributes)
 
     @cached_property
     def _others(self) -> tuple[PrivacyModel, ...]:
-        return tuple(model for model in self.models if not model.absorbing)
+        return tuple(model for model in self.models if model not in self._absorbing)
+
+    @cached_property
+    def _sizes_only(self) -> tuple[int, ...] | None:
+        """The k of every absorbing requirement, if all of them only ask for so many records."""
+        plain = [
+            model.k
+            for model in self._absorbing
+            if isinstance(model, KAnonymity) and counted_in(model.unit, self.classes) == "records"
+        ]
+        return tuple(plain) if len(plain) == len(self._absorbing) else None
+
+    def _certain(self, grouped: Grouped) -> BoolArray:
+        """Which groups meet the absorbing requirements."""
+        if self._sizes_only is not None:
+            return np.asarray(grouped.sizes >= max(self._sizes_only, default=0))
+        holds = [model.holds(grouped.merged) for model in self._absorbing]
+        return np.asarray(np.logical_and.reduce(holds))
+
+    def kept(self, grouped: Grouped, certain: BoolArray | None = None) -> BoolArray:
+        """Which groups are released: those that meet all requirements.
+
+        A requirement on groups of classes (those that agree on ``given``) is about what is released, so it
+        is asked again of the remaining classes until all of them meet it.
+        """
+        kept = (self._certain(grouped) if certain is None else certain).copy()
+        wide = [model for model in self._others if model.needs_attributes]
+        for model in self._others:
+            if not model.needs_attributes:
+                kept &= model.holds(grouped.merged)
+        if not wide or not kept.any():
+            return kept
+        coarse, order = self._with_attributes(grouped)
+        left = kept[order]
+        while left.any():
+            remaining = _only(coarse, left)
+            holds = np.logical_and.reduce([model.holds(remaining) for model in wide])
+            left[np.flatnonzero(left)[~holds]] = False
+            if holds.all():
+                break
+        kept[order] = left
+        return kept
+
+    def _with_attributes(self, grouped: Grouped) -> tuple[EquivalenceClasses, NDArray[np.intp]]:
+        """The groups as classes with their quasi-identifier values, and the group of each class."""
+        rows = self.rows(grouped.node)
+        domains = [
+            Domain(ladder.name, pa.array(ladder.steps[level].labels, pa.string()))
+            for ladder, level in zip(self.ladders, grouped.node, strict=True)
+        ]
+        coarse = self.classes.recoded(domains, [self.codes[row] for row in rows])
+        # Classes are ordered by their codes, first attribute first.
+        return coarse, np.lexsort(tuple(self.codes[row][grouped.first] for row in reversed(rows)))
+
+    # ── one node ──────────────────────────────────────────────────────────────────────────────────
 
     def evaluate(self, node: Node, scratch: Scratch) -> Evaluation:
         """Group the classes under a node and price what the requirements make of it."""
-        rows = self.rows(node)
-        groups = scratch.group(self, rows)
-        owner = scratch.owner
-        kept = np.ones(groups, dtype=bool)
-        floor, floor_suppressed = 0.0, 0
-        merged = None
-        if self.models:
-            merged = MergedClasses.of(self.classes, owner, groups)
-        for models, absorbing in ((self._absorbing, True), (self._others, False)):
-            for model in models:
-                assert merged is not None
-                kept &= model.holds(merged)
-            if absorbing:
-                floor, floor_suppressed = price_of_suppression(
-                    self.costs, rows, self.suppressed_cost, owner, kept, self.classes.records
-                )
-                if floor_suppressed > self.allowed or not self._others:
-                    # Already too much, or nothing further to ask: this is the node's price.
-                    break
-        suppression, suppressed = (
-            (floor, floor_suppressed)
-            if not self._others or floor_suppressed > self.allowed
-            else price_of_suppression(
-                self.costs, rows, self.suppressed_cost, owner, kept, self.classes.records
-            )
-        )
+        return self.price(scratch.at(node))
+
+    def price(self, grouped: Grouped) -> Evaluation:
+        """Price what the requirements make of the groups under a node."""
+        certain = self._certain(grouped)
+        floor_suppressed = int(grouped.sizes[~certain].sum())
+        # Where the limit is passed already, the other requirements cannot change that.
+        ask = bool(self._others) and floor_suppressed <= self.allowed
+        kept = self.kept(grouped, certain) if ask else certain
+        price = self.pricing.price(grouped.grouping(), kept, certain)
         return Evaluation(
-            node=node,
-            generalisation=self.generalisation(node),
-            suppression=float(suppression),
-            suppressed=int(suppressed),
+            node=grouped.node,
+            generalisation=price.generalisation,
+            suppression=price.suppression,
+            suppressed=int(grouped.sizes[~kept].sum()) if ask else floor_suppressed,
             groups=int(kept.sum()),
-            floor=float(floor),
-            floor_suppressed=int(floor_suppressed),
+            floor=price.floor,
+            floor_suppressed=floor_suppressed,
+            least=price.least,
+            scale=self.pricing.worst,
         )
 
-    def partition(self, node: Node) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def partition(self, node: Node) -> tuple[NDArray[np.int32], BoolArray]:
         """Group of each class under a node, and which groups meet the requirements."""
-        scratch = Scratch(self)
-        groups = scratch.group(self, self.rows(node))
-        merged = MergedClasses.of(self.classes, scratch.owner, groups)
-        kept = np.ones(groups, dtype=bool)
-        for model in self.models:
-            kept &= model.holds(merged)
-        return scratch.owner.copy(), kept
+        grouped = Scratch(self).at(node)
+        return grouped.owner, self.kept(grouped)
+
+    def prepare(self) -> None:
+        """Make what is made on first use, before threads share it."""
+        _ = (self.codes, self.pricing, self.allowed, self.classes.records, self.classes.class_of_cell)
+        self.evaluate(self.heights, Scratch(self))
 
 
-class Scratch:
-    """Buffers for grouping, one per thread."""
-
-    def __init__(self, problem: Problem) -> None:
-        size = len(problem.classes)
-        self.slots = np.empty(1 << max(4, (2 * size - 1).bit_length()), dtype=np.int32)
-        self.first = np.empty(size, dtype=np.int32)
-        self.owner = np.empty(size, dtype=np.int32)
-        self.sizes = np.empty(size, dtype=np.int64)
-
-    def group(self, problem: Problem, rows: NDArray[np.int64]) -> int:
-        """Fill ``owner`` and ``sizes`` for the chosen levels; returns the number of groups."""
-        return int(
-            group(
-                problem.codes, rows, problem.classes.records, self.slots, self.first, self.owner, self.sizes
-            )
-        )
+def _only(classes: EquivalenceClasses, chosen: BoolArray) -> EquivalenceClasses:
+    """Some of the classes, as if the others were not in the table."""
+    cells = np.repeat(chosen, np.diff(classes.indptr))
+    return replace(
+        classes,
+        codes=tuple(column[chosen] for column in classes.codes),
+        indptr=np.concatenate(([0], np.cumsum(np.diff(classes.indptr)[chosen]))),
+        counts=classes.counts[cells],
+        sensitive_codes={name: column[cells] for name, column in classes.sensitive_codes.items()},
+        person_codes=None if classes.person_codes is None else classes.person_codes[cells],
+        weights=None if classes.weights is None else classes.weights[cells],
+    )
 
 
 def make_problem(
@@ -213,16 +259,38 @@ def make_problem(
     models: Sequence[PrivacyModel],
     *,
     suppression_limit: float = 1.0,
-    cost: CellCost | None = None,
+    objective: Objective | None = None,
     weights: Mapping[str, float] | None = None,
+    suppression_weight: float = 1.0,
 ) -> Problem:
-    """A problem with the ladders in the order of the classes' attributes."""
+    """A problem with the ladders in the order of the classes' attributes.
+
+    >>> from discreet.table.hierarchy import Hierarchy
+    >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
+    >>> ladder = Hierarchy.of("sex", [["f", "*"], ["m", "*"]]).ladder(classes.attributes[0])
+    >>> problem = make_problem(classes, [ladder], [KAnonymity(2)])
+    >>> scratch = Scratch(problem)
+    >>> [round(problem.evaluate(node, scratch).cost, 3) for node in ((0,), (1,))]
+    [0.333, 1.0]
+    """
     by_name = {ladder.name: ladder for ladder in ladders}
+    for name in weights or {}:
+        if name not in by_name:
+            raise UnknownColumn(name, by_name)
+    if any(not weight >= 0 for weight in (weights or {}).values()) or not suppression_weight >= 0:
+        raise InvalidParameter("a weight is negative", remedy="weights are numbers of at least 0")
+    if weights and not any(weights.get(name, 1.0) for name in by_name):
+        raise InvalidParameter("all weights are 0", remedy="give at least one attribute a weight")
+    if not 0 <= suppression_limit <= 1:
+        raise InvalidParameter(
+            "suppression_limit must be between 0 and 1", remedy="it is the share of records, for example 0.05"
+        )
     return Problem(
         classes,
         tuple(by_name[name] for name in classes.names),
         tuple(models),
         suppression_limit,
-        cost or LEAF_SHARE,
+        objective or LOSS,
         weights,
+        suppression_weight,
     )

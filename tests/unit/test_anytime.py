@@ -1,0 +1,143 @@
+"""Searches that may end early: what they found so far stays, and the bound is honest."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from discreet.classes import EquivalenceClasses
+from discreet.errors import InvalidParameter
+from discreet.privacy import KAnonymity, TCloseness
+from discreet.search.anytime import search_anytime
+from discreet.search.lattice import LARGEST_LATTICE, search, walk
+from discreet.search.problem import Problem, make_problem
+from discreet.table.hierarchy import Hierarchy
+from discreet.utility.registry import OBJECTIVES, build_objective
+
+
+def random_problem(
+    attributes: int, *, rows: int = 300, limit: float = 0.1, objective: str = "loss"
+) -> Problem:
+    """Attributes of six values, generalised to pairs, to low or high, and to nothing."""
+    rng = np.random.default_rng(7)
+    tree = [[str(v), f"pair{v // 2}", "low" if v < 4 else "high", "*"] for v in range(6)]
+    columns = {f"q{j}": rng.binomial(5, 0.3, rows).tolist() for j in range(attributes)}
+    classes = EquivalenceClasses.from_columns(columns, sensitive={"dx": rng.integers(0, 3, rows).tolist()})
+    ladders = [Hierarchy.of(domain.name, tree).ladder(domain) for domain in classes.attributes]
+    return make_problem(
+        classes, ladders, [KAnonymity(4)], suppression_limit=limit, objective=build_objective(objective)
+    )
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_it_proves_the_optimum_of_a_small_lattice(objective: str) -> None:
+    problem = random_problem(4, objective=objective)
+    found = search_anytime(problem, seconds=None)
+    assert found.optimal
+    assert found.gap == 0.0
+    assert found.best == search(problem).best == walk(problem).best
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_bound_is_honest_however_early_it_ends(objective: str) -> None:
+    problem = random_problem(4, objective=objective)
+    truth = walk(problem).best
+    assert truth is not None
+    gaps = []
+    for limit in (1, 10, 40, 120, 200):
+        found = search_anytime(problem, seconds=None, evaluations=limit)
+        assert found.bound <= truth.cost + problem.tolerance
+        assert found.best is not None
+        assert found.best.cost >= truth.cost - problem.tolerance
+        gaps.append(found.gap)
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_a_number_of_evaluations_fixes_the_result() -> None:
+    problem = random_problem(6)
+    first = search_anytime(problem, seconds=None, evaluations=150, threads=1)
+    assert first == search_anytime(random_problem(6), seconds=None, evaluations=150, threads=3)
+    assert 150 <= first.evaluated < 250
+
+
+def test_thirty_attributes_have_a_good_solution_at_once() -> None:
+    problem = random_problem(30, rows=200, limit=0.2)
+    assert problem.nodes == 4**30
+    started = time.monotonic()
+    found = search_anytime(problem, seconds=2)
+    assert time.monotonic() - started < 10
+    assert found.best is not None
+    assert found.best.suppressed <= 40
+    assert 0 < found.bound <= found.best.cost < 1
+    assert found.gap == pytest.approx((found.best.cost - found.bound) / found.best.cost)
+    assert not found.optimal
+    greedy = search_anytime(problem, seconds=None, evaluations=1)
+    assert greedy.best is not None
+    assert found.best.cost < 0.95 * greedy.best.cost
+
+
+def test_cancelling_keeps_the_best_so_far() -> None:
+    problem = random_problem(30, rows=200, limit=0.2)
+    asked = itertools.count()
+    found = search_anytime(problem, seconds=None, cancelled=lambda: next(asked) >= 5)
+    assert next(asked) == 6
+    assert found.best is not None
+    assert found.bound <= found.best.cost
+    assert not found.optimal
+
+
+@pytest.mark.parametrize("objective", ["loss", "discernibility", "kl-divergence"])
+def test_cancelling_the_full_search_gives_an_honest_bound(objective: str) -> None:
+    problem = random_problem(4, objective=objective)
+    truth = walk(problem).best
+    assert truth is not None
+    bounds = []
+    for patience in range(0, 30, 3):
+        asked = itertools.count()
+        found = search(problem, cancelled=lambda asked=asked, patience=patience: next(asked) >= patience)  # type: ignore[misc]
+        assert found.bound <= truth.cost + problem.tolerance
+        assert found.best is not None
+        bounds.append(found.bound)
+    assert bounds[0] < truth.cost
+    assert not search(problem, cancelled=lambda: True).optimal
+
+
+def test_an_unreachable_goal_is_said_so() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [1, 2, 3]})
+    ladder = Hierarchy.of("a", [["1", "*"], ["2", "*"], ["3", "*"]]).ladder(classes.attributes[0])
+    problem = make_problem(classes, [ladder], [KAnonymity(4)], suppression_limit=0.5)
+    for found in (search(problem), search_anytime(problem), walk(problem)):
+        assert found.best is None
+        assert not found.optimal
+        assert found.gap == 1.0
+        assert found.nearest.suppressed == 3
+
+
+def test_a_goal_that_only_finer_nodes_reach() -> None:
+    """Requirements that are not absorbing say nothing about finer nodes: all are looked at."""
+    classes = EquivalenceClasses.from_columns(
+        {"a": [1, 1, 1, 1, 2, 2]}, sensitive={"dx": ["x", "y", "x", "y", "x", "y"]}
+    )
+    ladder = Hierarchy.of("a", [["1", "*"], ["2", "*"]]).ladder(classes.attributes[0])
+    problem = make_problem(classes, [ladder], [TCloseness(0.0, "dx")], suppression_limit=0.0)
+    assert search(problem).best.node == search_anytime(problem).best.node == (0,)  # type: ignore[union-attr]
+
+
+def test_progress_is_told() -> None:
+    said: list[str] = []
+    search_anytime(random_problem(4), seconds=None, progress=said.append)
+    assert said[0] == "looking for a first solution"
+    assert "no generalisation costs less than" in said[-1]
+    said.clear()
+    search(random_problem(4), progress=said.append)
+    assert "100% settled" in said[-1]
+
+
+def test_too_large_a_lattice_is_refused_by_the_full_search() -> None:
+    with pytest.raises(InvalidParameter, match=rf"more than the {LARGEST_LATTICE:,}.*search_anytime"):
+        search(random_problem(12, rows=20))
+    with pytest.raises(InvalidParameter, match="evaluations must be at least 1"):
+        search_anytime(random_problem(2), evaluations=0)
