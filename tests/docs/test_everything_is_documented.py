@@ -27,6 +27,7 @@ from discreet.release.profile import _ProfileFile, profile_names
 from discreet.release.rules import RULES
 from discreet.release.schema import AUDIT_SCHEMA
 from discreet.table import DATA_TYPES
+from discreet.table.builders import BUILDERS, parameter_names
 from discreet.table.roles import ROLES
 
 
@@ -96,6 +97,13 @@ def test_settings_of_the_policy_file() -> None:
     documented = {part for name in names_in(page("policy-file.md")) for part in name.strip("[]").split(".")}
     assert wanted - documented == set()
     assert {*ROLES, *DATA_TYPES} - documented == set()
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_a_builder_of_hierarchies_and_its_parameters(name: str) -> None:
+    rows = sections(REFERENCE / "policy-file.md")["Hierarchies"].splitlines()
+    row = next(line for line in rows if line.startswith(f"| `{name}` |"))
+    assert set(parameter_names(BUILDERS[name])) - names_in(row) == set()
 
 
 @pytest.mark.parametrize("name", profile_names())
