@@ -32,6 +32,20 @@ class CellCost(Protocol):
         ...
 
 
+def leaf_loss(shares: FloatArray, leaves: int) -> FloatArray:
+    """What cells cost that may stand for these shares of a domain: (leaves under the node - 1) / (D - 1).
+
+    Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
+
+    >>> leaf_loss(np.array([1 / 3, 2 / 3, 1.0]), 3).round(6)
+    array([0. , 0.5, 1. ])
+    """
+    if leaves == 1:
+        return np.zeros_like(shares)
+    least = 1.0 / leaves
+    return np.asarray((shares - least) / (1.0 - least))
+
+
 @dataclass(frozen=True)
 class LeafShare:
     """Loss: the share of the domain a cell may stand for, scaled so that a single value costs 0 and ``*`` 1.
@@ -43,10 +57,7 @@ class LeafShare:
     name: ClassVar[str] = "loss"
 
     def generalised(self, ladder: Ladder, level: int, totals: FloatArray) -> FloatArray:
-        if ladder.leaves == 1:
-            return np.zeros(ladder.domain.size)
-        least = 1.0 / ladder.leaves
-        return (ladder.steps[level].shares - least) / (1.0 - least)
+        return leaf_loss(ladder.steps[level].shares, ladder.leaves)
 
     def suppressed(self, ladder: Ladder, totals: FloatArray) -> FloatArray:
         return np.ones(ladder.domain.size)
