@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import math
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -15,6 +15,7 @@ from rich.text import Text
 from discreet.measure import Measure
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Decision, Verdict
+from discreet.release.words import number, percent
 from discreet.risk.scorr import category
 
 STYLE: dict[Decision, tuple[str, str]] = {
@@ -38,40 +39,25 @@ KEY_MEASURES = (
 )
 
 
-def number(value: float | None) -> str:
-    """A number for people: four significant digits, thousands separated, infinity in words.
-
-    >>> number(0.51904), number(18109.0), number(float("inf")), number(1.0)
-    ('0.519', '18,109', 'infinite', '1')
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "infinite"
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-
-
 def show(audit: Audit) -> RenderableType:
     """The whole audit as something rich can print."""
     parts: list[RenderableType] = [headline(audit.verdict, audit), Text()]
     if audit.verdict.obstacles:
-        parts += [_title("What stands in the way"), obstacles(audit.verdict), Text()]
+        parts += [title("What stands in the way"), obstacles(audit.verdict), Text()]
     parts += [
-        _title("Measures"),
+        title("Measures"),
         _measures(audit),
         Text(),
-        _title("Extended risks (0 safe … 1 exposed)"),
+        title("Extended risks (0 safe … 1 exposed)"),
         _risks(audit),
     ]
     if audit.exposure is not None and audit.exposure.combinations:
-        parts += [Text(), _title("Combinations that single people out"), _combinations(audit)]
+        parts += [Text(), title("Combinations that single people out"), _combinations(audit)]
         if len(audit.exposure.contributions) > 1:
-            parts += [Text(), _title("What each attribute adds"), _contributions(audit)]
+            parts += [Text(), title("What each attribute adds"), _contributions(audit)]
     if audit.estimates:
-        parts += [Text(), _title("Estimates for the population"), _estimates(audit)]
-    parts += [Text(), *_footnotes(audit)]
+        parts += [Text(), title("Estimates for the population"), _estimates(audit)]
+    parts += [Text(), *_remarks(audit)]
     return Group(*parts)
 
 
@@ -96,10 +82,10 @@ def headline(verdict: Verdict, audit: Audit) -> RenderableType:
 
 def obstacles(verdict: Verdict) -> RenderableType:
     """The failed criteria, most important first."""
-    grid = _grid("", "asked", "found", "what to do")
+    table = grid("", "asked", "found", "what to do")
     for place, criterion in enumerate(verdict.obstacles, start=1):
-        _row(grid, f"{place}.", criterion.description, Text(criterion.found, style="red"), criterion.remedy)
-    return grid
+        row(table, f"{place}.", criterion.description, Text(criterion.found, style="red"), criterion.remedy)
+    return table
 
 
 def criterion_line(criterion: Criterion) -> Text:
@@ -116,12 +102,12 @@ def criterion_line(criterion: Criterion) -> Text:
 
 def _measures(audit: Audit) -> RenderableType:
     required = {(c.id, c.attribute): c for c in audit.verdict.criteria}
-    grid = _grid("measure", "of", "value", "required", "what it says")
+    table = grid("measure", "of", "value", "required", "what it says")
     for measure in audit.measures:
         if measure.name in KEY_MEASURES:
             asked = required.get((measure.name, measure.attribute))
-            _row(
-                grid,
+            row(
+                table,
                 measure.name,
                 measure.attribute or "",
                 Text(_value(measure), style="" if asked is None else "green" if asked.holds else "red"),
@@ -130,7 +116,7 @@ def _measures(audit: Audit) -> RenderableType:
                 else f"{'≥' if measure.better == 'higher' else '≤'} {number(asked.threshold)}",
                 measure.meaning,
             )
-    return grid
+    return table
 
 
 def _value(measure: Measure) -> str:
@@ -143,7 +129,7 @@ def _risks(audit: Audit) -> RenderableType:
     kinds: list[tuple[str, str | None]] = [("uniqueness", None), ("uniformity", None)]
     kinds += [("correlation", domain.name) for domain in audit.classes.sensitive]
     heads = [name if about is None else f"{name} with {about}" for name, about in kinds]
-    grid = _grid("attribute", *heads)
+    table = grid("attribute", *heads)
     extended = audit.verdict.profile.extended
     for attribute in (None, *audit.classes.names):
         cells = [Text("all together", style="bold") if attribute is None else Text(attribute)]
@@ -157,72 +143,76 @@ def _risks(audit: Audit) -> RenderableType:
             cell = Text(f"{risk.max:.2f} {grade}", style=GRADE[grade])
             cell.append(f"  mean {risk.mean:.2f}", style="dim")
             cells.append(cell)
-        _row(grid, *cells)
-    return grid
+        row(table, *cells)
+    return table
 
 
 def _combinations(audit: Audit) -> RenderableType:
     assert audit.exposure is not None
-    grid = _grid("known to the intruder", "unique", "in groups below 11", "pairs told apart")
+    table = grid("known to the intruder", "unique", "in groups below 11", "pairs told apart")
     for size in (1, 2, 3):
         for found in [c for c in audit.exposure.combinations if len(c.attributes) == size][:2]:
-            _row(
-                grid,
+            row(
+                table,
                 " + ".join(found.attributes),
                 f"{found.unique:.1%}",
                 f"{found.small:.1%}",
                 f"{found.separation:.1%}",
             )
-    return grid
+    return table
 
 
 def _contributions(audit: Audit) -> RenderableType:
     assert audit.exposure is not None
-    grid = _grid("without", "mean risk", "unique records", "smallest class")
+    table = grid("without", "mean risk", "unique records", "smallest class")
     for one in audit.exposure.contributions[:6]:
-        _row(
-            grid,
+        row(
+            table,
             one.attribute,
             f"{one.risk:.1%} → {one.risk_without:.1%}",
             f"{one.unique:.1%} → {one.unique_without:.1%}",
             f"{one.k} → {one.k_without}",
         )
-    return grid
+    return table
 
 
 def _estimates(audit: Audit) -> RenderableType:
-    grid = _grid("estimate", "value", "method", "assumes")
+    table = grid("estimate", "value", "method", "assumes")
     for estimate in audit.estimates:
-        _row(grid, estimate.name, number(estimate.value), estimate.method, estimate.assumptions)
-    return grid
+        row(table, estimate.name, number(estimate.value), estimate.method, estimate.assumptions)
+    return table
 
 
-def _footnotes(audit: Audit) -> list[RenderableType]:
-    lines = []
+def _remarks(audit: Audit) -> list[RenderableType]:
+    lines = ["Missing values: none in the audited columns."]
     if audit.missing:
-        told = "; ".join(f"{m.column}: {m.treatment}" for m in audit.missing)
-        lines.append(f"Missing values: {told}.")
-    else:
-        lines.append("Missing values: none in the audited columns.")
+        lines = [f"Missing values: {'; '.join(f'{m.column}: {m.treatment}' for m in audit.missing)}."]
     lines += [f"Note: {note}." for note in audit.notes]
     lines.append(f"Source of the thresholds: {audit.verdict.profile.source}.")
+    return footnotes(lines)
+
+
+def footnotes(lines: Sequence[str]) -> list[RenderableType]:
+    """Remarks below the tables."""
     return [Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in lines]
 
 
-def _title(text: str) -> Text:
+def title(text: str) -> Text:
+    """The heading of a table."""
     return Text(text, style="bold underline")
 
 
-def _grid(*heads: str) -> Grid:
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+def grid(*heads: str) -> Grid:
+    """A compact table."""
+    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     for head in heads:
-        grid.add_column(Text(head), overflow="fold")
-    return grid
+        table.add_column(Text(head), overflow="fold")
+    return table
 
 
-def _row(grid: Grid, *cells: str | Text) -> None:
+def row(table: Grid, *cells: str | Text) -> None:
     """Add a row of plain text: a column called ``age[years]`` is not markup."""
-    grid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+    table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
 
 
 def as_text(audit: Audit, *, width: int = 110) -> str:
