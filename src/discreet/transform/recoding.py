@@ -145,19 +145,19 @@ class Recoding:
         *,
         kept: NDArray[np.bool_],
         method: str,
-        ladders: Sequence[Ladder] | None = None,
+        ladders: Sequence[Ladder | None] | None = None,
         style: Style = "values",
     ) -> Recoding:
         """Local recoding: each group of classes shares one value per attribute.
 
         ``owner[c]`` is the group of class ``c`` and ``kept[g]`` whether group ``g`` is released. Numbers
-        become intervals and categories sets, or both their closest common ancestor (``style="hierarchy"``).
+        become intervals and categories sets, or both their closest common ancestor where there is a hierarchy
+        (``style="hierarchy"``). A missing number has no place in an interval: with it, numbers form a set.
         """
         columns = []
         for j, (domain, codes) in enumerate(zip(classes.attributes, classes.codes, strict=True)):
             ladder = ladders[j] if ladders is not None else None
-            if style == "hierarchy":
-                assert ladder is not None, "closest common ancestors need hierarchies"
+            if style == "hierarchy" and ladder is not None:
                 columns.append(_ancestors(ladder, codes, owner, len(kept)))
             else:
                 columns.append(_spans(domain, codes, owner, len(kept), ladder))
@@ -217,48 +217,58 @@ def _spans(
     ladder: Ladder | None,
 ) -> NewColumn:
     """Each group stands at the interval (numbers) or the set (categories) of its own values."""
-    indptr, members = _members(codes, owner, groups)
+    rank, tick, blank = (
+        by_number(domain, ladder)
+        if domain.is_numeric
+        else (np.arange(domain.size), np.arange(domain.size), 0)
+    )
+    code_at = np.argsort(rank)
+    indptr, members = _members(rank[codes], owner, groups)
     low = members[indptr[:-1]]
     high = members[indptr[1:] - 1]
     size = np.diff(indptr)
     leaves = ladder.leaves if ladder is not None else domain.size
-    interval = domain.is_numeric and not np.isnan(domain.numbers).any()
     if (size == 1).all():
         return NewColumn(
             domain.name, _with_null(domain), codes.astype(np.int32), np.full(len(codes), 1 / leaves), leaves
         )
-    labels = domain.labels()
-    if interval:
-        names = [
-            labels[a] if a == b else f"[{labels[a]}, {labels[b]}]" for a, b in zip(low, high, strict=True)
-        ]
-        width = _leaves_between(domain, ladder, low, high)
-    else:
-        names = [
-            labels[members[start]]
-            if stop == start + 1
-            else "{" + ", ".join(labels[code] for code in members[start:stop]) + "}"
-            for start, stop in itertools.pairwise(indptr)
-        ]
-        width = size
-    if size.max() == domain.size > 1 and not interval:
-        everything = size == domain.size
-        names = [ROOT if all_ else name for all_, name in zip(everything, names, strict=True)]
+    labels = np.array(domain.labels(), dtype=object)[code_at]
+    interval = high < blank
+    everything = ~interval & (size == domain.size) & (domain.size > 1)
+    names = []
+    for g, (start, stop) in enumerate(itertools.pairwise(indptr)):
+        if stop == start + 1:
+            names.append(labels[members[start]])
+        elif interval[g]:
+            names.append(f"[{labels[low[g]]}, {labels[high[g]]}]")
+        elif everything[g]:
+            names.append(ROOT)
+        else:
+            names.append("{" + ", ".join(labels[members[start:stop]]) + "}")
     values, where = _distinct(names)
-    return NewColumn(domain.name, values, where[owner], (width / leaves)[owner], leaves)
+    width = np.where(interval, tick[high] - tick[low] + 1, size)
+    shares = np.where(everything, 1.0, np.minimum(width / leaves, 1.0))
+    return NewColumn(domain.name, values, where[owner], shares[owner], leaves)
 
 
-def _leaves_between(
-    domain: Domain, ladder: Ladder | None, low: NDArray[np.int64], high: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """How many values of the whole domain lie in each interval: leaves of the hierarchy, if there is one."""
+def by_number(domain: Domain, ladder: Ladder | None) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """The values of a numeric attribute in the order of their numbers: place of each code, leaf of each place.
+
+    The leaf is counted among those of the hierarchy, if it has numbers, else among the values that occur.
+    Missing values come last; the third result is where they begin.
+
+    >>> by_number(Domain("x", pa.array(["10", "9", "?"])), None)
+    (array([1, 0, 2]), array([0, 1, 2]), 2)
+    """
+    order = np.argsort(domain.numbers, kind="stable")
+    rank = np.empty(domain.size, dtype=np.int64)
+    rank[order] = np.arange(domain.size)
+    blank = int((~np.isnan(domain.numbers)).sum())
     if ladder is None or ladder.leaf_numbers is None:
-        return high - low + 1
-    numbers = np.sort(ladder.leaf_numbers)
-    found = np.searchsorted(numbers, domain.numbers[high], "right") - np.searchsorted(
-        numbers, domain.numbers[low]
-    )
-    return np.asarray(found, dtype=np.int64)
+        return rank, np.arange(domain.size), blank
+    tick = np.searchsorted(np.sort(ladder.leaf_numbers), domain.numbers[order])
+    tick[blank:] = ladder.leaves + np.arange(domain.size - blank)
+    return rank, tick.astype(np.int64), blank
 
 
 def _distinct(names: Sequence[str]) -> tuple[pa.Array, Codes]:

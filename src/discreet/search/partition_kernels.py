@@ -1,0 +1,534 @@
+"""Compiled loops that divide classes into groups: pricing every cut of a group, and moving classes between groups."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+SET, INTERVAL, TREE = 0, 1, 2
+"""How the cell of a group is priced: by its distinct values, its span of numbers, its closest common ancestor."""
+CAPACITY = 48
+"""Groups of more classes take no part in refinement: their members are compared one by one."""
+
+
+class Space(NamedTuple):
+    """Classes as points, what a cell costs, and the requirements that counting decides.
+
+    ``place[c, j]`` is where class ``c`` stands in the order of attribute ``j``; ``start[j]`` is where the
+    attribute begins in the flat tables over places. ``tick`` is the leaf number of a place (``INTERVAL``);
+    from ``blank[j]`` on, places hold no number. ``tree[at[j] + level * size[j] + place]`` is the node above a
+    place and ``share`` the part of the domain under it, times the attribute's weight. ``unit`` is the price
+    of one value. A group needs ``least_records`` records, and at least ``least[t]`` distinct items of tally
+    ``t``; class ``c`` has the items ``item_ptr[c]:item_ptr[c + 1]``.
+    """
+
+    place: NDArray[np.int32]
+    kind: NDArray[np.int64]
+    size: NDArray[np.int64]
+    start: NDArray[np.int64]
+    tick: NDArray[np.int64]
+    blank: NDArray[np.int64]
+    unit: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    at: NDArray[np.int64]
+    tree: NDArray[np.int32]
+    share: NDArray[np.float64]
+    records: NDArray[np.int64]
+    least_records: int
+    item_ptr: NDArray[np.int64]
+    item: NDArray[np.int64]
+    tally: NDArray[np.int64]
+    least: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def _between(space: Space, j: int, low: int, high: int, level: int) -> tuple[float, int]:
+    """Price of a cell from place ``low`` to ``high``; for a tree also its level, which is at least ``level``."""
+    if space.kind[j] == INTERVAL:
+        if high >= space.blank[j] and low < space.blank[j]:
+            return space.weight[j], 0  # a number and a missing one share no interval
+        s = space.start[j]
+        return space.unit[j] * (space.tick[s + high] - space.tick[s + low] + 1), 0
+    base = space.at[j] + level * space.size[j]
+    while space.tree[base + low] != space.tree[base + high]:
+        base += space.size[j]
+        level += 1
+    return space.share[base + low], level
+
+
+@njit(cache=True, nogil=True)
+def _sweep(
+    space: Space,
+    line: NDArray[np.int32],
+    count: int,
+    backwards: bool,
+    stamp: NDArray[np.int64],
+    item_stamp: NDArray[np.int64],
+    version: int,
+    losses: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+) -> int:
+    """Loss and records of the first 1, 2, … classes of ``line``; returns how many it takes to meet the tallies.
+
+    Returns ``count + 1`` if even all of them do not suffice.
+    """
+    m = space.place.shape[1]
+    low = np.empty(m, dtype=np.int64)
+    high = np.empty(m, dtype=np.int64)
+    level = np.zeros(m, dtype=np.int64)
+    price = np.zeros(m)
+    found = np.zeros(space.least.size, dtype=np.int64)
+    total = 0.0
+    records = 0
+    enough = count + 1
+    for i in range(count):
+        c = line[count - 1 - i] if backwards else line[i]
+        records += space.records[c]
+        for j in range(m):
+            p = space.place[c, j]
+            if space.kind[j] == SET:
+                if stamp[space.start[j] + p] != version:
+                    stamp[space.start[j] + p] = version
+                    total += space.unit[j]
+                continue
+            if i == 0:
+                low[j] = p
+                high[j] = p
+            elif low[j] <= p <= high[j]:
+                continue
+            else:
+                low[j] = min(low[j], p)
+                high[j] = max(high[j], p)
+            new, level[j] = _between(space, j, low[j], high[j], level[j])
+            total += new - price[j]
+            price[j] = new
+        losses[i] = total * records
+        sizes[i] = records
+        if enough > count:
+            for e in range(space.item_ptr[c], space.item_ptr[c + 1]):
+                if item_stamp[space.item[e]] != version:
+                    item_stamp[space.item[e]] = version
+                    found[space.tally[e]] += 1
+            met = records >= space.least_records
+            for t in range(found.size):
+                met = met and found[t] >= space.least[t]
+            if met:
+                enough = i + 1
+    return enough
+
+
+@njit(cache=True, nogil=True)
+def _line(
+    space: Space, order: NDArray[np.int32], j: int, line: NDArray[np.int32], rank: NDArray[np.int64]
+) -> int:
+    """The classes of a group in the order in which attribute ``j`` is cut; returns how many values it has.
+
+    Numbers keep their order. Other values follow each other from the most frequent on; in a hierarchy this
+    holds for the children of the group's closest common ancestor, with the values under a child together.
+    ``rank[i]`` numbers the values along the line.
+    """
+    n = order.size
+    low, high = space.place[order[0], j], space.place[order[n - 1], j]
+    for i in range(n):
+        line[i] = order[i]
+    if space.kind[j] != INTERVAL and low != high:
+        below = np.int64(-1)
+        if space.kind[j] == TREE:
+            _, level = _between(space, j, low, high, 0)
+            below = space.at[j] + (level - 1) * space.size[j]
+        begin = np.empty(n + 1, dtype=np.int64)
+        records = np.zeros(n, dtype=np.int64)
+        blocks = 0
+        last = np.int64(-1)
+        for i in range(n):
+            p = np.int64(space.place[order[i], j])
+            block = np.int64(space.tree[below + p]) if below >= 0 else p
+            if block != last:
+                last = block
+                begin[blocks] = i
+                blocks += 1
+            records[blocks - 1] -= space.records[order[i]]
+        begin[blocks] = n
+        at = 0
+        for block in np.argsort(records[:blocks], kind="mergesort"):
+            for i in range(begin[block], begin[block + 1]):
+                line[at] = order[i]
+                at += 1
+    values = 0
+    for i in range(n):
+        if i and space.place[line[i], j] != space.place[line[i - 1], j]:
+            values += 1
+        rank[i] = values
+    return values + 1
+
+
+@njit(cache=True, nogil=True)
+def propose(
+    space: Space,
+    order: NDArray[np.int32],
+    lows: NDArray[np.int64],
+    highs: NDArray[np.int64],
+    strict: bool,
+    balance: float,
+    stamp: NDArray[np.int64],
+    item_stamp: NDArray[np.int64],
+    version: int,
+    losses: NDArray[np.float64],
+    cuts: NDArray[np.int64],
+) -> int:
+    """For each group the cheapest and the most even cut of each attribute; returns the next free version.
+
+    A group is ``order[j, low:high]``, sorted by attribute ``j``. ``losses[g, 2 * j]`` and ``cuts[g, 2 * j]``
+    are the summed loss of both parts after the cheapest cut and how many classes come before it, infinite
+    where no cut meets the requirements; ``2 * j + 1`` stands for the cut nearest to the weighted median.
+    """
+    m = space.place.shape[1]
+    widest = (highs - lows).max()
+    line = np.empty(widest, dtype=np.int32)
+    rank = np.empty(widest, dtype=np.int64)
+    left = np.empty(widest)
+    right = np.empty(widest)
+    left_size = np.empty(widest, dtype=np.int64)
+    right_size = np.empty(widest, dtype=np.int64)
+    losses[:] = np.inf
+    for g in range(lows.size):
+        n = highs[g] - lows[g]
+        aside = np.int64(balance * n) if n > 256 else 0
+        for j in range(m):
+            if _line(space, order[j, lows[g] : highs[g]], j, line, rank) == 1:
+                continue
+            first = _sweep(space, line, n, False, stamp, item_stamp, version, left, left_size)
+            last = n - _sweep(space, line, n, True, stamp, item_stamp, version + 1, right, right_size)
+            version += 2
+            nearest = np.int64(-1)
+            for narrow in range(2):
+                if narrow and losses[g, 2 * j] < np.inf:
+                    break
+                margin = 0 if narrow else aside
+                for cut in range(max(first, margin, 1), min(last, n - margin, n - 1) + 1):
+                    if strict and rank[cut] == rank[cut - 1]:
+                        continue
+                    loss = left[cut - 1] + right[n - cut - 1]
+                    uneven = abs(left_size[cut - 1] - right_size[n - cut - 1])
+                    if loss < losses[g, 2 * j] - 1e-9:
+                        losses[g, 2 * j] = loss
+                        cuts[g, 2 * j] = cut
+                    if nearest < 0 or uneven < nearest:
+                        nearest = uneven
+                        losses[g, 2 * j + 1] = loss
+                        cuts[g, 2 * j + 1] = cut
+    return version
+
+
+@njit(cache=True, nogil=True)
+def mark(
+    space: Space,
+    order: NDArray[np.int32],
+    lows: NDArray[np.int64],
+    highs: NDArray[np.int64],
+    attributes: NDArray[np.int64],
+    cuts: NDArray[np.int64],
+    after: NDArray[np.bool_],
+) -> None:
+    """Say of every class of the groups whether it comes after its group's cut."""
+    widest = (highs - lows).max()
+    line = np.empty(widest, dtype=np.int32)
+    rank = np.empty(widest, dtype=np.int64)
+    for g in range(lows.size):
+        n = highs[g] - lows[g]
+        _line(space, order[attributes[g], lows[g] : highs[g]], attributes[g], line, rank)
+        for i in range(n):
+            after[line[i]] = i >= cuts[g]
+
+
+@njit(cache=True, nogil=True)
+def divide(
+    order: NDArray[np.int32], lows: NDArray[np.int64], highs: NDArray[np.int64], after: NDArray[np.bool_]
+) -> None:
+    """Cut groups in two: their classes stay sorted by every attribute inside both parts."""
+    spare = np.empty((highs - lows).max(), dtype=np.int32)
+    for g in range(lows.size):
+        for j in range(order.shape[0]):
+            here, there = lows[g], 0
+            for i in range(lows[g], highs[g]):
+                c = order[j, i]
+                if after[c]:
+                    spare[there] = c
+                    there += 1
+                else:
+                    order[j, here] = c
+                    here += 1
+            for i in range(there):
+                order[j, here + i] = spare[i]
+
+
+@njit(cache=True, nogil=True)
+def gather(
+    space: Space,
+    owner: NDArray[np.int64],
+    members: NDArray[np.int32],
+    count: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    share: NDArray[np.float64],
+) -> None:
+    """List the classes of every group, its records and what one of them loses; large groups are not listed."""
+    count[:] = 0
+    sizes[:] = 0
+    for c in range(owner.size):
+        g = owner[c]
+        if count[g] < CAPACITY:
+            members[g, count[g]] = c
+        count[g] += 1
+        sizes[g] += space.records[c]
+    for g in range(count.size):
+        if count[g] <= CAPACITY:
+            share[g] = _share(space, members[g], count[g])
+
+
+@njit(cache=True, nogil=True)
+def _share(space: Space, group: NDArray[np.int32], count: int) -> float:
+    """What one record of a small group loses."""
+    total = 0.0
+    for j in range(space.place.shape[1]):
+        first = space.place[group[0], j]
+        if space.kind[j] != SET:
+            low = high = first
+            for i in range(1, count):
+                p = space.place[group[i], j]
+                low = min(low, p)
+                high = max(high, p)
+            price, _ = _between(space, j, low, high, 0)
+            total += price
+        elif space.size[j] <= 64:
+            seen = np.uint64(0)
+            for i in range(count):
+                seen |= np.uint64(1) << np.uint64(space.place[group[i], j])
+            while seen:
+                seen &= seen - np.uint64(1)
+                total += space.unit[j]
+        else:
+            for i in range(count):
+                new = True
+                for before in range(i):
+                    if space.place[group[before], j] == space.place[group[i], j]:
+                        new = False
+                        break
+                if new:
+                    total += space.unit[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _met(
+    space: Space,
+    group: NDArray[np.int32],
+    count: int,
+    records: int,
+    item_stamp: NDArray[np.int64],
+    version: int,
+) -> bool:
+    """Whether a small group meets the requirements that counting decides."""
+    if count == 0 or records < space.least_records:
+        return False
+    if space.least.size == 0:
+        return True
+    found = np.zeros(space.least.size, dtype=np.int64)
+    for i in range(count):
+        for e in range(space.item_ptr[group[i]], space.item_ptr[group[i] + 1]):
+            if item_stamp[space.item[e]] != version:
+                item_stamp[space.item[e]] = version
+                found[space.tally[e]] += 1
+    return bool((found >= space.least).all())
+
+
+@njit(cache=True, nogil=True)
+def exchange(
+    space: Space,
+    line: NDArray[np.int32],
+    reach: int,
+    owner: NDArray[np.int64],
+    members: NDArray[np.int32],
+    count: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    share: NDArray[np.float64],
+    item_stamp: NDArray[np.int64],
+    version: int,
+    once: bool,
+    partner: NDArray[np.int64],
+) -> int:
+    """Move classes to, or swap them with, groups of their neighbours while that lowers the loss.
+
+    ``line`` is an order of all classes in which near ones are likely to be similar. With ``once``
+    a group takes part in one exchange only; ``partner`` then names the other group. Returns the next free
+    version of ``item_stamp``.
+    """
+    n = owner.size
+    without = np.empty(CAPACITY + 1, dtype=np.int32)
+    joined = np.empty(CAPACITY + 1, dtype=np.int32)
+    for i in range(n):
+        c = line[i]
+        g = owner[c]
+        if count[g] > CAPACITY or (once and partner[g] >= 0):
+            continue
+        fresh = True
+        rest = 0
+        rest_share = 0.0
+        free = False
+        for step in range(-reach, reach + 1):
+            if step == 0 or not 0 <= i + step < n:
+                continue
+            h = owner[line[i + step]]
+            if h == g or count[h] >= CAPACITY or (once and partner[h] >= 0):
+                continue
+            if fresh:
+                fresh = False
+                rest = 0
+                for e in range(count[g]):
+                    if members[g, e] != c:
+                        without[rest] = members[g, e]
+                        rest += 1
+                free = _met(space, without, rest, sizes[g] - space.records[c], item_stamp, version)
+                version += 1
+                rest_share = _share(space, without, rest) if rest else 0.0
+            weight = space.records[c]
+            now = share[g] * sizes[g] + share[h] * sizes[h]
+            for e in range(count[h]):
+                joined[e] = members[h, e]
+            joined[count[h]] = c
+            joined_share = _share(space, joined, count[h] + 1)
+            if free:
+                then = rest_share * (sizes[g] - weight) + joined_share * (sizes[h] + weight)
+                if then < now - 1e-9:
+                    for e in range(rest):
+                        members[g, e] = without[e]
+                    members[h, count[h]] = c
+                    count[g] -= 1
+                    count[h] += 1
+                    sizes[g] -= weight
+                    sizes[h] += weight
+                    share[g] = rest_share
+                    share[h] = joined_share
+                    owner[c] = h
+                    partner[g] = h
+                    partner[h] = g
+                    break
+            if rest_share >= share[g] - 1e-12:
+                continue  # without c the group is no smaller: a swap is found from the other side
+            best = now - 1e-9
+            chosen = -1
+            for e in range(count[h]):
+                d = members[h, e]
+                other = space.records[d]
+                if sizes[g] - weight + other < space.least_records:
+                    continue
+                if sizes[h] - other + weight < space.least_records:
+                    continue
+                if rest_share * (sizes[g] - weight + other) >= best:
+                    continue
+                without[rest] = d
+                here = _share(space, without, rest + 1) * (sizes[g] - weight + other)
+                if here >= best:
+                    continue
+                joined[e] = c
+                there = _share(space, joined, count[h]) * (sizes[h] - other + weight)
+                if here + there < best:
+                    good = True
+                    if space.least.size:
+                        good = _met(space, without, rest + 1, sizes[g], item_stamp, version) and _met(
+                            space, joined, count[h], sizes[h], item_stamp, version + 1
+                        )
+                        version += 2
+                    if good:
+                        best = here + there
+                        chosen = e
+                joined[e] = d
+            if chosen >= 0:
+                d = members[h, chosen]
+                other = space.records[d]
+                for e in range(rest):
+                    members[g, e] = without[e]
+                members[g, rest] = d
+                members[h, chosen] = c
+                sizes[g] += other - weight
+                sizes[h] += weight - other
+                share[g] = _share(space, members[g], count[g])
+                share[h] = _share(space, members[h], count[h])
+                owner[c] = h
+                owner[d] = g
+                partner[g] = h
+                partner[h] = g
+                break
+    return version
+
+
+@njit(cache=True, nogil=True)
+def meet(
+    space: Space,
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    rest: NDArray[np.int64],
+    slots: NDArray[np.int32],
+    cell: NDArray[np.int64],
+    good: NDArray[np.bool_],
+    item_stamp: NDArray[np.int64],
+    version: int,
+) -> tuple[int, int]:
+    """Put the classes ``rest`` that agree on the codes in ``rows`` into cells; says which have enough in them.
+
+    ``codes[r, c]`` is the node above class ``c`` under one attribute at one level. Fills ``cell`` for each of
+    ``rest`` and ``good`` for each cell; returns how many cells there are and the next free version.
+    ``slots`` is an open-addressing table whose length is a power of two, above twice the length of ``rest``.
+    """
+    mask = slots.size - 1
+    slots[:] = -1
+    n = rest.size
+    first = np.empty(n, dtype=np.int64)
+    records = np.empty(n, dtype=np.int64)
+    count = np.zeros(n + 1, dtype=np.int64)
+    cells = 0
+    for i in range(n):
+        c = rest[i]
+        key = np.uint64(14695981039346656037)
+        for r in rows:
+            key = (key ^ np.uint64(codes[r, c])) * np.uint64(1099511628211)
+        key ^= key >> np.uint64(29)
+        slot = np.int64(key & np.uint64(mask))
+        while True:
+            held = slots[slot]
+            same = held >= 0
+            if same:
+                for r in rows:
+                    if codes[r, first[held]] != codes[r, c]:
+                        same = False
+                        break
+            elif held < 0:
+                held = cells
+                slots[slot] = held
+                first[held] = c
+                records[held] = 0
+                cells += 1
+                same = True
+            if same:
+                cell[i] = held
+                records[held] += space.records[c]
+                count[held + 1] += 1
+                break
+            slot = (slot + 1) & mask
+    for g in range(cells):
+        good[g] = records[g] >= space.least_records
+    if space.least.size:
+        listed = np.empty(n, dtype=np.int32)
+        start = np.cumsum(count)
+        at = start.copy()
+        for i in range(n):
+            listed[at[cell[i]]] = rest[i]
+            at[cell[i]] += 1
+        for g in range(cells):
+            if good[g]:
+                members = listed[start[g] : start[g + 1]]
+                good[g] = _met(space, members, members.size, records[g], item_stamp, version)
+                version += 1
+    return cells, version
