@@ -15,7 +15,7 @@ from rich.text import Text
 from discreet.measure import Measure
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Decision, Verdict
-from discreet.release.words import number, percent
+from discreet.release.words import number
 from discreet.risk.scorr import category
 
 STYLE: dict[Decision, tuple[str, str]] = {
@@ -112,7 +112,7 @@ def _measures(audit: Audit) -> RenderableType:
                 measure.attribute or "",
                 Text(_value(measure), style="" if asked is None else "green" if asked.holds else "red"),
                 ""
-                if asked is None
+                if asked is None or asked.threshold is None
                 else f"{'≥' if measure.better == 'higher' else '≤'} {number(asked.threshold)}",
                 measure.meaning,
             )
