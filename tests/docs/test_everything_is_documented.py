@@ -39,9 +39,22 @@ def page(name: str) -> str:
 
 
 def command(name: str) -> click.Command:
-    found = cli.get_command(click.Context(cli), name)
-    assert found is not None
+    """A command by its name; one of a group is named with the group: ``hierarchy build``."""
+    found: click.Command = cli
+    for part in name.split(" "):
+        assert isinstance(found, click.Group)
+        inner = found.get_command(click.Context(found), part)
+        assert inner is not None
+        found = inner
     return found
+
+
+def every_command() -> Iterator[str]:
+    for name in COMMANDS:
+        yield name
+        found = command(name)
+        if isinstance(found, click.Group):
+            yield from (f"{name} {inner}" for inner in found.list_commands(click.Context(found)))
 
 
 def options_of(name: str) -> set[str]:
@@ -62,7 +75,7 @@ def documented_for(name: str) -> str:
     )
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", list(every_command()))
 def test_a_command_and_its_options(name: str) -> None:
     documented = set(re.findall(r"`(-{1,2}[a-z][a-z-]*)", documented_for(name))) - {
         "-h",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table.domain import Domain
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchy import ROOT, Hierarchy
 from discreet.table.spec import (
     Builder,
     Level,
@@ -244,7 +244,10 @@ class Sets(Builder):
                     f"level {number} of sets has {unknown} members that are no labels of level {number - 1}",
                     remedy="members of a level are the labels of the level below it",
                 )
-            current = [group_of.get(label, self.others or label) for label in current]
+            # A suppressed value is no further value, so it is not one of the others.
+            current = [
+                group_of.get(label, label if label == ROOT else self.others or label) for label in current
+            ]
             levels.append(labelled_level(current, nowhere, leaves))
         return finish(domain, leaves, levels)
 
@@ -264,9 +267,8 @@ def check_texts(builder: str, name: str, given: object) -> tuple[str, ...]:
 def labelled_level(labels: Sequence[str], apart: NDArray[np.bool_], leaves: Sequence[str]) -> Level:
     """The level in which equal labels are one node."""
     wanted = [leaf if mark else label for leaf, label, mark in zip(leaves, labels, apart, strict=True)]
-    places: dict[str, int] = {}
-    codes = np.array([places.setdefault(label, len(places)) for label in wanted], dtype=np.int32)
-    return codes, list(places)
+    found = pa.array(wanted, pa.string()).dictionary_encode()
+    return found.indices.to_numpy(zero_copy_only=False).astype(np.int32), found.dictionary.to_pylist()
 
 
 def grouped_level(
@@ -280,7 +282,7 @@ def grouped_level(
     order = np.lexsort((rank, groups))
     order = order[~apart[order]]
     keys, starts = np.unique(groups[order], return_index=True)
-    ends = np.append(starts[1:], len(order))
+    ends = np.append(starts, len(order))[1:]
     labels = {}
     for key, start, end in zip(keys.tolist(), starts.tolist(), ends.tolist(), strict=True):
         # Many members cannot be shown anyway, so only the first ones are looked up.

@@ -284,6 +284,20 @@ def read_rows(path: str | PathLike[str], *, delimiter: str = ";") -> tuple[list[
     return rows, lines
 
 
+def missing_values(known: Iterable[str], domain: Domain) -> list[int]:
+    """The codes of the values that are not among the known ones; ``7`` is known where ``7.0`` is asked for.
+
+    >>> missing_values(["7", "8"], Domain("x", pa.array([7.0, 9.0])))
+    [1]
+    """
+    leaves = set(known)
+    return [
+        code
+        for code, value in enumerate(domain.values.to_pylist())
+        if (label := str(value)) not in leaves and not (label.endswith(".0") and label[:-2] in leaves)
+    ]
+
+
 def problems(rows: Sequence[Sequence[str]], lines: Sequence[int] | None = None) -> Iterable[str]:
     """Everything that is wrong with the rows of a hierarchy, each with its line; values are not quoted.
 

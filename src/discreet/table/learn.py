@@ -69,14 +69,17 @@ def learn(domain: Domain, totals: Totals | None = None, *, type: DataType | None
     if len(leaves) - int(apart.sum()) < 3:
         return finish(domain, leaves, [])
     levels = _levels(domain, leaves, weights, apart, type)
-    return pruned(finish(domain, leaves, levels))
+    return _pruned(finish(domain, leaves, levels), int(apart.sum()))
 
 
-def pruned(hierarchy: Hierarchy) -> Hierarchy:
-    """The hierarchy without levels that merge nothing, and with at most ``MAX_LEVELS`` below the root."""
+def _pruned(hierarchy: Hierarchy, apart: int) -> Hierarchy:
+    """The hierarchy without levels that merge nothing or all, and with at most ``MAX_LEVELS`` below the root.
+
+    ``apart`` leaves have a node of their own on every level but the last.
+    """
     kept = [0]
     for level in range(1, hierarchy.height):
-        if 1 < len(hierarchy.labels[level]) < len(hierarchy.labels[kept[-1]]):
+        if 1 + apart < len(hierarchy.labels[level]) < len(hierarchy.labels[kept[-1]]):
             kept.append(level)
     if len(kept) > MAX_LEVELS + 1:
         picks = np.linspace(1, len(kept) - 1, MAX_LEVELS).round().astype(int)
@@ -191,15 +194,15 @@ def _equal_widths(values: Floats, mass: Floats) -> list[tuple[float, ...]] | Non
 
 
 def _round_up(number: float) -> float:
-    """The next number of the kind 5, 10, 50, 100, 500 …; at least 2.
+    """The next number of the kind 2, 5, 10, 20, 50, 100 …
 
-    >>> [_round_up(n) for n in (1.2, 3.6, 7, 15, 300)]
-    [2, 5, 10, 50, 500]
+    >>> [_round_up(n) for n in (0.2, 3.6, 7, 15, 300)]
+    [2, 5, 10, 20, 500]
     """
     if number <= 2:
         return 2
     power: int = 10 ** math.floor(math.log10(number))
-    return next(step * power for step in (1, 5, 10) if step * power >= number)
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= number)
 
 
 def _round_cuts(values: Floats, mass: Floats, whole: bool) -> list[tuple[float, ...]]:
@@ -244,7 +247,8 @@ def _roundest(low: float, high: float, near: float, whole: bool) -> float:
     """
     if low < 0 <= high:
         return 0
-    power = math.ceil(math.log10(max(abs(low), abs(high))))
+    # Powers of ten that a float can hold, fractions of the last one included.
+    power = min(max(math.ceil(math.log10(max(abs(low), abs(high)))), -280), 308)
     for exponent in range(power, power - 18, -1):
         for factor in (1.0, 0.5, 0.25, 0.2):
             step = factor * 10.0**exponent
@@ -300,30 +304,33 @@ def _generalised(leaves: Sequence[str], weights: Floats, apart: NDArray[np.bool_
     values = [parse(leaf) for leaf in leaves]
     spans = [_as_interval(value) for value in values]
     apart = apart | np.array([span is None for span in spans], dtype=bool)
-    known = [span for span in spans if span is not None]
-    if len(known) < 3:
+    if len(leaves) - int(apart.sum()) < 3:
         return None
     keys = sorted((at for at in range(len(leaves)) if not apart[at]), key=lambda at: _place(spans[at]))
     rank = np.full(len(leaves), len(leaves), dtype=np.int64)
     rank[keys] = np.arange(len(keys))
 
+    # Spans in the order of their ends: the last one of a group says where its hull ends.
+    by_end = sorted(keys, key=lambda at: _end(spans[at]))
+    end_rank = np.zeros(len(leaves), dtype=np.int64)
+    end_rank[by_end] = np.arange(len(keys))
+    ordered = np.array(keys)
+
     def hull(groups: NDArray[np.int64]) -> Level:
-        level = grouped_level(groups, rank, apart, leaves)
-        names = list(level[1])
-        members: dict[int, Interval | None] = {}
-        for at in keys:
-            code = int(level[0][at])
-            span = spans[at]
-            assert span is not None
-            so_far = members.get(code, span)
-            members[code] = None if so_far is None else so_far.hull(span)
-        sizes = np.bincount(level[0], minlength=len(names))
-        hulls = [
-            str(members[code]) if sizes[code] > 1 and members.get(code) is not None else name
-            for code, name in enumerate(names)
-        ]
+        codes, names = grouped_level(groups, rank, apart, leaves)
+        starts = np.unique(groups[ordered], return_index=True)[1]
+        ends = np.maximum.reduceat(end_rank[ordered], starts)
+        sizes = np.bincount(codes)
+        hulls = list(names)
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            first, last = spans[keys[start]], spans[by_end[end]]
+            assert first is not None
+            assert last is not None
+            whole = first.hull(last)
+            if whole is not None and sizes[codes[keys[start]]] > 1:
+                hulls[codes[keys[start]]] = str(whole)
         # Where intervals overlap two hulls may be the same; the sets of their members never are.
-        return level[0], hulls if len(set(hulls)) == len(hulls) else names
+        return codes, hulls if len(set(hulls)) == len(hulls) else names
 
     return [hull(groups) for groups in _in_order(rank, weights, apart)]
 
@@ -339,9 +346,14 @@ def _as_interval(value: Value) -> Interval | None:
     return value if isinstance(value, Interval) else None
 
 
-def _place(span: Interval | None) -> tuple[float, float]:
+def _place(span: Interval | None) -> tuple[float, bool, float]:
     assert span is not None
-    return span.low, span.high
+    return span.low, not span.closed_low, span.high
+
+
+def _end(span: Interval | None) -> tuple[float, bool]:
+    assert span is not None
+    return span.high, span.closed_high
 
 
 # ── codes and categories ──────────────────────────────────────────────────────────────────────────────
@@ -349,7 +361,7 @@ def _place(span: Interval | None) -> tuple[float, float]:
 
 def _are_codes(leaves: Sequence[str], apart: NDArray[np.bool_]) -> bool:
     """Whether values are codes of one length with digits in them, as postcodes and diagnoses are."""
-    real = pa.array([leaf for leaf, mark in zip(leaves, apart, strict=True) if not mark and leaf != "*"])
+    real = pa.array([leaf for leaf, mark in zip(leaves, apart, strict=True) if not mark])
     if len(real) < 8:
         return False
     lengths = pc.min_max(pc.utf8_length(real)).as_py()
@@ -374,15 +386,15 @@ def _merged(leaves: Sequence[str], weights: Floats, apart: NDArray[np.bool_]) ->
     size = len(order)
     steps = min(MAX_LEVELS, math.ceil(math.log2(size)))
     wanted = [max(2, round(size ** (1 - step / steps))) for step in range(1, steps)]
-    parents = _huffman(weights[order].tolist())
+    parents = np.array(_huffman(weights[order].tolist()))
     rank = np.arange(len(leaves), dtype=np.int64)
     levels = []
     for target in wanted:
-        # After the merges that leave `target` groups, a leaf's group is its highest ancestor so far.
-        top = np.arange(2 * size - target)
-        for node in range(2 * size - target - 1, -1, -1):
-            if parents[node] < 2 * size - target:
-                top[node] = top[parents[node]]
+        # Of the merges only those are done that leave `target` groups; a leaf's group is its highest ancestor.
+        done = 2 * size - target
+        top = np.where(parents < done, parents, np.arange(2 * size - 1))
+        while not np.array_equal(above := top[top], top):
+            top = above
         groups = np.zeros(len(leaves), dtype=np.int64)
         groups[order] = top[:size]
         levels.append(grouped_level(groups, rank, apart, leaves))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table.domain import MISSING_MARKS, Domain
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchy import ROOT, Hierarchy
 
 Totals = NDArray[np.integer]
 Level = tuple[NDArray[np.int32], Sequence[str]]
@@ -112,8 +112,9 @@ def texts(domain: Domain) -> list[str]:
 
 
 def marks(labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Which values only say that one is missing: they stay apart up to the root, as a null does."""
-    return np.fromiter((label in MISSING_MARKS for label in labels), dtype=bool, count=len(labels))
+    """Which values only say that one is missing or suppressed: they stay apart up to the root, as nulls do."""
+    silent = {*MISSING_MARKS, ROOT}
+    return np.fromiter((label in silent for label in labels), dtype=bool, count=len(labels))
 
 
 def numbers(domain: Domain, builder: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], bool]:
@@ -172,5 +173,5 @@ def make_level(
 def finish(domain: Domain, leaves: Sequence[str], levels: Sequence[Level]) -> Hierarchy:
     """The hierarchy with these levels and a root; one without leaves gets the root as its only one."""
     if not leaves:
-        return Hierarchy.of(domain.name, [("*", "*")])
+        return Hierarchy.of(domain.name, [(ROOT, ROOT)])
     return Hierarchy.of_levels(domain.name, leaves, levels)
