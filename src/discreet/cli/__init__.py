@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, GoalUnreachable, RequirementNotMet
 
 EXIT_NOT_MET = 1
 EXIT_BAD_INPUT = 2
@@ -18,24 +18,32 @@ EXIT_CANCELLED = 130
 
 COMMANDS = {
     "audit": "discreet.cli.audit:audit",
+    "recommend": "discreet.cli.anonymize:recommend",
+    "anonymize": "discreet.cli.anonymize:anonymize",
+    "apply": "discreet.cli.anonymize:apply",
+    "compare-methods": "discreet.cli.anonymize:compare_methods",
     "check": "discreet.cli.check:check",
-    "example": "discreet.cli.small:example",
-    "hierarchy": "discreet.cli.hierarchy:hierarchy",
-    "profiles": "discreet.cli.small:profiles",
-    "report": "discreet.cli.audit:report",
-    "schema": "discreet.cli.small:schema",
     "suggest": "discreet.cli.suggest:suggest",
+    "hierarchy": "discreet.cli.hierarchy:hierarchy",
+    "report": "discreet.cli.audit:report",
+    "profiles": "discreet.cli.small:profiles",
+    "schema": "discreet.cli.small:schema",
+    "example": "discreet.cli.small:example",
 }
 
 SHORT = {
     "audit": "Say whether a table may be released, with reasons, numbers and sources.",
+    "recommend": "Say the smallest changes that would turn the verdict.",
+    "anonymize": "Write a release that meets the policy, at the least loss, verified.",
+    "apply": "Apply a recipe to other rows.",
+    "compare-methods": "Anonymise by several methods and show risk against loss.",
     "check": "Exit with 0 if every requirement of a policy holds, with 1 if not. For pipelines.",
-    "example": "Write a made-up town's tables to try things on.",
-    "hierarchy": "Build, show or check how the values of a column may be generalised.",
-    "profiles": "List the profiles by which a release can be judged.",
-    "report": "Write the audit as one HTML page for people.",
-    "schema": "Print the JSON schema of `discreet audit --json`.",
     "suggest": "Write a commented policy with a suggested role for every column.",
+    "hierarchy": "Build, show or check how the values of a column may be generalised.",
+    "report": "Write the audit as one HTML page for people.",
+    "profiles": "List the profiles by which a release can be judged.",
+    "schema": "Print the JSON schema of `discreet audit --json`.",
+    "example": "Write a made-up town's tables to try things on.",
 }
 
 
@@ -136,7 +144,7 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
     """Tell what went wrong and what to do; the exit code that goes with it."""
     if isinstance(error, DiscreetError):
         tell(error.code, in_options(error.message), in_options(error.remedy))
-        return EXIT_BAD_INPUT
+        return EXIT_NOT_MET if isinstance(error, GoalUnreachable | RequirementNotMet) else EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
         about = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "discreet"
         tell("usage", error.format_message().rstrip("."), f"see `{about} --help`")

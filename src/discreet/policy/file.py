@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,6 +17,7 @@ from tomlkit.items import Comment
 from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
+from discreet.policy.plan import Method, Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
@@ -59,11 +61,28 @@ class _Population(_Strict):
     sampling_fraction: Annotated[float, Field(gt=0, le=1)]
 
 
+class _Anonymize(_Strict):
+    method: Method = Plan.method
+    objective: str = Plan.objective
+    suppression_limit: Annotated[float, Field(ge=0, le=1)] = Plan.suppression_limit
+    suppression_weight: Annotated[float, Field(ge=0)] = Plan.suppression_weight
+    weights: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
+    keep: list[str] = Field(default_factory=list)
+    suppressed: Literal["drop", "star"] = Plan.suppressed
+    person: Literal["pseudonymise", "drop"] = Plan.person
+    seconds: Annotated[float, Field(gt=0)] = Plan.seconds
+    label: str | None = None
+
+    def plan(self) -> Plan:
+        return Plan(**{**self.model_dump(), "keep": tuple(self.keep)})
+
+
 class _File(_Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
     population: _Population | None = None
     read: _Read = Field(default_factory=_Read)
+    anonymize: _Anonymize = Field(default_factory=_Anonymize)
     columns: dict[str, _Column] = Field(default_factory=dict)
     require: list[dict[str, object]] = Field(default_factory=list)
 
@@ -149,6 +168,7 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         profile=parsed.profile,
         sampling_fraction=None if parsed.population is None else parsed.population.sampling_fraction,
         read={key: value for key, value in parsed.read.model_dump().items() if value not in (None, [])},
+        plan=parsed.anonymize.plan(),
     )
 
 
@@ -210,6 +230,16 @@ def dumps(
         for key, value in policy.read.items():
             read.add(key, tomlkit.item(value))
         document.add("read", read)
+    changed = {
+        one.name: getattr(policy.plan, one.name)
+        for one in dataclasses.fields(Plan)
+        if getattr(policy.plan, one.name) != getattr(Plan(), one.name)
+    }
+    if changed:
+        anonymize = tomlkit.table()
+        for key, value in changed.items():
+            anonymize.add(key, tomlkit.item(list(value) if isinstance(value, tuple) else value))
+        document.add("anonymize", anonymize)
     columns = tomlkit.table(is_super_table=True)
     for column in policy.columns:
         columns.add(column.name, _column_item(column, (notes or {}).get(column.name, ())))

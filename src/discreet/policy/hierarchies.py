@@ -29,6 +29,16 @@ class FittedHierarchy:
     def learned(self) -> bool:
         return self.origin == LEARNED
 
+    def known(self, level: int) -> dict[str, str]:
+        """What every value of the hierarchy becomes at a level, also those that the table does not have."""
+        return dict(
+            zip(
+                self.hierarchy.labels[0],
+                (self.hierarchy.labels[level][node] for node in self.hierarchy.nodes[level]),
+                strict=True,
+            )
+        )
+
 
 LEARNED = "learned from the data"
 

@@ -25,7 +25,8 @@ class Plan:
     ``suppression_limit`` is the largest share of records that may be suppressed; ``weights`` say how much an
     attribute matters (1 if not named); ``keep`` names quasi-identifiers that must stay as they are;
     ``suppressed`` says whether suppressed records are left out or shown with ``*``; ``person`` whether person
-    ids are replaced by keyed hashes or left out; ``seconds`` limits searches that can stop early.
+    ids are replaced by keyed hashes or left out; ``seconds`` limits searches that can stop early; ``label`` is
+    the attribute that the ``classification`` objective wants to predict.
     """
 
     method: Method = "auto"
@@ -37,3 +38,4 @@ class Plan:
     suppressed: Literal["drop", "star"] = "drop"
     person: Literal["pseudonymise", "drop"] = "pseudonymise"
     seconds: float = 60.0
+    label: str | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from discreet.errors import InvalidPolicy, UnknownColumn
+from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.table import Column, DataType, Table
 from discreet.table.builders import Builder
@@ -63,6 +64,7 @@ class Policy:
     profile: str = DEFAULT_PROFILE
     sampling_fraction: float | None = None
     read: Mapping[str, object] = field(default_factory=dict)
+    plan: Plan = field(default_factory=Plan)
 
     @classmethod
     def of(

@@ -1,0 +1,175 @@
+"""Recommend: the smallest changes that would turn the verdict, each found by search and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from discreet.policy import Policy
+from discreet.policy.hierarchies import hierarchies
+from discreet.policy.plan import Plan
+from discreet.privacy import PrivacyModel
+from discreet.release.anonymize import goals
+from discreet.release.audit import Progress
+from discreet.release.profile import load_profile
+from discreet.search.lattice import LARGEST_LATTICE, Found, search
+from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
+from discreet.table import Table
+
+FEW = 0.05
+"""Suppressing up to this share of the records counts as suppressing a few."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One way to meet the requirements, and what it costs."""
+
+    change: str
+    loss: float
+    suppressed: int
+    suppressed_share: float
+    levels: dict[str, int]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "change": self.change,
+            "loss": self.loss,
+            "suppressed": self.suppressed,
+            "suppressed_share": self.suppressed_share,
+            "levels": dict(self.levels),
+        }
+
+
+@dataclass(frozen=True)
+class Obstruction:
+    """What one requirement costs: the least loss with it and without it."""
+
+    requirement: str
+    loss_with: float | None
+    loss_without: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "requirement": self.requirement,
+            "loss_with": self.loss_with,
+            "loss_without": self.loss_without,
+        }
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Ways that meet every requirement, cheapest first, and what each requirement costs."""
+
+    recommendations: tuple[Recommendation, ...]
+    obstructions: tuple[Obstruction, ...]
+    first_steps: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "schema": "discreet-advice-1",
+            "first_steps": list(self.first_steps),
+            "recommendations": [one.to_dict() for one in self.recommendations],
+            "obstructions": [one.to_dict() for one in self.obstructions],
+        }
+
+
+def recommend(
+    table: Table, policy: Policy, *, plan: Plan | None = None, progress: Progress | None = None
+) -> Advice:
+    """The smallest changes under which every requirement of the policy and its profile holds.
+
+    Looked at are: suppressing a few records and nothing else; raising one attribute alone; and the best
+    generalisation of all, with a few records suppressed and with none. Every one is priced by its leaf-share
+    loss and has been checked against the requirements.
+    """
+    say = progress or (lambda _: None)
+    plan = plan or policy.plan
+    table = policy.fit(table)
+    say("counting equivalence classes")
+    classes = table.engine.count(
+        table, quasi_identifiers=policy.quasi_identifiers, sensitive=policy.sensitive, person=policy.person
+    )
+    models = goals(policy, load_profile(policy.profile), classes)
+    ladders = [one.ladder for one in hierarchies(policy, classes)]
+    problem = make_problem(classes, ladders, models, suppression_limit=FEW, weights=plan.weights)
+    found = [*_simple(problem), *_best(problem, say)]
+    unique = {(tuple(sorted(one.levels.items())), one.suppressed): one for one in reversed(found)}
+    first = []
+    if policy.direct_identifiers:
+        first.append(f"remove {', '.join(policy.direct_identifiers)}")
+    return Advice(
+        recommendations=tuple(sorted(unique.values(), key=lambda one: (one.loss, one.suppressed))),
+        obstructions=tuple(_obstructions(problem, models, say)),
+        first_steps=tuple(first),
+    )
+
+
+def _simple(problem: Problem) -> list[Recommendation]:
+    """Suppression alone, and one attribute raised as little as suffices."""
+    scratch = Scratch(problem)
+    bottom = tuple(0 for _ in problem.ladders)
+    found = []
+    nothing = problem.evaluate(bottom, scratch)
+    if nothing.suppressed <= problem.allowed:
+        found.append(_recommendation(problem, nothing, "suppress a few records, change nothing else"))
+    for j, ladder in enumerate(problem.ladders):
+        for level in range(1, ladder.height + 1):
+            node = tuple(level if i == j else 0 for i in range(len(bottom)))
+            here = problem.evaluate(node, scratch)
+            if here.suppressed <= problem.allowed:
+                found.append(_recommendation(problem, here, f"raise only {ladder.name}"))
+                break
+    return found
+
+
+def _best(problem: Problem, say: Progress) -> list[Recommendation]:
+    """The best generalisation with a few records suppressed, and with none."""
+    found = []
+    for limit, words in (
+        (FEW, "generalise and suppress a few records"),
+        (0.0, "generalise and suppress nothing"),
+    ):
+        say(f"the best way to {words}")
+        best = _search(replace(problem, suppression_limit=limit), say).best
+        if best is not None:
+            found.append(_recommendation(problem, best, words))
+    return found
+
+
+def _search(problem: Problem, say: Progress) -> Found:
+    if problem.nodes <= LARGEST_LATTICE:
+        return search(problem, progress=say)
+    from discreet.search.anytime import search_anytime
+
+    return search_anytime(problem, seconds=10.0, progress=say)
+
+
+def _recommendation(problem: Problem, found: Evaluation, words: str) -> Recommendation:
+    levels = {ladder.name: level for ladder, level in zip(problem.ladders, found.node, strict=True) if level}
+    return Recommendation(
+        change=words,
+        loss=found.cost,
+        suppressed=found.suppressed,
+        suppressed_share=found.suppressed / problem.classes.total,
+        levels=levels,
+    )
+
+
+def _obstructions(problem: Problem, models: Sequence[PrivacyModel], say: Progress) -> list[Obstruction]:
+    """What each requirement adds to the least loss."""
+    if len(models) < 2:
+        return []
+    say("what each requirement costs")
+    full = _cost(_search(problem, say))
+    return [
+        Obstruction(
+            model.describe(),
+            full,
+            _cost(_search(replace(problem, models=tuple(m for m in models if m is not model)), say)),
+        )
+        for model in models
+    ]
+
+
+def _cost(found: Found) -> float | None:
+    return None if found.best is None else found.best.cost

@@ -1,0 +1,157 @@
+"""Which search to run: every method behind one call, and ``auto``, which says why it chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet.errors import GoalUnreachable
+from discreet.privacy import KAnonymity, PrivacyModel
+from discreet.search.lattice import LARGEST_LATTICE, Found, search
+from discreet.search.problem import Problem
+from discreet.transform.recoding import Recoding
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a search found, by which method, why by this one, and how good it is known to be."""
+
+    recoding: Recoding = field(repr=False)
+    method: str
+    why: str
+    cost: float
+    bound: float | None
+    optimal: bool
+
+    @property
+    def gap(self) -> float | None:
+        """How much better an unknown solution could at most be, as a share of the cost."""
+        if self.bound is None or not self.cost:
+            return None
+        return max(0.0, (self.cost - self.bound) / self.cost)
+
+
+def find(
+    problem: Problem, *, method: str = "auto", seconds: float = 60.0, progress: Say | None = None
+) -> Chosen:
+    """The least change by a method; ``seconds`` limits searches that can stop early."""
+    why = "as the policy says"
+    if method == "auto":
+        method, why = choose(problem)
+    return METHODS[method](problem, seconds, why, progress or (lambda _: None))
+
+
+def choose(problem: Problem) -> tuple[str, str]:
+    """The method for a problem, and why: the provable optimum where the lattice can be searched to its end."""
+    if problem.nodes <= LARGEST_LATTICE:
+        return (
+            "optimal",
+            f"{problem.nodes:,} generalisations can be searched to the end, so the best is provable",
+        )
+    return "anytime", f"{problem.nodes:.1e} generalisations are too many to search to the end"
+
+
+def _optimal(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+    return _of_node(problem, search(problem, progress=say), "optimal", why)
+
+
+def _anytime(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+    from discreet.search.anytime import search_anytime
+
+    return _of_node(problem, search_anytime(problem, seconds=seconds, progress=say), "anytime", why)
+
+
+def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+    from discreet.search.local import local_recoding
+
+    return _measured(problem, local_recoding(problem, progress=say), "local", why)
+
+
+def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+    from discreet.search.mondrian import mondrian
+
+    found = mondrian(
+        problem.classes, problem.models, ladders=problem.ladders, weights=problem.weights, progress=say
+    )
+    return _measured(problem, found, "mondrian", why)
+
+
+def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+    from discreet.search.clustering import k_member
+
+    found = k_member(
+        problem.classes,
+        _group_size(problem.models),
+        ladders=problem.ladders,
+        models=problem.models,
+        weights=problem.weights,
+        progress=say,
+    )
+    return _measured(problem, found, "clustering", why)
+
+
+def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+    from discreet.search.microaggregation import microaggregate
+
+    found = microaggregate(
+        problem.classes,
+        _group_size(problem.models),
+        ladders=problem.ladders,
+        models=problem.models,
+        weights=problem.weights,
+        progress=say,
+    )
+    return _measured(problem, found, "microaggregation", why)
+
+
+METHODS: dict[str, Callable[[Problem, float, str, Say], Chosen]] = {
+    "optimal": _optimal,
+    "anytime": _anytime,
+    "local": _local,
+    "mondrian": _mondrian,
+    "clustering": _clustering,
+    "microaggregation": _microaggregation,
+}
+
+
+def _group_size(models: Sequence[PrivacyModel]) -> int:
+    """The k that grouping starts from: the largest that is asked for, or 2."""
+    return max((model.k for model in models if isinstance(model, KAnonymity)), default=2)
+
+
+def _of_node(problem: Problem, found: Found, method: str, why: str) -> Chosen:
+    """A recoding from the best node of a lattice."""
+    if found.best is None:
+        nearest = found.nearest
+        share = nearest.suppressed / problem.classes.total
+        levels = ", ".join(
+            f"{ladder.name} {level}" for ladder, level in zip(problem.ladders, nearest.node, strict=True)
+        )
+        raise GoalUnreachable(
+            "no generalisation meets the requirements within the suppression limit "
+            f"of {problem.suppression_limit:.1%}",
+            nearest=f"{share:.1%} suppressed at levels {levels}",
+            remedy="allow more suppression, add coarser levels to the hierarchies, or ask for less",
+        )
+    owner, kept = problem.partition(found.best.node)
+    recoding = Recoding.of_node(problem.classes, problem.ladders, found.best.node, kept[owner], method=method)
+    return Chosen(recoding, method, why, found.best.cost, found.bound, found.optimal)
+
+
+def _measured(problem: Problem, recoding: Recoding, method: str, why: str) -> Chosen:
+    """A local recoding with its leaf-share loss, by which all methods can be compared."""
+    return Chosen(recoding, method, why, leaf_share_loss(recoding), None, False)
+
+
+def leaf_share_loss(recoding: Recoding) -> float:
+    """Mean over attributes and records of (share - 1/D) / (1 - 1/D); suppressed cells cost 1."""
+    weights = recoding.classes.records / recoding.classes.total
+    losses = []
+    for column, shares in zip(recoding.columns, recoding.shares, strict=True):
+        least = 1.0 / column.leaves
+        losses.append(float(np.dot((shares - least) / (1.0 - least) if least < 1 else 0.0 * shares, weights)))
+    return float(np.mean(losses))
