@@ -22,7 +22,7 @@ from discreet.policy.file import write_text
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggest
-from discreet.privacy import KAnonymity, PrivacyModel
+from discreet.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
 from discreet.release.audit import Audit, Progress, audit
 from discreet.release.profile import Profile, load_profile
 from discreet.release.verdict import Verdict, required_models
@@ -187,9 +187,32 @@ def anonymize(
     learned = [one.ladder.name for one in fitted if one.learned]
     if learned:
         notes.append(f"hierarchies of {', '.join(learned)} were learned from the data")
-    models = goals(policy, profile, classes)
+    required = goals(policy, profile, classes)
+    wished, out_of_reach = extended_goals(profile, classes)
+    notes += out_of_reach
     ladders = [_pinned(one.ladder) if one.ladder.name in plan.keep else one.ladder for one in fitted]
-    say("searching for the least change")
+    models = tuple(dict.fromkeys((*required, *wished)))
+    try:
+        chosen = _find(classes, ladders, models, plan, say)
+    except GoalUnreachable:
+        if not wished:
+            raise
+        notes.append(
+            "the extended risks cannot be brought below high within the limits: only the requirements were met"
+        )
+        models = required
+        chosen = _find(classes, ladders, models, plan, say)
+    return _release(table, policy, plan, chosen.recoding, chosen, fitted, models, notes, key, say)
+
+
+def _find(
+    classes: EquivalenceClasses,
+    ladders: Sequence[Ladder],
+    models: Sequence[PrivacyModel],
+    plan: Plan,
+    say: Progress,
+) -> Chosen:
+    """The least change that meets the models, also for one who holds only the release."""
     problem = make_problem(
         classes,
         ladders,
@@ -199,12 +222,11 @@ def anonymize(
         suppression_weight=plan.suppression_weight,
         weights=plan.weights,
     )
+    say("searching for the least change")
     chosen = find(problem, method=plan.method, seconds=plan.seconds, progress=say)
     recoding = self_consistent(chosen.recoding, models)
     _within_limit(recoding, plan, models)
-    return _release(
-        table, policy, plan, recoding, replace(chosen, recoding=recoding), fitted, models, notes, key, say
-    )
+    return replace(chosen, recoding=recoding)
 
 
 def apply(
@@ -254,6 +276,32 @@ def goals(policy: Policy, profile: Profile, classes: EquivalenceClasses) -> tupl
             remedy='add a requirement, e.g. [[require]] model = "k-anonymity" k = 11',
         )
     return tuple(dict.fromkeys(models))
+
+
+def extended_goals(
+    profile: Profile, classes: EquivalenceClasses
+) -> tuple[tuple[PrivacyModel, ...], list[str]]:
+    """What keeps the extended risks from being high, as privacy models, and what is out of reach.
+
+    Uniqueness 1 - log f / log n stays at most m if every class has f >= n^(1 - m) records; correlation
+    P(s | class) if no value has a larger share of a class (Wong et al. 2006). What holds for the whole
+    quasi-identifier then holds for each attribute: its values' shares are means over classes.
+    """
+    if profile.extended is None:
+        return (), []
+    highest = profile.extended.medium
+    smallest = math.ceil(classes.total ** (1.0 - highest) - 1e-9)
+    wished: list[PrivacyModel] = [KAnonymity(max(smallest, 1), unit="records")]
+    out_of_reach = []
+    for domain in classes.sensitive:
+        if classes.histogram(domain.name).distribution.max() > highest:
+            out_of_reach.append(
+                f"one value of {domain.name} has more than {highest:.0%} of all records, so its correlation risk "
+                "stays high whatever is done to the quasi-identifiers"
+            )
+        else:
+            wished.append(AlphaKAnonymity(highest, 1, domain.name))
+    return tuple(wished), out_of_reach
 
 
 def self_consistent(recoding: Recoding, models: Sequence[PrivacyModel]) -> Recoding:

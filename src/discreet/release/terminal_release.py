@@ -29,7 +29,7 @@ def _headline(release: Release) -> RenderableType:
     verdict = release.verdict
     colour, symbol = STYLE[verdict.decision]
     body = Text()
-    body.append("✔ Every requirement holds, verified on the release.\n", style="bold green")
+    body.append("✔ Every requirement on the classes holds.\n", style="bold green")
     body.append(f"{several(release.after.rows, 'record')} of {release.before.rows:,}; ")
     body.append(
         f"{percent(release.suppressed / release.before.rows)} suppressed; loss {number(release.chosen.cost)}"
@@ -38,7 +38,7 @@ def _headline(release: Release) -> RenderableType:
     body.append(f" ({known})\n")
     body.append(f"{symbol} {verdict.words}", style=colour)
     body.append(f" Judged by {verdict.profile.title}.")
-    return Panel(body, border_style="green", expand=False)
+    return Panel(body, border_style=colour, expand=False)
 
 
 def _measures(release: Release) -> RenderableType:
