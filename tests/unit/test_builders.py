@@ -141,6 +141,8 @@ def test_intervals_need_numbers() -> None:
     with pytest.raises(UnsuitableColumn, match="dates") as caught:
         Intervals(widths=(5,)).build(domain(datetime.date(2024, 1, 1)))
     assert caught.value.remedy == "choose the builder dates"
+    with pytest.raises(UnsuitableColumn, match="infinite"):
+        Rounding(steps=(5,)).build(domain(1.0, float("inf")))
     with pytest.raises(InvalidParameter, match="too small"):
         Intervals(widths=(1e-9,)).build(domain(1e15))
 
@@ -316,6 +318,14 @@ def test_times_and_texts() -> None:
         ("2024-05-17 13:45:00", "2024-05-17T13", "2024-05-17", "*")
     ]
     assert row(Dates(levels=("year",)).build(domain("2024-05-17", "?")), "2024-05-17")[1] == "2024"
+    zone = datetime.timezone(datetime.timedelta(hours=1))
+    early = Domain("x", pa.array([datetime.datetime(2024, 1, 1, 0, 30, tzinfo=zone)]))
+    assert (
+        Dates(levels=("day",))
+        .build(early)
+        .rows()[0][0]
+        .startswith(Dates(levels=("day",)).build(early).labels[1][0])
+    )
     german = Dates(levels=("month",), format="%d.%m.%Y").build(domain("17.05.2024"))
     assert german.labels[1] == ("2024-05",)
     with pytest.raises(UnsuitableColumn, match="1 values that are not dates"):

@@ -54,6 +54,14 @@ def test_few_numbers_are_merged_by_their_frequency() -> None:
     assert levels(made) == [("< 1", "1", ">= 2"), ("< 1", ">= 1")]
 
 
+def test_numbers_that_only_just_differ_or_have_no_end() -> None:
+    near = learn(domain(*(2**62 + i for i in range(20))), type="integer")
+    assert near.height == 1
+    made = learn(domain(1.0, 2.0, 3.0, 4.0, float("inf")), type="continuous")
+    assert ("inf", "inf", "*") in made.rows()
+    assert made.labels[1] == ("< 3", ">= 3", "inf")
+
+
 def test_skewed_numbers_get_equal_frequencies_and_round_cuts() -> None:
     values = np.unique(np.round(np.random.default_rng(1).lognormal(3, 1, 5000), 2))
     made = learn(domain(*values), None, type="continuous")
@@ -213,14 +221,12 @@ def test_any_column_gets_a_sound_hierarchy(
     assert learn(found, totals, type=type).rows() == made.rows()
 
 
-@pytest.mark.parametrize("kind", ["float", "integer", "text", "code"])
+@pytest.mark.parametrize("kind", ["float", "text"])
 def test_a_million_values_take_seconds(kind: str) -> None:
     count = 1_000_000
     values = {
         "float": lambda: pa.array(np.arange(count) / 7),
-        "integer": lambda: pa.array(np.arange(count) * 3),
         "text": lambda: pa.array([f"word {i}" for i in range(count)]),
-        "code": lambda: pa.array([f"{i:07}" for i in range(count)]),
     }[kind]()
     found = Domain("x", values)
     start = time.perf_counter()

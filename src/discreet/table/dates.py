@@ -88,10 +88,9 @@ def moments_of(domain: Domain, format: str = "") -> tuple[Moments, NDArray[np.bo
     """Each value as a moment (NaT where it is none), and which values are missing marks."""
     kind = domain.values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        stamps = pc.cast(
-            pc.cast(domain.values, pa.timestamp("us", kind.tz if hasattr(kind, "tz") else None), safe=False),
-            pa.int64(),
-        )
+        # The day of a moment is the day on the clocks of its own time zone.
+        values = pc.local_timestamp(domain.values) if getattr(kind, "tz", None) else domain.values
+        stamps = pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64())
         return (
             stamps.to_numpy(zero_copy_only=False).astype("datetime64[us]"),
             np.zeros(len(domain.values), dtype=bool),

@@ -162,7 +162,10 @@ def _numbers(
 ) -> Sequence[Level]:
     """Equal round widths where the records are spread over the range, else intervals of equal frequency."""
     found = domain.numbers[: len(leaves)]
-    apart = apart | np.isnan(found)
+    # Infinite values lie in no interval: each keeps to itself, as a missing mark does.
+    apart = apart | ~np.isfinite(found)
+    if apart.all():
+        return []
     whole = is_whole(domain, found)
     order = np.flatnonzero(~apart)[np.argsort(found[~apart], kind="stable")]
     values, mass = found[order], weights[order] / weights[order].sum()
@@ -180,6 +183,8 @@ def _equal_widths(values: Floats, mass: Floats) -> list[tuple[float, ...]] | Non
     before = np.cumsum(mass)
     low = float(values[min(int(np.searchsorted(before, TAIL)), len(values) - 1)])
     high = float(values[min(int(np.searchsorted(before, 1 - TAIL)), len(values) - 1)])
+    if high <= low:
+        return None
     width = _round_up((high - low) / 20)
     eighths = np.bincount(((values - values[0]) / (values[-1] - values[0]) * 7.999).astype(int), weights=mass)
     if eighths.max() > 0.5 or (high - low) / width > 2 * len(values):
@@ -250,7 +255,7 @@ def _roundest(low: float, high: float, near: float, whole: bool) -> float:
     # Powers of ten that a float can hold, fractions of the last one included.
     power = min(max(math.ceil(math.log10(max(abs(low), abs(high)))), -280), 308)
     for exponent in range(power, power - 18, -1):
-        for factor in (1.0, 0.5, 0.25, 0.2):
+        for factor in (1.0, 0.5, 0.2):
             step = factor * 10.0**exponent
             if whole and (step < 1 or step != int(step)):
                 continue

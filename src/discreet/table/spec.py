@@ -131,6 +131,11 @@ def numbers(domain: Domain, builder: str) -> tuple[NDArray[np.float64], NDArray[
             f"the column {domain.name!r} has {int(apart.sum()):,} values that are not numbers, which {builder} needs",
             remedy="choose another builder, or one that is learned from the data",
         )
+    if np.isinf(found).any():
+        raise UnsuitableColumn(
+            f"the column {domain.name!r} has infinite values, which {builder} cannot place",
+            remedy="replace them by missing values",
+        )
     return found, apart, is_whole(domain, found)
 
 
