@@ -132,6 +132,12 @@ def test_without_requirements_nothing_changes() -> None:
     assert found.columns[1].per_class().to_pylist() == ["f", "m", "f"]
 
 
+def test_one_combination_stays_as_it_is() -> None:
+    classes = EquivalenceClasses.from_columns({"age": [1, 1, 1]})
+    assert mondrian(classes, [KAnonymity(3)]).columns[0].per_class().to_pylist() == [1]
+    assert not mondrian(classes, [KAnonymity(4)]).kept.any()
+
+
 def test_neighbours_are_exchanged_in_relaxed_mode_only() -> None:
     rng = np.random.default_rng(7)
     columns = {"a": rng.integers(0, 30, 400).tolist(), "b": [f"v{i}" for i in rng.integers(0, 9, 400)]}

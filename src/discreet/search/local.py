@@ -61,10 +61,10 @@ def local_recoding(problem: Problem, *, progress: Progress | None = None) -> Rec
     refuse_empty(classes)
     say = progress or (lambda _: None)
     models = on_groups(problem.models)
-    space, others = space_of(classes, models, ladders, style="hierarchy", weights=problem.weights)
     owner = np.zeros(len(classes), dtype=np.int64)
     kept = held(models, classes, owner, 1)
-    if kept.all():
+    if kept.all() and len(classes) > 1:
+        space, others = space_of(classes, models, ladders, style="hierarchy", weights=problem.weights)
         partition = Partition(classes, space, others, say)
         visited = _absorbed(classes, space, models, _visited(classes, space, others, ladders, say))
         # Where little is left over the visit is the better start; where much is, the table as a whole.

@@ -20,7 +20,7 @@ from discreet.search.partition_kernels import (
     mark,
     propose,
 )
-from discreet.search.partition_space import held, on_groups, space_of
+from discreet.search.partition_space import attribute_weights, held, on_groups, space_of
 from discreet.table.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
 
@@ -76,10 +76,11 @@ def mondrian(
     say = progress or (lambda _: None)
     asked = on_groups(models)
     given = tuple(ladders) if ladders is not None else (None,) * len(classes.names)
-    space, others = space_of(classes, asked, given, style=style, weights=weights)
+    attribute_weights(classes, weights)
     owner = np.zeros(len(classes), dtype=np.int64)
     kept = held(asked, classes, owner, 1)
-    if kept.all():
+    if kept.all() and len(classes) > 1:
+        space, others = space_of(classes, asked, given, style=style, weights=weights)
         partition = Partition(classes, space, others, say)
         owner = partition.divided(owner, strict=mode == "strict")
         if mode == "relaxed":
@@ -231,13 +232,16 @@ class Partition:
     def exchanged(self, owner: Owner) -> Owner:
         """Groups of less loss: classes move to, or swap with, groups of their neighbours."""
         groups = int(owner.max()) + 1
+        if groups in (1, len(owner)):
+            return owner
         owner = owner.copy()
         members = np.zeros((groups, CAPACITY), dtype=np.int32)
         count, sizes = np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=np.int64)
-        share = np.zeros(groups)
+        share, drop = np.zeros(groups), np.full(groups, -1.0)
         gather(self._space, owner, members, count, sizes, share)
+        lines = self._lines()
         for number in range(PASSES):
-            for j, line in enumerate(self._lines()):
+            for j, line in enumerate(lines):
                 self._say(f"exchanging neighbours: pass {number + 1} of {PASSES}, order {j + 1}")
                 before = owner.copy()
                 partner = np.full(groups, -1, dtype=np.int64)
@@ -250,6 +254,7 @@ class Partition:
                     count,
                     sizes,
                     share,
+                    drop,
                     self._item_stamp,
                     self._version,
                     bool(self._others),
@@ -261,6 +266,7 @@ class Partition:
                     if bad.any():
                         owner = np.where(bad[before], before, owner)
                         gather(self._space, owner, members, count, sizes, share)
+                        drop[bad] = -1.0
         return owner
 
     def _lines(self) -> Sequence[NDArray[np.int32]]:

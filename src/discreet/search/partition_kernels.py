@@ -345,6 +345,21 @@ def _met(
 
 
 @njit(cache=True, nogil=True)
+def _largest_drop(
+    space: Space, group: NDArray[np.int32], count: int, share: float, spare: NDArray[np.int32]
+) -> float:
+    """By how much the loss of one record falls at most when a class leaves a small group."""
+    if count == 1:
+        return share
+    least = share
+    for gone in range(count):
+        for i in range(count - 1):
+            spare[i] = group[i + (i >= gone)]
+        least = min(least, _share(space, spare, count - 1))
+    return share - least
+
+
+@njit(cache=True, nogil=True)
 def exchange(
     space: Space,
     line: NDArray[np.int32],
@@ -354,6 +369,7 @@ def exchange(
     count: NDArray[np.int64],
     sizes: NDArray[np.int64],
     share: NDArray[np.float64],
+    drop: NDArray[np.float64],
     item_stamp: NDArray[np.int64],
     version: int,
     once: bool,
@@ -362,10 +378,13 @@ def exchange(
     """Move classes to, or swap them with, groups of their neighbours while that lowers the loss.
 
     ``line`` is an order of all classes in which near ones are likely to be similar. With ``once``
-    a group takes part in one exchange only; ``partner`` then names the other group. Returns the next free
-    version of ``item_stamp``.
+    a group takes part in one exchange only; ``partner`` then names the other group. ``drop`` is by how much
+    the loss of a record falls at most when a class leaves the group, negative where it is not known: losing
+    a class gains no more after another one joined, which rules out most swaps. Returns the next free version
+    of ``item_stamp``.
     """
     n = owner.size
+    spare = np.empty(CAPACITY, dtype=np.int32)
     without = np.empty(CAPACITY + 1, dtype=np.int32)
     joined = np.empty(CAPACITY + 1, dtype=np.int32)
     for i in range(n):
@@ -414,9 +433,14 @@ def exchange(
                     owner[c] = h
                     partner[g] = h
                     partner[h] = g
+                    drop[g] = -1.0
+                    drop[h] = -1.0
                     break
             if rest_share >= share[g] - 1e-12:
                 continue  # without c the group is no smaller: a swap is found from the other side
+            if drop[h] < 0:
+                drop[h] = _largest_drop(space, members[h], count[h], share[h], spare)
+            floor = joined_share - drop[h]
             best = now - 1e-9
             chosen = -1
             for e in range(count[h]):
@@ -426,11 +450,12 @@ def exchange(
                     continue
                 if sizes[h] - other + weight < space.least_records:
                     continue
-                if rest_share * (sizes[g] - weight + other) >= best:
+                at_least = floor * (sizes[h] - other + weight)
+                if rest_share * (sizes[g] - weight + other) + at_least >= best:
                     continue
                 without[rest] = d
                 here = _share(space, without, rest + 1) * (sizes[g] - weight + other)
-                if here >= best:
+                if here + at_least >= best:
                     continue
                 joined[e] = c
                 there = _share(space, joined, count[h]) * (sizes[h] - other + weight)
@@ -460,6 +485,8 @@ def exchange(
                 owner[d] = g
                 partner[g] = h
                 partner[h] = g
+                drop[g] = -1.0
+                drop[h] = -1.0
                 break
     return version
 
