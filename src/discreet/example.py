@@ -237,7 +237,7 @@ def visits(residents: pa.Table, *, seed: int = 1) -> pa.Table:
 
     >>> log = visits(town(10))
     >>> log.column_names  # doctest: +NORMALIZE_WHITESPACE
-    ['visit_id', 'resident_id', 'date', 'practice', 'sex', 'age_band', 'postcode3', 'reason', 'cost']
+    ['visit_id', 'resident_id', 'date', 'clinic', 'sex', 'age_band', 'postcode3', 'treatment', 'treatment_cost']
     >>> log["visit_id"][0].as_py()
     'V-000001'
     """
@@ -263,12 +263,12 @@ def visits(residents: pa.Table, *, seed: int = 1) -> pa.Table:
         "visit_id": _identifiers("V-", np.arange(1, len(person) + 1), width=max(6, len(str(len(person))))),
         "resident_id": _require(residents, "resident_id").take(pa.array(person)),
         "date": pa.array(REFERENCE_DATE - days_ago.astype("timedelta64[D]"), type=pa.date32()),
-        "practice": _words(_PRACTICES, practice),
+        "clinic": _words(_PRACTICES, practice),
         "sex": _require(residents, "sex").take(pa.array(person)),
         "age_band": _words(_AGE_BAND_NAMES, np.minimum(age[person] // 10, 9)),
         "postcode3": _words([row[0][:3] for row in _DISTRICTS], district[person]),
-        "reason": _words([row[0] for row in _REASONS], reason),
-        "cost": pa.array(np.round(cost, 2)),
+        "treatment": _words([row[0] for row in _REASONS], reason),
+        "treatment_cost": pa.array(np.round(cost, 2)),
     }
     return pa.table(columns)
 

@@ -82,12 +82,12 @@ def test_the_schema_of_both_tables(residents: pa.Table, log: pa.Table) -> None:
             "visit_id": text,
             "resident_id": text,
             "date": pa.date32(),
-            "practice": text,
+            "clinic": text,
             "sex": text,
             "age_band": text,
             "postcode3": text,
-            "reason": text,
-            "cost": pa.float64(),
+            "treatment": text,
+            "treatment_cost": pa.float64(),
         }
     )
 
@@ -202,7 +202,7 @@ def test_the_vocabularies_have_the_promised_breadth(residents: pa.Table, log: pa
     assert len(distinct["diagnosis"]) == 25
     assert distinct["diagnosis"] >= STIGMATISED
     assert len(distinct["name"]) > 2000
-    assert len(set(log["practice"].to_pylist())) == 8
+    assert len(set(log["clinic"].to_pylist())) == 8
     assert share(residents, "nationality", "German") > 0.75
     sizes = Counter(residents["postcode"].to_pylist())
     assert max(sizes.values()) > 5 * min(sizes.values())
@@ -305,7 +305,7 @@ def test_visits_agree_with_the_resident(residents: pa.Table, log: pa.Table) -> N
             low, high = map(int, visit["age_band"].split("-"))
             assert low <= person["age"] <= high
         assert max(person["birth_date"], datetime.date(2024, 7, 1)) <= visit["date"] <= REFERENCE
-        assert visit["cost"] > 0
+        assert visit["treatment_cost"] > 0
 
 
 def test_visits_are_a_log_in_the_order_of_time(log: pa.Table) -> None:
@@ -334,18 +334,18 @@ def test_people_visit_none_to_twelve_times_and_the_sick_more_often(
 
 
 def test_reason_follows_diagnosis_and_practice_follows_district(residents: pa.Table, log: pa.Table) -> None:
-    joined = log.select(["resident_id", "reason", "practice", "cost"]).join(residents, "resident_id")
+    joined = log.select(["resident_id", "treatment", "clinic", "treatment_cost"]).join(residents, "resident_id")
     assert joined.num_rows == log.num_rows
     sad = joined.filter(pc.equal(joined["diagnosis"], "depression"))
-    assert 0.5 < share(sad, "reason", "psychotherapy") < 0.7
+    assert 0.5 < share(sad, "treatment", "psychotherapy") < 0.7
     village = joined.filter(pc.equal(joined["postcode"], "62309"))
-    assert share(village, "practice", "Practice Upper Village") > 0.5
+    assert share(village, "clinic", "Practice Upper Village") > 0.5
     market = joined.filter(pc.equal(joined["postcode"], "62013"))
-    assert share(market, "practice", "Practice Old Market") > 0.5
-    therapy = joined.filter(pc.equal(joined["reason"], "psychotherapy"))
-    assert share(therapy, "practice", "Psychiatry at the Quay") > 0.5
-    cancer = joined.filter(pc.equal(joined["reason"], "cancer care"))
-    assert fmean(cancer["cost"].to_pylist()) > 3 * fmean(joined["cost"].to_pylist())
+    assert share(market, "clinic", "Practice Old Market") > 0.5
+    therapy = joined.filter(pc.equal(joined["treatment"], "psychotherapy"))
+    assert share(therapy, "clinic", "Psychiatry at the Quay") > 0.5
+    cancer = joined.filter(pc.equal(joined["treatment"], "cancer care"))
+    assert fmean(cancer["treatment_cost"].to_pylist()) > 3 * fmean(joined["treatment_cost"].to_pylist())
 
 
 def test_visits_of_some_residents_and_of_none(residents: pa.Table) -> None:

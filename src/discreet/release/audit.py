@@ -203,7 +203,9 @@ class Audit:
             "measures": _grouped(self.measures),
             "risks": _grouped_risks(self.risks),
             "estimates": {
-                f"{estimate.name} ({estimate.method})" if estimate.method else estimate.name: estimate.to_dict()
+                f"{estimate.name} ({estimate.method})"
+                if estimate.method
+                else estimate.name: estimate.to_dict()
                 for estimate in self.estimates
             },
             "notes": list(self.notes),
