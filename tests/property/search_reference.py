@@ -94,8 +94,8 @@ def examples(draw: st.DrawFn) -> Example:
         hierarchies,
         events=draw(st.booleans()),
         weights={name: draw(st.sampled_from([1.0, 1.0, 2.5])) for name in hierarchies},
-        suppression_limit=draw(st.sampled_from([0.0, 0.25, 0.5, 1.0])),
-        suppression_weight=draw(st.sampled_from([1.0, 1.0, 0.0, 0.4, 3.0])),
+        suppression_limit=draw(st.sampled_from([0.0, 0.4, 1.0, 1.0])),
+        suppression_weight=draw(st.sampled_from([1.0, 0.0, 0.4, 3.0])),
     )
 
 

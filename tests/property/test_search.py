@@ -71,6 +71,7 @@ ALL: dict[str, PrivacyModel] = {
     "balance": GBalance(0.4),
     "affiliation": HAffiliation(0.7, "dx"),
 }
+WIDE = [name for name, model in ALL.items() if model.needs_attributes]
 PICKED = {"classification": {"label": "dx"}}
 
 
@@ -140,9 +141,20 @@ def test_the_optimum_of_every_objective(objective: str, example: Example, cases:
     all_ways_agree(example, [ALL[case] for case in cases], objective)
 
 
+@given(
+    example=examples(),
+    cases=st.lists(st.sampled_from(WIDE), min_size=2, max_size=3, unique=True),
+    k=st.sampled_from([[], [KAnonymity(2)]]),
+)
+def test_the_optimum_where_requirements_take_classes_from_each_other(
+    example: Example, cases: list[str], k: list[PrivacyModel]
+) -> None:
+    all_ways_agree(example, [*k, *(ALL[case] for case in cases)], "loss")
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
-@given(example=examples(), cases=st.lists(st.sampled_from(sorted(ALL)), max_size=2, unique=True))
-@settings(max_examples=25)
+@given(example=examples(), cases=st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=2, unique=True))
+@settings(max_examples=50)
 def test_no_node_costs_less_than_its_bounds(objective: str, example: Example, cases: list[str]) -> None:
     """Each bound by itself, not only through the optimum: every pair of a node and a coarser one."""
     problem = problem_of(example, [ALL[case] for case in cases], objective)

@@ -139,6 +139,20 @@ def test_two_attributes_come_together(
     assert at(problem, 1, 0).cost == pytest.approx(expected)
 
 
+def test_a_finer_cell_may_cost_more_and_the_bound_knows_it() -> None:
+    """{a, b} is open by 1 bit, {a, b, c × 8} by less: what is suppressed under the second was dearer before."""
+    paths = [["ab", "abc"], ["ab", "abc"], ["c", "abc"], ["d", "d"], ["e", "e"]]
+    tree = [[name, *path, "*"] for name, path in zip("abcde", paths, strict=True)]
+    columns: dict[str, list[object]] = {
+        "q": ["a", "b", *"c" * 8, *"d" * 8, *"e" * 8],
+        "s": ["m", "m", *"f" * 24],
+    }
+    problem = of_columns(columns, [tree, B], [KAnonymity(3)], "conditional-entropy")
+    high, low = at(problem, 2, 0), at(problem, 1, 0)
+    assert high.floor > 0
+    assert problem.below(low.node) + high.floor <= low.cost + 1e-12
+
+
 def test_what_objectives_promise() -> None:
     assert [name for name, one in OBJECTIVES.items() if not one.monotone] == [
         "conditional-entropy",
