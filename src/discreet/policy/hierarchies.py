@@ -11,9 +11,11 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.policy import Policy
-from discreet.table import DataType
-from discreet.table.builders import Builder
+from discreet.policy.suggest import CONFIDENT
+from discreet.table import DataType, Domain
+from discreet.table.builders import Builder, Zip
 from discreet.table.hierarchy import Hierarchy, Ladder
+from discreet.table.identifiers import recognise
 from discreet.table.learn import hierarchy_for
 
 
@@ -66,6 +68,11 @@ def hierarchies(
             spec: Builder | Hierarchy | None
             if isinstance(given, str):
                 spec, origin = Hierarchy.read(given, domain.name), f"read from {Path(given).name}"
+            elif given is None and _is_postcode(domain):
+                spec, origin = (
+                    Zip(lengths=(4, 3, 2, 1)),
+                    "built: zip, because it was recognised as a postcode",
+                )
             else:
                 spec, origin = given, f"built: {given.id}" if given else LEARNED
             hierarchy = hierarchy_for(domain, totals, spec=spec, column_type=kind)
@@ -77,3 +84,10 @@ def hierarchies(
             problems, remedy="correct the hierarchies, or leave them out to have them learned"
         )
     return found
+
+
+def _is_postcode(domain: Domain) -> bool:
+    """Whether the values are postcodes: these are made to be shortened, not to be put into intervals."""
+    labels = [domain.label(code) for code in range(min(len(domain.values), 200))]
+    found = recognise(domain.name, labels)
+    return bool(found) and found[0].kind.id == "postcode" and found[0].confidence >= CONFIDENT
