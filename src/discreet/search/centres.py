@@ -32,12 +32,12 @@ def replaced(
     Categories have neither mean nor median: their most frequent value stands for them. A null takes the
     value of its group; a group of nulls stays null.
     """
-    groups = len(shares)
+    groups, null = len(shares), domain.null_code
     leaves = ladder.leaves if ladder is not None else domain.size
     if centre == "mode" or (centre != "middle" and not domain.is_numeric):
-        chosen = mode(codes, records, owner, groups, null=domain.null_code)
+        chosen = mode(codes, records, owner, groups, null=null)
     elif centre == "middle":
-        chosen = middle(codes, records, owner, groups, null=domain.null_code)
+        chosen = middle(codes, records, owner, groups, null=null)
     else:
         numbers = domain.numbers[codes]
         found = (means if centre == "mean" else medians)(numbers, records, owner, groups)
@@ -46,9 +46,8 @@ def replaced(
             domain.name, typed(distinct, domain), places.astype(np.int32)[owner], shares[owner], leaves
         )
     used, places = np.unique(chosen, return_inverse=True)
-    values = domain.values.take(pa.array(np.where(used == domain.null_code, 0, used), pa.int64()))
-    if domain.null_code is not None and used[-1] == domain.null_code:
-        values = pa.concat_arrays([values.slice(0, len(used) - 1), pa.nulls(1, domain.values.type)])
+    # Taking a null index gives a null.
+    values = domain.values.take(pa.array(used, mask=used == (-1 if null is None else null)))
     return NewColumn(domain.name, values, places.astype(np.int32)[owner], shares[owner], leaves)
 
 
