@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 SET, INTERVAL, TREE = 0, 1, 2
 """How the cell of a group is priced: by its distinct values, its span of numbers, its closest common ancestor."""
+TIE = 1e-9
+"""Losses that differ by less are equal, and the first one found is taken: rounding decides nothing."""
 CAPACITY = 48
 """Groups of more classes take no part in refinement: their members are compared one by one."""
 
@@ -213,7 +215,7 @@ def propose(
                         continue
                     loss = left[cut - 1] + right[n - cut - 1]
                     uneven = abs(left_size[cut - 1] - right_size[n - cut - 1])
-                    if loss < losses[g, 2 * j] - 1e-9:
+                    if loss < losses[g, 2 * j] - TIE:
                         losses[g, 2 * j] = loss
                         cuts[g, 2 * j] = cut
                     if nearest < 0 or uneven < nearest:
@@ -350,7 +352,7 @@ def _largest_drop(
 ) -> float:
     """By how much the loss of one record falls at most when a class leaves a small group."""
     if count == 1:
-        return share
+        return np.inf  # nothing bounds what an empty group may become
     least = share
     for gone in range(count):
         for i in range(count - 1):
@@ -380,7 +382,7 @@ def exchange(
     ``line`` is an order of all classes in which near ones are likely to be similar. With ``once``
     a group takes part in one exchange only; ``partner`` then names the other group. ``drop`` is by how much
     the loss of a record falls at most when a class leaves the group, negative where it is not known: losing
-    a class gains no more after another one joined, which rules out most swaps. Returns the next free version
+    a class gains no more after another one joined (spans are submodular), which rules out most swaps. Returns the next free version
     of ``item_stamp``.
     """
     n = owner.size
@@ -420,7 +422,7 @@ def exchange(
             joined_share = _share(space, joined, count[h] + 1)
             if free:
                 then = rest_share * (sizes[g] - weight) + joined_share * (sizes[h] + weight)
-                if then < now - 1e-9:
+                if then < now - TIE:
                     for e in range(rest):
                         members[g, e] = without[e]
                     members[h, count[h]] = c
@@ -441,7 +443,7 @@ def exchange(
             if drop[h] < 0:
                 drop[h] = _largest_drop(space, members[h], count[h], share[h], spare)
             floor = joined_share - drop[h]
-            best = now - 1e-9
+            best = now
             chosen = -1
             for e in range(count[h]):
                 d = members[h, e]
@@ -451,15 +453,15 @@ def exchange(
                 if sizes[h] - other + weight < space.least_records:
                     continue
                 at_least = floor * (sizes[h] - other + weight)
-                if rest_share * (sizes[g] - weight + other) + at_least >= best:
+                if rest_share * (sizes[g] - weight + other) + at_least >= best - TIE:
                     continue
                 without[rest] = d
                 here = _share(space, without, rest + 1) * (sizes[g] - weight + other)
-                if here + at_least >= best:
+                if here + at_least >= best - TIE:
                     continue
                 joined[e] = c
                 there = _share(space, joined, count[h]) * (sizes[h] - other + weight)
-                if here + there < best:
+                if here + there < best - TIE:
                     good = True
                     if space.least.size:
                         good = _met(space, without, rest + 1, sizes[g], item_stamp, version) and _met(
