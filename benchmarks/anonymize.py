@@ -1,0 +1,154 @@
+"""How fast and how good is anonymising? `python benchmarks/anonymize.py` prints ratios to yardsticks of the same run.
+
+1. The optimal search against an unpruned roll-up walk of the same lattice with the same kernels (Adult, k = 5).
+2. Mondrian against anonypy, and the optimal search against anjana (Adult, k = 10): seconds and leaf-share loss.
+   They need an environment of their own, see `peers.py`; name its Python with --peers.
+3. From file to verified file at 100 times Adult's rows, against DuckDB reading, grouping and writing the file.
+4. Growth of MDAV.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from discreet.engine.read import read
+from discreet.policy import Policy
+from discreet.policy.plan import Plan
+from discreet.privacy import KAnonymity
+from discreet.release.anonymize import anonymize
+from discreet.search.lattice import search, walk
+from discreet.search.methods import leaf_share_loss
+from discreet.search.mondrian import mondrian
+from discreet.search.problem import Problem, make_problem
+from discreet.table.hierarchy import Hierarchy, Ladder
+
+DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"
+QI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
+
+
+def hierarchy_file(name: str) -> str:
+    return str(DATA / "hierarchies" / f"adult_hierarchy_{name}.csv")
+
+
+def adult(k: int) -> tuple[Problem, list[Ladder]]:
+    table = read(DATA / "adult.csv.gz")
+    classes = table.engine.count(table, quasi_identifiers=QI)
+    ladders = [
+        Hierarchy.read(hierarchy_file(name), name).ladder(domain)
+        for name, domain in zip(QI, classes.attributes, strict=True)
+    ]
+    return make_problem(classes, ladders, [KAnonymity(k)]), ladders
+
+
+def timed(work: object, times: int = 3) -> tuple[float, object]:
+    best, result = float("inf"), None
+    for _ in range(times):
+        start = time.perf_counter()
+        result = work()  # type: ignore[operator]
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+def optimal_against_walk() -> None:
+    problem, _ = adult(5)
+    search(problem), walk(problem)  # compile
+    fast, found = timed(lambda: search(problem))
+    slow, walked = timed(lambda: walk(problem))
+    assert found.best.node == walked.best.node  # type: ignore[attr-defined]
+    print(
+        f"Adult, k = 5, suppression up to 100 %: {problem.nodes:,} generalisations, {len(problem.classes):,} classes"
+    )
+    print(f"  unpruned walk   {slow:8.3f} s   {problem.nodes:6,} nodes priced")
+    print(f"  optimal search  {fast:8.3f} s   {found.evaluated:6,} nodes priced")  # type: ignore[attr-defined]
+    print(f"  ratio           {slow / fast:8.1f} x                       (goal 5)\n")
+
+
+def against_peers(python: str | None) -> None:
+    problem, ladders = adult(10)
+    rows = []
+    for mode in ("strict", "relaxed"):
+
+        def work(mode: str = mode) -> object:
+            return mondrian(problem.classes, problem.models, ladders=ladders, mode=mode)  # type: ignore[arg-type]
+
+        work()  # compile
+        taken, recoding = timed(work)
+        rows.append((f"discreet, Mondrian {mode} (intervals, sets)", taken, leaf_share_loss(recoding)))  # type: ignore[arg-type]
+    seconds = rows[0][1]
+    best, found = timed(lambda: search(replace(problem, suppression_limit=0.1)))
+    rows.append(("discreet, optimal (hierarchies, 10 %)", best, found.best.cost))  # type: ignore[attr-defined]
+    for peer in ("anonypy", "anjana") if python else ():
+        command = [str(python), str(Path(__file__).with_name("peers.py")), peer, str(DATA), "10"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        answer = json.loads(done.stdout.splitlines()[-1])
+        rows.append((peer, answer["seconds"], answer["loss"]))
+    print("Adult, k = 10                                    seconds     loss   times strict Mondrian")
+    for name, taken, loss in rows:
+        print(f"  {name:44} {taken:10.3f} {loss:8.4f} {taken / seconds:9.1f} x")
+    print()
+
+
+def file_to_file(times_rows: int) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        source, target = Path(scratch) / "adult.parquet", Path(scratch) / "release.parquet"
+        table = read(DATA / "adult.csv.gz")
+        rows = table.engine.to_arrow(table)
+        pq.write_table(pa.concat_tables([rows] * times_rows), source)
+        columns = ", ".join(f'"{name}"' for name in QI)
+
+        def plain() -> None:
+            connection = duckdb.connect()
+            connection.sql(f"SELECT {columns}, count(*) FROM '{source}' GROUP BY ALL").to_arrow_table()
+            connection.execute(f"COPY (SELECT * FROM '{source}') TO '{target}' (FORMAT parquet)").fetchall()
+
+        policy = Policy.of(quasi_identifiers=QI, require=[KAnonymity(5)], profile="research-partner-5")
+        policy = replace(
+            policy,
+            columns=tuple(
+                replace(column, hierarchy=hierarchy_file(column.name)) if column.name in QI else column
+                for column in policy.columns
+            ),
+        )
+
+        def whole() -> None:
+            release = anonymize(source, policy, plan=Plan(method="optimal", suppression_limit=1.0))
+            release.save(target)
+
+        whole()
+        ours, _ = timed(whole, 2)
+        theirs, _ = timed(plain, 3)
+        print(f"Parquet to verified Parquet, {rows.num_rows * times_rows:,} rows")
+        print(f"  DuckDB reads, groups and writes   {theirs:8.2f} s")
+        print(f"  discreet anonymises and verifies  {ours:8.2f} s   {ours / theirs:5.1f} x   (goal 5)\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--peers", help="Python of an environment with anonypy and anjana")
+    parser.add_argument("--times-rows", type=int, default=100, help="how many times Adult's rows")
+    given = parser.parse_args()
+    optimal_against_walk()
+    against_peers(given.peers)
+    file_to_file(given.times_rows)
+    sys.path.insert(0, str(Path(__file__).parent))
+    from mdav import mdav_growth
+
+    mdav_growth()
+
+
+if __name__ == "__main__":
+    main()
