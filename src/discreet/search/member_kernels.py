@@ -21,6 +21,8 @@ from discreet.search.loss_kernels import (
 EPSILON = 1e-12
 SHORTLIST = 8
 """For so many of the cheapest clusters, exchanges of two classes are tried."""
+EFFORT = 2000
+"""No further cluster is tried after so many steps: an exchange takes members squared of them."""
 
 
 # ── greedy k-member clustering ────────────────────────────────────────────────────────────────────────
@@ -184,10 +186,15 @@ def _exchange(
     cost_a = state.loss[a] * state.records[a]
     best = EPSILON
     other = -1
+    effort = 0
     for g in places:
+        if effort > EFFORT:
+            break
         before = cost_a + state.loss[g] * state.records[g]
         y = state.head[g]
         while y >= 0:
+            # As many steps as there are members, hardly more than persons.
+            effort += min(state.size[g], k)
             respan(spans, state, g, scratch, y)
             here = state.records[g] - records[y] + records[x]
             there = state.records[a] - records[x] + records[y]
