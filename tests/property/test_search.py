@@ -30,6 +30,7 @@ from discreet.privacy import (
     WorstGroupProtection,
     XYPrivacy,
 )
+from discreet.search import parts
 from discreet.search.anytime import search_anytime
 from discreet.search.lattice import search, walk
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
@@ -180,6 +181,23 @@ def walk_all(problem: Problem) -> dict[tuple[int, ...], Evaluation]:
     scratch = Scratch(problem)
     nodes = [tuple(map(int, node)) for node in np.ndindex(tuple(h + 1 for h in problem.heights))]
     return {node: problem.evaluate(node, scratch) for node in nodes}
+
+
+@pytest.mark.parametrize("room", [1, 4, 12])
+@given(
+    example=examples(),
+    objective=st.sampled_from(sorted(OBJECTIVES)),
+    cases=st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=2, unique=True),
+)
+def test_parts_of_the_attributes_bound_the_whole(
+    room: int, example: Example, objective: str, cases: list[str]
+) -> None:
+    problem = problem_of(example, [KAnonymity(2), *(ALL[case] for case in cases)], objective)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "PART_NODES", room)
+        bound = parts.bound_by_parts(problem, threads=1)
+    for one in walk_all(problem).values():
+        assert one.suppressed > problem.allowed or bound <= one.cost + 1e-9 * problem.pricing.worst
 
 
 @given(example=examples(), objective=st.sampled_from(sorted(OBJECTIVES)))

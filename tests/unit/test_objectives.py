@@ -241,6 +241,20 @@ def test_a_requirement_on_shared_values_is_asked_of_what_is_released() -> None:
     assert kept[owner].tolist() == [False, False, True]
 
 
+def test_requirements_on_shared_values_are_asked_until_all_hold() -> None:
+    """Men with acne go because their sex gives it away; then flu follows from a = 1, and nobody there stays."""
+    problem = of_columns(
+        {"a": [1, 1, 1, 1, 3, 3, 3], "b": ["f", "f", "m", "m", "f", "f", "f"]},
+        [A, B],
+        [
+            ConfidenceBounding(0.6, "dx", "acne", given=("b",)),
+            ConfidenceBounding(0.7, "dx", "flu", given=("a",)),
+        ],
+        sensitive={"dx": ["flu", "flu", "acne", "acne", "flu", "cold", "cold"]},
+    )
+    assert at(problem, 0, 0).suppressed == 4
+
+
 def test_every_sensitive_attribute_is_protected_at_a_node() -> None:
     problem = of_columns(
         {"a": [1, 2, 3, 3]},

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
+from discreet.search.lattice import LARGEST_LATTICE
+from discreet.search.parts import bound_by_parts
 from discreet.search.problem import Node, Problem
 from discreet.search.run import Found, Run, Stopped
 
@@ -38,10 +40,11 @@ def search_anytime(
       soon as a part of it does: every node below it must suppress that too;
     * for an objective that only grows upwards, the cost of the box's lowest node without suppression.
 
-    A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
+    A lattice too large to be searched to the end is bounded by the optima of its parts as well
+    (``bound_by_parts``). A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
     such requirements. The smallest bound of the boxes left bounds the whole lattice; once none is left the
-    best is optimal. With ``seconds=None`` it runs until then. With ``evaluations`` the result depends on
-    nothing but the problem (they may be exceeded by a batch). Ending early keeps the best so far.
+    best is optimal. With ``seconds=None`` it runs until then, or for ``evaluations``: the result depends on
+    nothing but the problem (they may be exceeded by a batch, and do not count those for the parts). Ending early keeps the best so far.
     (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
     """
     if evaluations is not None and evaluations < 1:
@@ -56,13 +59,22 @@ def search_anytime(
         )
 
     say = progress or (lambda _: None)
+    known = 0.0
     with Run(problem, threads=threads, stop=stop) as run:
         boxes = _Boxes(problem, run)
         try:
             say("looking for a first solution")
-            run.improve(run.descend(problem.heights))
-            for bound in boxes.split():
-                best = run.best_cost
+            first = run.descend(problem.heights)
+            if problem.nodes > LARGEST_LATTICE:
+                say("looking for a bound")
+                # The search for better nodes keeps most of the time.
+                soon = time.monotonic() + (end - time.monotonic()) / 4
+                known = bound_by_parts(
+                    problem, threads=threads, cancelled=lambda: time.monotonic() >= soon or stop(0)
+                )
+            run.improve(first)
+            for box_bound in boxes.split():
+                best, bound = run.best_cost, max(known, box_bound)
                 if math.isfinite(best):
                     say(
                         f"best cost so far {best:.6g}; no generalisation costs less than {min(bound, best):.6g}"
@@ -70,7 +82,7 @@ def search_anytime(
                 else:
                     say(f"{len(run.known):,} generalisations evaluated, none within the limit so far")
         except Stopped:
-            return run.found(boxes.bound)
+            return run.found(max(known, boxes.bound))
         return run.found(run.best_cost)
 
 

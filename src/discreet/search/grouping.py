@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,10 @@ from discreet.utility.objective import Grouping
 if TYPE_CHECKING:
     from discreet.search.problem import Node, Problem
 
-KEPT_BYTES = 64 << 20
+KEPT_BYTES = 32 << 20
 """So much may be spent on grouped nodes that are kept as starting points, per thread."""
+KEPT_NODES = 32
+"""And no more than so many: each is compared with every new start."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,7 @@ class Scratch:
         """
         if not nodes:
             return
-        start = self.at(_meet(nodes))
-        self._keep(start)
+        start = self._keep(self.at(_meet(nodes)))
         yield from self._each(list(nodes), start)
 
     def _each(self, nodes: list[Node], start: Grouped) -> Iterator[Grouped]:
@@ -135,13 +136,19 @@ class Scratch:
         fitting = [g for g in self._kept.values() if all(a <= b for a, b in zip(g.node, node, strict=True))]
         return min(fitting, key=len, default=self._bottom)
 
-    def _keep(self, grouped: Grouped) -> None:
-        """Remember a node as a starting point; the oldest are forgotten first."""
+    def _keep(self, grouped: Grouped) -> Grouped:
+        """Remember a node as a starting point, if it is much coarser; the oldest are forgotten first."""
         if grouped.node in self._kept or len(grouped) > 0.7 * len(self._bottom):
-            return
-        self._kept[grouped.node] = grouped
-        while len(self._kept) > 1 and sum(g.nbytes for g in self._kept.values()) > KEPT_BYTES:
+            return grouped
+        # On its own: what it was made from must not live on with it.
+        classes, owner, groups = self._problem.classes, grouped.owner, len(grouped)
+        alone = replace(grouped, _merge=lambda: MergedClasses.of(classes, owner, groups))
+        self._kept[alone.node] = alone
+        while len(self._kept) > 1 and (
+            len(self._kept) > KEPT_NODES or sum(g.nbytes for g in self._kept.values()) > KEPT_BYTES
+        ):
             del self._kept[next(iter(self._kept))]
+        return alone
 
 
 def _room(size: int) -> int:

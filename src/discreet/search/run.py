@@ -11,6 +11,9 @@ from types import TracebackType
 from discreet.search.grouping import Scratch
 from discreet.search.problem import Evaluation, Node, Problem
 
+BATCH = 64
+"""Nodes that are evaluated between two looks at whether to stop."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -100,11 +103,12 @@ class Run:
         """Price nodes that are not known yet, and keep the best within the limit."""
         wanted = list(nodes)
         new = sorted({node for node in wanted if node not in self.known})
-        if new:
+        step = len(new) if self._stop is None else BATCH
+        for at in range(0, len(new), step or 1):
             # The first evaluation always happens: there is something to return.
             if self.known and self._stop is not None and self._stop(len(self.known)):
                 raise Stopped
-            self._add(new)
+            self._add(new[at : at + step])
         return [self.known[node] for node in wanted]
 
     def _add(self, new: list[Node]) -> None:
@@ -129,14 +133,15 @@ class Run:
         return [self.problem.price(grouped) for grouped in scratch.each(nodes)]
 
     def descend(self, start: Node) -> Evaluation:
-        """From a node, always to the best finer neighbour, until none is better; returns where that ends."""
+        """From a node, always to the best finer neighbour, until all cost more; returns where that ends."""
         [here] = self.evaluate([start])
         while True:
             fitting = [one for one in self.evaluate(finer(here.node)) if self.fits(one)]
             if not fitting:
                 return here
             best = min(fitting, key=Evaluation.rank)
-            if best.rank() >= here.rank() and self.fits(here):
+            # Equal cost is no reason to stop: the largest of several losses often stays while others fall.
+            if best.rank()[0] > here.rank()[0] and self.fits(here):
                 return here
             here = best
 
