@@ -44,7 +44,8 @@ def search_anytime(
     (``bound_by_parts``). A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
     such requirements. The smallest bound of the boxes left bounds the whole lattice; once none is left the
     best is optimal. With ``seconds=None`` it runs until then, or for ``evaluations``: the result depends on
-    nothing but the problem (they may be exceeded by a batch, and do not count those for the parts). Ending early keeps the best so far.
+    nothing but the problem (they may be exceeded by a batch, and do not count those for the parts).
+    Ending early keeps the best so far.
     (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
     """
     if evaluations is not None and evaluations < 1:
