@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,10 @@ PLAN = [
         "--seconds", type=click.FloatRange(0, min_open=True), help="Time limit of searches that can stop."
     ),
     click.option(
+        "--sample", type=click.FloatRange(0, 1, min_open=True), help="Draw this share of the rows first (1)."
+    ),
+    click.option("--seed", type=click.IntRange(min=0), help="Which rows are drawn (1)."),
+    click.option(
         "--require",
         multiple=True,
         help="A further requirement, e.g. 'l-diversity l=3 sensitive=diagnosis'. May be repeated.",
@@ -80,6 +85,8 @@ def make_plan(policy: Policy, given: dict[str, Any]) -> Plan:
         ("suppressed", "suppressed"),
         ("person", "person_ids"),
         ("seconds", "seconds"),
+        ("sample", "sample"),
+        ("seed", "seed"),
     ):
         if given.get(option) is not None:
             changed[key] = given[option]
@@ -107,14 +114,20 @@ def parse_requirement(text: str) -> PrivacyModel:
     >>> parse_requirement("k-anonymity k=5").describe()
     'every class has at least 5 persons'
     """
-    model, *rest = text.split()
+    try:
+        model, *rest = shlex.split(text)
+    except ValueError:
+        raise InvalidParameter(
+            "a requirement is empty or has an open quote", remedy="write e.g. 'k-anonymity k=5'"
+        ) from None
     entry: dict[str, object] = {"model": model}
     for part in rest:
         name, mark, value = part.partition("=")
         if not mark:
             raise InvalidParameter(f"{part!r} is not a parameter", remedy="write name=value, e.g. k=5")
         try:
-            entry[name] = json.loads(value)
+            # The name of a column stays a text, also if it is a number.
+            entry[name] = value if name == "sensitive" else json.loads(value)
         except ValueError:
             entry[name] = value
     return make_model(entry)
@@ -162,8 +175,7 @@ def anonymize(
     then no file is written.
     """
     check_target(output)
-    for target in filter(None, (output, report_file, recipe_file)):
-        refuse_unwritable(target)
+    _refuse_targets(file, output, report_file, recipe_file)
     key = _key(key_file)
     with progress(quiet=quiet or as_json) as tell:
         tell(f"reading {file.name}")
@@ -207,25 +219,42 @@ def apply(
 ) -> None:
     """Apply RECIPE to the rows of FILE and write them, verified like any release.
 
-    Name the policy under which the recipe was made (--policy), or at least --sensitive and --person.
+    Name the policy under which the recipe was made (--policy), so that the same is asked of these rows; without
+    one, what the recipe itself says is asked, and the profile.
     """
     check_target(output)
-    refuse_unwritable(output)
+    _refuse_targets(file, output)
     known = Recipe.load(recipe)
     known = dataclasses.replace(known, unseen="suppress" if unseen == "suppress" else "refuse")
     with progress(quiet=quiet or as_json) as tell:
         tell(f"reading {file.name}")
-        if given.get("policy_file") is None and given.get("qi") is None:
-            given["qi"] = ",".join(f'"{name}"' for name in known.quasi_identifiers)
-        written = load_policy(given)
+        written = load_policy(given) or _policy_of(known)
         table = open_table(file, given, written)
         policy, _ = make_policy(table, written, given, tell)
-        policy = policy.replace(quasi_identifiers=known.quasi_identifiers)
-        policy = policy.require(*(make_model(entry) for entry in known.requirements))
         release = run_apply(known, table, policy, key=_key(key_file), progress=tell)
         tell("writing and verifying")
         release.save(output)
     _tell(release, as_json=as_json, quiet=quiet, files=[output])
+
+
+def _policy_of(recipe: Recipe) -> Policy:
+    """What a recipe alone says about the columns."""
+    models = [make_model(entry) for entry in recipe.requirements]
+    return Policy.of(
+        quasi_identifiers=recipe.quasi_identifiers,
+        sensitive=list(dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)),
+        person=recipe.person,
+    )
+
+
+def _refuse_targets(file: Path, *targets: Path | None) -> None:
+    """Raise before the work is done if a result could not be written, or would replace the original."""
+    for target in filter(None, targets):
+        refuse_unwritable(target)
+        if target.exists() and file.exists() and target.samefile(file):
+            raise InvalidParameter(
+                f"{target.name} is the table itself, which would be overwritten", remedy="name another file"
+            )
 
 
 def _key(file: Path | None) -> str | None:
@@ -270,12 +299,12 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
     from discreet.release.compare import chart_of, compare
     from discreet.release.terminal_release import show_comparison
 
+    _refuse_targets(file, chart)
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
         table, policy, plan, _ = settle(file, given, tell)
         found = compare(table, policy, plan=plan, methods=split(methods), progress=tell)
         if chart is not None:
-            refuse_unwritable(chart)
             write_text(chart, chart_of(found))
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in found], indent=2))

@@ -55,6 +55,10 @@ class Engine(Protocol):
         """A reproducible sample of rows, spread over the table."""
         ...
 
+    def thin(self, table: Table, share: float, *, seed: int) -> Table:
+        """About a share of the rows, drawn independently, in their order."""
+        ...
+
     def count(
         self,
         table: Table,

@@ -266,6 +266,32 @@ class SqlEngine(ABC):
         kept = self._keep(self.dialect.sample.format(relation=table.relation, rows=int(rows)))
         return self._table(kept, table.source).retype({column.name: column.type for column in table.columns})
 
+    def thin(self, table: Table, share: float, *, seed: int) -> Table:
+        """About ``share`` of the rows, drawn independently, in their order; the same for the same seed.
+
+        A row is drawn by the hash of its place and the seed, so that both engines draw the same rows.
+        """
+        if not 0 < share <= 1:
+            raise InvalidParameter(f"the share of rows is {share}", remedy="it must be above 0 and at most 1")
+        if share == 1:
+            return table
+        row = self._free_name(table)
+        drawn = f"substr(md5({self.dialect.literal(f'{seed}:')} || CAST({row} AS {self.dialect.text})), 1, 8)"
+        names = ", ".join(self.dialect.quote(name) for name in table.names)
+        kept = self._keep(
+            f"WITH numbered AS (SELECT *, {self.dialect.row_number} AS {row} FROM {table.relation}) "
+            f"SELECT {names} FROM numbered WHERE {drawn} < '{min(int(share * 16**8), 16**8 - 1):08x}' ORDER BY {row}"
+        )
+        return self._table(kept, table.source).retype({column.name: column.type for column in table.columns})
+
+    @staticmethod
+    def _free_name(table: Table) -> str:
+        """A name for a row number that no column of the table has."""
+        name = "discreet_row"
+        while name in {column.lower() for column in table.names}:
+            name += "_"
+        return name
+
     def domain(self, table: Table, column: str) -> Domain:
         """The distinct values of a column, sorted; nulls known apart."""
         wanted = table.column(column)
@@ -443,7 +469,9 @@ class SqlEngine(ABC):
                     if name in replaced:
                         given.append(f"{replaced[name]} AS {quoted}")
                         continue
-                    value = f"r.{quoted}"
+                    # Quasi-identifiers as they were counted: NaN and null, 0 and -0 must not be told apart.
+                    counted = name in classes.names
+                    value = self.dialect.value(table.column(name), "r.") if counted else f"r.{quoted}"
                     if keys and name in keys:
                         value = self.dialect.keyed_hash.format(
                             key=self.dialect.literal(keys[name]),
@@ -451,9 +479,7 @@ class SqlEngine(ABC):
                         )
                     taken.append(f"{value} AS o{i}")
                     given.append(f"c.o{i} AS {quoted}")
-                row = "discreet_row"
-                while row in {name.lower() for name in table.names}:
-                    row += "_"
+                row = self._free_name(table)
                 on = " AND ".join(f"c.w{i} = m.w{i}" for i in range(packing.words))
                 relation = self._keep(
                     f"WITH r AS (SELECT *, {self.dialect.row_number} AS {row} FROM {table.relation}), "

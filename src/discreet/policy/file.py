@@ -72,6 +72,8 @@ class _Anonymize(_Strict):
     person: Literal["pseudonymise", "drop"] = Plan.person
     seconds: Annotated[float, Field(gt=0)] = Plan.seconds
     label: str | None = None
+    sample: Annotated[float, Field(gt=0, le=1)] = Plan.sample
+    seed: int = Plan.seed
 
     def plan(self) -> Plan:
         return Plan(**{**self.model_dump(), "keep": tuple(self.keep)})
@@ -327,8 +329,8 @@ def write_text(target: Path, text: str) -> Path:
     """Write a text file atomically: a crash leaves the old file or the new one, never half of one."""
     scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        scratch.write_text(text, encoding="utf-8")
         try:
+            scratch.write_text(text, encoding="utf-8")
             os.replace(scratch, target)
         finally:
             scratch.unlink(missing_ok=True)

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Method = Literal["auto", "optimal", "anytime", "local", "mondrian", "clustering", "microaggregation"]
+Method = Literal[
+    "auto", "optimal", "anytime", "subtree", "local", "mondrian", "clustering", "microaggregation"
+]
 METHODS: tuple[Method, ...] = (
     "auto",
     "optimal",
     "anytime",
+    "subtree",
     "local",
     "mondrian",
     "clustering",
@@ -26,7 +29,8 @@ class Plan:
     attribute matters (1 if not named); ``keep`` names quasi-identifiers that must stay as they are;
     ``suppressed`` says whether suppressed records are left out or shown with ``*``; ``person`` whether person
     ids are replaced by keyed hashes or left out; ``seconds`` limits searches that can stop early; ``label`` is
-    the attribute that the ``classification`` objective wants to predict.
+    the attribute that the ``classification`` objective wants to predict. ``sample`` is the share of rows that
+    are drawn (with ``seed``) before anything else is done: who is in the release is then uncertain, too.
     """
 
     method: Method = "auto"
@@ -39,3 +43,5 @@ class Plan:
     person: Literal["pseudonymise", "drop"] = "pseudonymise"
     seconds: float = 60.0
     label: str | None = None
+    sample: float = 1.0
+    seed: int = 1

@@ -65,6 +65,12 @@ def _anytime(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     return _of_node(problem, search_anytime(problem, seconds=seconds, progress=say), "anytime", why)
 
 
+def _subtree(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+    from discreet.search.subtree import subtree
+
+    return _measured(problem, subtree(problem, progress=say), "subtree", why)
+
+
 def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.local import local_recoding
 
@@ -111,6 +117,7 @@ def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> C
 METHODS: dict[str, Callable[[Problem, float, str, Say], Chosen]] = {
     "optimal": _optimal,
     "anytime": _anytime,
+    "subtree": _subtree,
     "local": _local,
     "mondrian": _mondrian,
     "clustering": _clustering,

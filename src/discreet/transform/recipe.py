@@ -16,9 +16,13 @@ from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
-from discreet.transform.recoding import NewColumn, Recoding
+from discreet.table.domain import Domain
+from discreet.transform.recoding import NewColumn, Recoding, with_null
 
 FORMAT = "discreet-recipe-1"
+NUMBERS = ("int8", "int16", "int32", "int64", "float", "double")
+"""Types of new values that are read from their printed form again."""
+
 Unseen = Literal["refuse", "suppress"]
 
 
@@ -27,9 +31,11 @@ class Recipe:
     """What happens to each value (global recoding) or to each combination of values (local recoding).
 
     ``values[name][old] = new`` holds for global recodings; ``combinations`` lists, for local ones, old and new
-    values of all quasi-identifiers. ``suppressed`` are combinations of new values whose records are
-    suppressed. A value or combination that the recipe does not know is refused or suppressed, as ``unseen``
-    says. ``requirements`` are what the result must meet, so that it can be verified on other rows too.
+    values of all quasi-identifiers. ``suppressed`` are the combinations whose records are suppressed: of new
+    values in global recodings, of old ones in local ones. ``types`` names the type of new values that are not
+    text. A value or combination that the recipe does not know is refused or suppressed, as ``unseen`` says.
+    ``requirements`` are what the result must meet, so that it can be verified on other rows too; only
+    ``columns`` are released, of which those ``keyed`` become pseudonyms, and ``person`` is who is counted.
     """
 
     method: str
@@ -43,6 +49,8 @@ class Recipe:
     unseen: Unseen = "refuse"
     columns: tuple[str, ...] = ()
     keyed: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict, repr=False)
+    person: str | None = None
 
     @property
     def scope(self) -> Literal["global", "local"]:
@@ -60,6 +68,7 @@ class Recipe:
         suppression_limit: float = 1.0,
         columns: Sequence[str] = (),
         keyed: Sequence[str] = (),
+        person: str | None = None,
         known: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Recipe:
         """The recipe of a recoding. ``known`` adds what hierarchies say about values that did not occur."""
@@ -67,7 +76,7 @@ class Recipe:
         labels = [domain.labels() for domain in classes.attributes]
         new = [column.printed() for column in recoding.columns]
         suppressed: set[tuple[str, ...]] = set()
-        if recoding.levels is not None:
+        if recoding.scope == "global":
             values: dict[str, dict[str, str]] = {}
             for j, column in enumerate(recoding.columns):
                 codes = classes.codes[j]
@@ -88,6 +97,8 @@ class Recipe:
                 )
                 for c in np.flatnonzero(recoding.kept)
             )
+            for c in np.flatnonzero(~recoding.kept):
+                suppressed.add(tuple(labels[j][codes[c]] for j, codes in enumerate(classes.codes)))
         return cls(
             method=recoding.method,
             quasi_identifiers=classes.names,
@@ -99,6 +110,12 @@ class Recipe:
             suppression_limit=suppression_limit,
             columns=tuple(columns),
             keyed=tuple(keyed),
+            types={
+                column.name: str(column.values.type)
+                for column in recoding.columns
+                if column.values.null_count or not pa.types.is_string(column.values.type)
+            },
+            person=person,
         )
 
     # ── applying ──────────────────────────────────────────────────────────────────────────────────
@@ -117,7 +134,8 @@ class Recipe:
         unknown = np.zeros(len(classes), dtype=bool)
         for domain, codes in zip(classes.attributes, classes.codes, strict=True):
             mapping = self.values[domain.name]
-            found = [mapping.get(label) for label in domain.labels()]
+            # A column of whole numbers may come as floats next time.
+            found = [mapping.get(label, mapping.get(label.removesuffix(".0"))) for label in domain.labels()]
             missing = np.array([new is None for new in found])
             if missing.any() and self.unseen == "refuse":
                 raise UnsuitableColumn(
@@ -125,7 +143,7 @@ class Recipe:
                     remedy="add them to the recipe, or apply it with unseen values suppressed (--unseen suppress)",
                 )
             unknown |= missing[codes]
-            columns.append(_column(domain.name, [new or "*" for new in found], codes))
+            columns.append(self._column(domain, codes, found))
         kept = ~unknown
         if self.suppressed:
             gone = set(self.suppressed)
@@ -133,27 +151,50 @@ class Recipe:
             for c in np.flatnonzero(kept):
                 kept[c] = tuple(printed[j][column.codes[c]] for j, column in enumerate(columns)) not in gone
         levels = dict(self.levels) if self.levels is not None else None
-        return Recoding(classes, tuple(columns), kept, self.method, levels)
+        return Recoding(classes, tuple(columns), kept, self.method, levels, "global")
 
     def _by_combination(self, classes: EquivalenceClasses) -> Recoding:
         known = dict(self.combinations)
         labels = [domain.labels() for domain in classes.attributes]
-        found = [
-            known.get(tuple(labels[j][codes[c]] for j, codes in enumerate(classes.codes)))
-            for c in range(len(classes))
+        old = [
+            tuple(labels[j][codes[c]] for j, codes in enumerate(classes.codes)) for c in range(len(classes))
         ]
-        kept = np.array([new is not None for new in found], dtype=bool)
-        if not kept.all() and self.unseen == "refuse":
+        kept = np.array([one in known for one in old], dtype=bool)
+        gone = set(self.suppressed)
+        unknown = sum(one not in known and one not in gone for one in old)
+        if unknown and self.unseen == "refuse":
             raise UnsuitableColumn(
-                f"{int((~kept).sum())} combinations of quasi-identifiers are unknown to the recipe",
+                f"{unknown} combinations of quasi-identifiers are unknown to the recipe",
                 remedy="make a new recipe, or apply it with unseen combinations suppressed (--unseen suppress)",
             )
-        everything = np.arange(len(classes))
-        columns = [
-            _column(name, [new[j] if new is not None else "*" for new in found], everything)
-            for j, name in enumerate(self.quasi_identifiers)
-        ]
+        columns = []
+        for j, (domain, codes) in enumerate(zip(classes.attributes, classes.codes, strict=True)):
+            new = [known[one][j] if one in known else None for one in old]
+            columns.append(self._column(domain, codes, new, per_class=True))
         return Recoding(classes, tuple(columns), kept, self.method)
+
+    def _column(
+        self,
+        domain: Domain,
+        codes: NDArray[np.integer],
+        new: Sequence[str | None],
+        *,
+        per_class: bool = False,
+    ) -> NewColumn:
+        """New values, one per old code or per class (``None`` where suppressed); what stays keeps its type."""
+        nothing = np.full(len(codes), np.nan)  # shares are not known without hierarchies
+        labels = domain.labels()
+        before = [labels[code] for code in codes.tolist()] if per_class else labels
+        if all(after is None or after == label for label, after in zip(before, new, strict=True)):
+            return NewColumn(domain.name, with_null(domain), codes.astype(np.int32), nothing, 0)
+        kind = self.types.get(domain.name)
+        texts = list(new) if kind is None else [None if one == "∅" else one for one in new]
+        encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
+        places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        values = encoded.dictionary
+        if kind is not None and kind in NUMBERS:
+            values = values.cast(pa.type_for_alias(kind))
+        return NewColumn(domain.name, values, places if per_class else places[codes], nothing, 0)
 
     # ── as a file ─────────────────────────────────────────────────────────────────────────────────
 
@@ -173,6 +214,8 @@ class Recipe:
             "unseen": self.unseen,
             "columns": list(self.columns),
             "keyed": list(self.keyed),
+            "types": dict(self.types),
+            "person": self.person,
         }
 
     def dumps(self, kind: Literal["json", "toml"] = "json") -> str:
@@ -181,7 +224,7 @@ class Recipe:
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
         import tomlkit
 
-        return tomlkit.dumps({key: value for key, value in self.to_dict().items() if value is not None})
+        return tomlkit.dumps(_without_none(self.to_dict()))
 
     @classmethod
     def loads(cls, text: str, *, name: str = "recipe") -> Recipe:
@@ -202,6 +245,8 @@ class Recipe:
                 unseen="suppress" if raw["unseen"] == "suppress" else "refuse",
                 columns=tuple(raw["columns"]),
                 keyed=tuple(raw["keyed"]),
+                types=dict(raw["types"]),
+                person=raw.get("person"),
             )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UnreadableInput(
@@ -222,8 +267,12 @@ class Recipe:
         return cls.loads(text, name=place.name)
 
 
-def _column(name: str, new: Sequence[str], codes: NDArray[np.integer]) -> NewColumn:
-    """A column of new texts, one per old code; shares are not known without hierarchies."""
-    encoded = pa.array(new, pa.string()).dictionary_encode()
-    places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)[codes]
-    return NewColumn(name, encoded.dictionary, places, np.full(len(codes), np.nan), 0)
+def _without_none(value: Mapping[str, object]) -> dict[str, object]:
+    """Without what TOML cannot say: it leaves out what is not there."""
+
+    def plain(one: object) -> object:
+        if isinstance(one, Mapping):
+            return _without_none(one)
+        return [plain(part) for part in one] if isinstance(one, list | tuple) else one
+
+    return {key: plain(one) for key, one in value.items() if one is not None}

@@ -20,6 +20,7 @@ from discreet.table.hierarchy import ROOT, Ladder
 Codes = NDArray[np.int32]
 Style = Literal["values", "hierarchy"]
 """How a group's cell is written: its own values (interval or set), or their closest common ancestor."""
+Scope = Literal["global", "local"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ class Recoding:
     kept: NDArray[np.bool_] = field(repr=False)
     method: str
     levels: dict[str, int] | None = None
+    scope: Scope = "local"
+    """Whether a value always becomes the same new value (global), or its group decides (local)."""
 
     @property
     def suppressed_records(self) -> int:
@@ -124,18 +127,12 @@ class Recoding:
         method: str,
     ) -> Recoding:
         """Full-domain generalisation: every value of an attribute stands at the same level."""
-        columns = []
-        for ladder, level, codes in zip(ladders, node, classes.codes, strict=True):
-            step = ladder.steps[level]
-            values = _with_null(ladder.domain) if level == 0 else pa.array(step.labels, pa.string())
-            columns.append(
-                NewColumn(ladder.name, values, step.codes[codes], step.shares[codes], ladder.leaves)
-                if level
-                else NewColumn(ladder.name, values, codes.astype(np.int32), step.shares[codes], ladder.leaves)
-            )
-        return cls(
-            classes, tuple(columns), kept, method, dict(zip(classes.names, map(int, node), strict=True))
+        columns = tuple(
+            of_level(ladder, level, codes)
+            for ladder, level, codes in zip(ladders, node, classes.codes, strict=True)
         )
+        levels = dict(zip(classes.names, map(int, node), strict=True))
+        return cls(classes, columns, kept, method, levels, "global")
 
     @classmethod
     def of_groups(
@@ -164,7 +161,18 @@ class Recoding:
         return cls(classes, tuple(columns), kept[owner], method)
 
 
-def _with_null(domain: Domain) -> pa.Array:
+def of_level(ladder: Ladder, level: int, codes: NDArray[np.integer]) -> NewColumn:
+    """A column in which every value stands at one level of its hierarchy; level 0 keeps the values' type."""
+    step = ladder.steps[level]
+    if level == 0:
+        return NewColumn(
+            ladder.name, with_null(ladder.domain), codes.astype(np.int32), step.shares[codes], ladder.leaves
+        )
+    values = pa.array(step.labels, pa.string())
+    return NewColumn(ladder.name, values, step.codes[codes], step.shares[codes], ladder.leaves)
+
+
+def with_null(domain: Domain) -> pa.Array:
     """The values of a domain with the null at its code."""
     if not domain.has_null:
         return domain.values
@@ -203,7 +211,7 @@ def _ancestors(
     names = [ladder.steps[at].labels[place] for at, place in zip(level, node, strict=True)]
     if (level == 0).all():
         return NewColumn(
-            ladder.name, _with_null(ladder.domain), codes.astype(np.int32), shares[owner], ladder.leaves
+            ladder.name, with_null(ladder.domain), codes.astype(np.int32), shares[owner], ladder.leaves
         )
     values, where = _distinct(names)
     return NewColumn(ladder.name, values, where[owner], shares[owner], ladder.leaves)
@@ -230,10 +238,11 @@ def _spans(
     leaves = ladder.leaves if ladder is not None else domain.size
     if (size == 1).all():
         return NewColumn(
-            domain.name, _with_null(domain), codes.astype(np.int32), np.full(len(codes), 1 / leaves), leaves
+            domain.name, with_null(domain), codes.astype(np.int32), np.full(len(codes), 1 / leaves), leaves
         )
     labels = np.array(domain.labels(), dtype=object)[code_at]
-    interval = high < blank
+    # Two truth values are numbers to a distance, but no reader writes them as an interval.
+    interval = (high < blank) & (not pa.types.is_boolean(domain.values.type))
     everything = ~interval & (size == domain.size) & (domain.size > 1)
     names = []
     for g, (start, stop) in enumerate(itertools.pairwise(indptr)):

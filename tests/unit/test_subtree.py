@@ -1,0 +1,96 @@
+"""Subtree generalisation and drawing a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet.classes import EquivalenceClasses
+from discreet.engine.read import read
+from discreet.errors import InvalidParameter
+from discreet.policy.plan import METHODS as PLANNED
+from discreet.privacy import KAnonymity, LDiversity
+from discreet.search.lattice import search
+from discreet.search.methods import METHODS, leaf_share_loss
+from discreet.search.problem import make_problem
+from discreet.search.subtree import subtree
+from discreet.table.hierarchy import Hierarchy
+from discreet.transform.recipe import Recipe
+
+ZIPS = [["10", "1*", "*"], ["11", "1*", "*"], ["20", "2*", "*"], ["21", "2*", "*"]]
+
+
+def zip_problem(values: list[str], *, k: int = 2, limit: float = 0.0):
+    classes = EquivalenceClasses.from_columns({"zip": values})
+    ladder = Hierarchy.of("zip", ZIPS).ladder(classes.attributes[0])
+    return make_problem(classes, [ladder], [KAnonymity(k)], suppression_limit=limit)
+
+
+def test_levels_may_differ_between_subtrees() -> None:
+    # 10 and 11 are alone and must go up together; 20 and 21 have two people each and may stay.
+    recoding = subtree(zip_problem(["10", "11", "20", "20", "21", "21"]))
+    [column] = recoding.columns
+    assert column.per_class().to_pylist() == ["1*", "1*", "20", "21"]
+    assert recoding.kept.all()
+    assert leaf_share_loss(recoding) == pytest.approx(2 / 6 * (2 / 4 - 1 / 4) / (1 - 1 / 4))
+
+
+def test_it_is_never_worse_than_full_domain_here() -> None:
+    problem = zip_problem(["10", "11", "20", "20", "21", "21"])
+    assert leaf_share_loss(subtree(problem)) < search(problem).best.cost
+
+
+def test_nothing_is_kept_when_even_the_root_fails() -> None:
+    assert not subtree(zip_problem(["10", "20"], k=3)).kept.any()
+
+
+def test_suppression_within_the_limit() -> None:
+    recoding = subtree(zip_problem(["10", "20", "20", "21", "21"], limit=0.2))
+    assert recoding.suppressed_records == 1
+    assert sorted(set(recoding.columns[0].per_class().filter(pa.array(recoding.kept)).to_pylist())) == [
+        "20",
+        "21",
+    ]
+
+
+def test_every_group_meets_further_models() -> None:
+    rng = np.random.default_rng(3)
+    zips = rng.choice(["10", "11", "20", "21"], 60).tolist()
+    classes = EquivalenceClasses.from_columns(
+        {"zip": zips}, sensitive={"dx": rng.integers(0, 4, 60).tolist()}
+    )
+    models = [KAnonymity(5), LDiversity(3, "dx")]
+    ladder = Hierarchy.of("zip", ZIPS).ladder(classes.attributes[0])
+    recoding = subtree(make_problem(classes, [ladder], models, suppression_limit=0.0))
+    after = recoding.regrouped()
+    assert all(model.satisfied(after) for model in models)
+
+
+def test_its_recipe_maps_values() -> None:
+    recoding = subtree(zip_problem(["10", "11", "20", "20", "21", "21"]))
+    recipe = Recipe.of(recoding)
+    assert recipe.scope == "global"
+    assert recipe.values["zip"] == {"10": "1*", "11": "1*", "20": "20", "21": "21"}
+    again = Recipe.loads(recipe.dumps()).recode(recoding.classes)
+    assert again.columns[0].per_class().to_pylist() == ["1*", "1*", "20", "21"]
+
+
+def test_every_planned_method_exists() -> None:
+    assert set(PLANNED) == {"auto", *METHODS}
+
+
+def test_a_sample_keeps_order_and_repeats() -> None:
+    table = read(pa.table({"n": range(1000)}))
+    first, again, other = (table.engine.thin(table, 0.3, seed=seed) for seed in (1, 1, 2))
+    rows = first.engine.to_arrow(first)["n"].to_pylist()
+    assert rows == sorted(rows)
+    assert rows == again.engine.to_arrow(again)["n"].to_pylist()
+    assert rows != other.engine.to_arrow(other)["n"].to_pylist()
+    assert 240 < len(rows) < 360
+
+
+def test_a_share_that_is_none() -> None:
+    table = read(pa.table({"n": range(10)}))
+    with pytest.raises(InvalidParameter, match="share of rows"):
+        table.engine.thin(table, 0.0, seed=1)
