@@ -13,7 +13,10 @@ import pytest
 from discreet.engine.read import read
 from discreet.example import town, visits
 from discreet.policy import Policy
+from discreet.policy.plan import Plan
+from discreet.release.anonymize import anonymize
 from discreet.release.audit import Audit, audit
+from discreet.release.release_report import release_report
 from discreet.release.report import notebook, report
 
 if TYPE_CHECKING:
@@ -86,8 +89,8 @@ def pages(residents: Audit, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     events = audit(
         read(visits(town(300))),
         Policy.of(
-            quasi_identifiers=["practice", "sex", "age_band"],
-            sensitive=["reason"],
+            quasi_identifiers=["clinic", "sex", "age_band"],
+            sensitive=["treatment"],
             person="resident_id",
             sampling_fraction=0.1,
         ),
@@ -137,6 +140,39 @@ def test_loads_nothing_fits_and_shows_everything(
         assert [url for url in requests if url != "data:,"] == [pages[name].as_uri()]
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(OUT_OF_SIGHT) == []
+
+
+@pytest.fixture(scope="module")
+def release_page(residents: Audit, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a release; the hashes of its files are the longest words on it."""
+    release = anonymize(
+        read(town(1500)), residents.policy, plan=Plan(method="optimal", suppression_limit=1.0)
+    )
+    return release_report(release, tmp_path_factory.mktemp("release") / "release.html", file_hash="0" * 64)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_report_of_a_release_fits_and_complains_of_nothing(
+    browser: Browser, release_page: Path, width: int, scheme: str
+) -> None:
+    with opened(browser, width=width, scheme=scheme) as context:
+        page = context.new_page()
+        requests: list[str] = []
+        complaints: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(release_page.as_uri())
+        assert [url for url in requests if url != "data:,"] == [release_page.as_uri()]
+        assert page.locator(".panels svg").count() == 4
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OUT_OF_SIGHT) == []
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OUT_OF_SIGHT) == []
+        assert complaints == []
+        text, ground = page.evaluate(COLOURS, ".keys .was")
+        assert contrast(text, ground) >= 4.5
 
 
 @pytest.mark.parametrize("name", ["residents", "fine"])

@@ -115,6 +115,12 @@ class Release:
             release_report(self, report, file_hash=_hash(target))
         return target
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, key numbers before and after, what still stands in the way."""
+        from discreet.release.release_report import notebook_release
+
+        return notebook_release(self)
+
     def to_dict(self) -> dict[str, object]:
         """What was done and what it cost, as JSON-ready data."""
         return {

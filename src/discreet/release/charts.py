@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from discreet.release.labels import beside
 
 if TYPE_CHECKING:
     import altair as alt
@@ -44,6 +47,15 @@ PARTS = (
     "step-5-ink",
 )
 """The parts colours play; the page defines ``--chart-<part>`` for each."""
+
+LIGHT = {
+    "ink": "#1b2430",
+    "muted": "#55606e",
+    "grid": "#e3e7ed",
+    "paper": "#ffffff",
+    "accent": "#2a6fae",
+}
+"""What the light page chooses for the parts of pictures that are files of their own."""
 
 WIDTH = 400
 """Small enough to be read on a telephone, where the picture shrinks to the screen."""
@@ -104,6 +116,15 @@ class Bar:
     behind: float | None = None
 
 
+class Point(TypedDict):
+    """What a method costs and what risk it leaves; ``best`` if no other beats it."""
+
+    method: str
+    loss: float
+    risk: float
+    best: bool
+
+
 def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
     """Mean (ring) and maximum (diamond) of each risk on a scale from 0 to 1 with its three zones."""
     import altair as alt
@@ -159,8 +180,13 @@ def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
     return _svg(alt.layer(*layers).properties(width=WIDTH - 110, height=height))
 
 
-def size_bins(bins: Sequence[SizeBin], *, required: int | None, unit: str) -> str:
-    """Share of records by class size; a gap with a line divides what is too small from what is large enough."""
+def size_bins(
+    bins: Sequence[SizeBin], *, required: int | None, unit: str, longest: float | None = None
+) -> str:
+    """Share of records by class size; a gap with a line divides what is too small from what is large enough.
+
+    ``longest`` is the share at which the scale ends, for drawings that stand side by side.
+    """
     import altair as alt
 
     edge = len(bins) if required is None else sum(one.first < required for one in bins)
@@ -182,7 +208,7 @@ def size_bins(bins: Sequence[SizeBin], *, required: int | None, unit: str) -> st
     )
     rows = len(bins) + gap
     y = alt.Scale(domain=[rows - 0.5, -0.5], nice=False, zero=False)
-    longest = max(0.01, *(one.share for one in bins))
+    longest = max(0.01, longest or 0.0, *(one.share for one in bins))
     x = alt.X(
         "share:Q",
         title="share of records",
@@ -307,7 +333,60 @@ def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     return _svg(alt.layer(*layers).properties(width=WIDTH - 20, height=42 * len(items)))
 
 
-def _data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+def pareto(points: Sequence[Point]) -> str:
+    """Risk against loss as a picture of its own; methods that no other beats are filled and joined by a line."""
+    import altair as alt
+
+    width, height = 520, 320
+    right, top = (_beyond([point[side] for point in points]) for side in ("loss", "risk"))
+    places = [(width * one["loss"] / right, height * (1 - one["risk"] / top)) for one in points]
+    labels = beside(places, [one["method"] for one in points], width=width, height=height, size=_FONT)
+    data = [
+        {**one, "fill": colour("accent" if one["best"] else "paper"), "x": label.x, "y": label.y}
+        for one, label in zip(points, labels, strict=True)
+    ]
+    frontier = sorted((one for one in points if one["best"]), key=lambda one: (one["loss"], -one["risk"]))
+    axis = alt.Axis(format=".2~%", tickCount=5)
+    x = alt.X("loss:Q", title="loss", axis=axis, scale=alt.Scale(domain=[0, right], nice=False))
+    y = alt.Y("risk:Q", title="mean prosecutor risk", axis=axis, scale=alt.Scale(domain=[0, top], nice=False))
+    # Labels have their place in pixels already.
+    text_x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
+    text_y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
+    marks = alt.layer(
+        alt.Chart(_data(frontier)).mark_line(color=colour("accent"), strokeWidth=2).encode(x=x, y=y),
+        alt.Chart(_data(data))
+        .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, size=110, opacity=1)
+        .encode(x=x, y=y, fill=alt.Fill("fill:N", scale=None, legend=None)),
+    )
+    words = data or [{"method": "no method meets the requirements", "x": 160, "y": height / 2}]
+    names = (
+        alt.Chart(_data(words))
+        .mark_text(align="left", baseline="middle", fontSize=_FONT, color=colour("ink"))
+        .encode(x=text_x, y=text_y, text="method:N")
+    )
+    title = alt.Title(
+        "Risk against loss",
+        subtitle="Filled and joined: no other method is better in both.",
+        anchor="start",
+        color=colour("ink"),
+        subtitleColor=colour("muted"),
+        fontSize=_FONT + 2,
+        subtitleFontSize=_FONT - 1,
+    )
+    chart = alt.layer(marks, names).resolve_scale(x="independent", y="independent")
+    return standalone(
+        _converted(chart.properties(width=width, height=height, title=title), slack=8),
+        title="Risk against loss by method",
+    )
+
+
+def _beyond(values: Sequence[float]) -> float:
+    """Where a scale from 0 ends so that its largest value has room; never beyond the whole."""
+    largest = max(values, default=0.0)
+    return min(1.0, 1.15 * largest) if 0.0 < largest <= 1.0 else max(1.0, 1.15 * largest)
+
+
+def _data(rows: Sequence[Any]) -> alt.InlineData:
     import altair as alt
 
     return alt.InlineData(values=list(rows))
@@ -368,6 +447,11 @@ def _svg(chart: alt.LayerChart | alt.FacetChart, *, slack: int = 0) -> str:
 
     ``slack`` is room above and to the right for slanted names.
     """
+    return adopt(_converted(chart, slack=slack))
+
+
+def _converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
+    """The chart as it was drawn, with stand-ins for its colours."""
     import vl_convert
 
     spec = chart.configure(
@@ -388,7 +472,20 @@ def _svg(chart: alt.LayerChart | alt.FacetChart, *, slack: int = 0) -> str:
             "titleFontWeight": "normal",
         },
     ).to_dict(validate=False)
-    return adopt(str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])))
+    return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+
+
+def standalone(svg: str, *, title: str) -> str:
+    """Make a drawn SVG a file of its own: colours of the light page on white, and a title for who cannot see it.
+
+    >>> standalone('<svg xmlns="…"><text fill="#fe0100">x</text></svg>', title="Risk & loss")
+    '<svg xmlns="…"><title>Risk &amp; loss</title><rect width="100%" height="100%" fill="#ffffff"/><text
+      fill="#1b2430">x</text></svg>\\n'
+    """
+    head, _, rest = svg.partition(">")
+    body = _TAG.sub(lambda tag: _STAND_IN.sub(lambda part: LIGHT[PARTS[int(part[1], 16)]], tag[0]), rest)
+    ground = f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>'
+    return f"{head}><title>{escape(title)}</title>{ground}{body}\n"
 
 
 def adopt(svg: str) -> str:

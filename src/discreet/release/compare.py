@@ -102,6 +102,6 @@ def chart_of(contenders: Sequence[Contender]) -> str:
         [
             {"method": one.method, "loss": one.loss, "risk": one.mean_risk, "best": one.best}
             for one in contenders
-            if one.loss is not None
+            if one.loss is not None and one.mean_risk is not None
         ]
     )

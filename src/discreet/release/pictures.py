@@ -69,9 +69,9 @@ def zones(audit: Audit) -> tuple[float, float]:
 def risk_scale(audit: Audit, figures: Figures) -> Picture:
     """Mean and maximum of the three extended risks on one scale."""
     low, medium = zones(audit)
-    risks = _whole(audit)
+    risks = extended_risks(audit)
     shown = risks[: 2 + MOST_SENSITIVE]
-    marks = [charts.RiskMark(_brief(_risk_name(risk)), risk.mean, risk.max) for risk in shown]
+    marks = [charts.RiskMark(brief(risk_name(risk)), risk.mean, risk.max) for risk in shown]
     worst = max(risks, key=lambda risk: (round(risk.max, 9), risk.mean))
     grade = category(worst.max, low=low, medium=medium)
     about = f" for {worst.sensitive}" if worst.sensitive else ""
@@ -99,7 +99,7 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
         title="How high the risks are",
         takeaway=takeaway,
         alternative="Scale from 0 to 1. "
-        + " ".join(f"{_risk_name(risk)}, mean {risk.mean:.2f}, maximum {risk.max:.2f}." for risk in shown),
+        + " ".join(f"{risk_name(risk)}, mean {risk.mean:.2f}, maximum {risk.max:.2f}." for risk in shown),
         explanation="Ring: mean over all records. Diamond: the worst-placed record, which decides. "
         "Uniqueness is how rare a record is, uniformity how surely it points to one person, correlation how "
         "surely it gives away a sensitive value.",
@@ -107,7 +107,7 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
         columns=("Risk", "Mean", "Maximum", "Category of the maximum", f"Records above {medium:g}"),
         rows=tuple(
             (
-                _risk_name(risk),
+                risk_name(risk),
                 f"{risk.mean:.3f}",
                 f"{risk.max:.3f}",
                 category(risk.max, low=low, medium=medium),
@@ -189,7 +189,7 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
     cells = [
         charts.Cell(
             _clear(row),
-            _brief(column),
+            brief(column),
             f"{found[row, column]:.2f}",
             category(found[row, column], low=low, medium=medium),
         )
@@ -214,12 +214,12 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
         svg=charts.heatmap(
             cells,
             rows=[_clear(row) for row in shown_rows],
-            columns=[_brief(column) for column in shown_columns],
+            columns=[brief(column) for column in shown_columns],
         ),
         columns=("Known", *columns),
         rows=tuple((row, *(f"{found[row, column]:.3f}" for column in columns)) for row in rows),
         source=graded[0].source.rpartition(", eq.")[0],
-        note=_partly(min(MOST_ROWS, len(names)), len(names), "attributes with the highest risks"),
+        note=partly(min(MOST_ROWS, len(names)), len(names), "attributes with the highest risks"),
     )
 
 
@@ -264,7 +264,7 @@ def contributions(audit: Audit, figures: Figures) -> Picture | None:
             for item in items
         ),
         source="prosecutor risk (El Emam 2013) with one attribute left out; Folz et al. 2025, section VII",
-        note=_partly(len(shown), len(items), "attributes that add most"),
+        note=partly(len(shown), len(items), "attributes that add most"),
     )
 
 
@@ -292,9 +292,9 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
             [
                 charts.Bar(
                     _joined(item.attributes),
-                    _drawn(item.unique, figures),
+                    drawn_share(item.unique, figures),
                     figures.share(item.unique),
-                    _drawn(item.small, figures),
+                    drawn_share(item.small, figures),
                 )
                 for item in shown
             ],
@@ -312,7 +312,7 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
             for item in items[:25]
         ),
         source="unique and separated records: Motwani and Xu 2007",
-        note=_partly(len(shown), len(items), "worst combinations"),
+        note=partly(len(shown), len(items), "worst combinations"),
     )
 
 
@@ -366,7 +366,7 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
             for a, b in strongest[:30]
         ),
         source=found.source,
-        note=_partly(len(shown), len(found.names), "most dependent attributes"),
+        note=partly(len(shown), len(found.names), "most dependent attributes"),
     )
 
 
@@ -437,7 +437,7 @@ def _range(first: int, last: int) -> str:
 # ── small things ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _whole(audit: Audit) -> list[RecordRisk]:
+def extended_risks(audit: Audit) -> list[RecordRisk]:
     """The three risks for the whole quasi-identifier: uniqueness, uniformity, then the worst correlation first."""
     risks = [risk for risk in audit.risks if risk.attribute is None]
     plain = [risk for risk in risks if risk.name in ("uniqueness", "uniformity")]
@@ -445,7 +445,7 @@ def _whole(audit: Audit) -> list[RecordRisk]:
     return [*plain, *sorted(correlated, key=lambda risk: (-risk.max, -risk.mean))]
 
 
-def _risk_name(risk: RecordRisk) -> str:
+def risk_name(risk: RecordRisk) -> str:
     return f"{RISKS[risk.name]}: {risk.sensitive}" if risk.sensitive else RISKS[risk.name]
 
 
@@ -453,7 +453,7 @@ def _correlation(target: str | None) -> str:
     return f"Correlation: {target}"
 
 
-def _brief(name: str) -> str:
+def brief(name: str) -> str:
     """The name of a risk where there is little room."""
     return name.replace("Correlation: ", "Corr. ", 1)
 
@@ -491,7 +491,7 @@ def _joined(names: Sequence[str]) -> str:
     return " + ".join(charts.shortened(names, (36 - 3 * (len(names) - 1)) // len(names)).values())
 
 
-def _drawn(share: float, figures: Figures) -> float:
+def drawn_share(share: float, figures: Figures) -> float:
     """A share as long as a bar may show it: of a few people only the bound that is also written."""
     bound = min(1.0, SMALL_GROUP / figures.total)
     if figures.few(round(share * figures.total, 6)):
@@ -499,7 +499,7 @@ def _drawn(share: float, figures: Figures) -> float:
     return 1.0 - bound if figures.few(round((1.0 - share) * figures.total, 6)) else share
 
 
-def _partly(shown: int, total: int, what: str) -> str:
+def partly(shown: int, total: int, what: str) -> str:
     return f"The picture shows the {shown} {what} of {total:,}." if shown < total else ""
 
 

@@ -61,7 +61,7 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
 
     figures = Figures(audit.rows, public=edition == "public")
     drawn = pictures(audit, figures)
-    return _page(
+    return page(
         "report.html.jinja",
         {
             "public": figures.public,
@@ -70,7 +70,7 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
             "name": audit.source.name,
             "created": f"{day(audit.created)}, {audit.created:%H:%M %Z}".strip(),
             "facts": _facts(audit),
-            **_judgement(audit.verdict, figures),
+            **judgement(audit.verdict, figures),
             "key_figures": _key_figures(audit, figures),
             "pictures": drawn,
             # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
@@ -101,9 +101,9 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
 def notebook(audit: Audit) -> str:
     """A fragment for notebooks: verdict, what stands in the way, key numbers; readable on light and dark."""
     figures = Figures(audit.rows)
-    judged = _judgement(audit.verdict, figures)
+    judged = judgement(audit.verdict, figures)
     obstacles = evidence.criteria(audit.verdict.obstacles, figures)
-    return _page(
+    return page(
         "notebook.html.jinja",
         {
             **judged,
@@ -117,7 +117,7 @@ def notebook(audit: Audit) -> str:
     )
 
 
-def _judgement(verdict: Verdict, figures: Figures) -> dict[str, object]:
+def judgement(verdict: Verdict, figures: Figures) -> dict[str, object]:
     """The verdict as words, tones and obstacles."""
     tone = DECISION_TONES[verdict.decision]
     return {
@@ -179,5 +179,5 @@ def _environment() -> Environment:
     )
 
 
-def _page(template: str, content: Mapping[str, object]) -> str:
+def page(template: str, content: Mapping[str, object]) -> str:
     return _environment().get_template(template).render(content) + "\n"

@@ -1,0 +1,59 @@
+"""Where the labels of points go so that they cover neither each other nor a point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+REACH = 11
+"""Pixels between the middle of a point and its label."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """The box of a text: left edge, middle line, width and height in pixels from the upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def covers(self, other: Label) -> bool:
+        """Whether two boxes share ground."""
+        return (
+            self.x < other.x + other.width
+            and other.x < self.x + self.width
+            and abs(self.y - other.y) < (self.height + other.height) / 2
+        )
+
+
+def beside(
+    points: Sequence[tuple[float, float]], texts: Sequence[str], *, width: float, height: float, size: float
+) -> list[Label]:
+    """One label per point: to the right, left, above or below it, whichever is free and inside; else further off.
+
+    >>> [(label.x, label.y) for label in beside([(50, 50), (50, 50)], ["a", "b"], width=99, height=99, size=10)]
+    [(61, 50.0), (33.5, 50.0)]
+    """
+    taken = [Label(x - 7, y, 14, 14) for x, y in points]
+    placed: list[Label] = []
+    for (x, y), text in zip(points, texts, strict=True):
+        wide, high = 0.55 * size * len(text), 1.2 * size
+        spots = [
+            Label(left, y + down, wide, high)
+            for far in range(8)
+            for left, down in (
+                (x + REACH, far * high),
+                (x - REACH - wide, far * high),
+                (x - wide / 2, -REACH - high / 2 - far * high),
+                (x - wide / 2, REACH + high / 2 + far * high),
+            )
+        ]
+        inside = [
+            spot
+            for spot in spots
+            if 0 <= spot.x <= width - spot.width and high / 2 <= spot.y <= height - high / 2
+        ]
+        free = [spot for spot in inside if not any(spot.covers(other) for other in (*taken, *placed))]
+        placed.append((free or inside or spots)[0])
+    return placed

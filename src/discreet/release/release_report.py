@@ -1,0 +1,178 @@
+"""The report of a release: one self-contained page on what was changed, what it cost and what shows that it holds."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from discreet.policy.file import write_text
+from discreet.release import evidence, release_evidence
+from discreet.release.anonymize import Release
+from discreet.release.pictures import zones
+from discreet.release.release_pictures import release_pictures
+from discreet.release.report import MOST_OBSTACLES, judgement, page
+from discreet.release.words import LIMITS, MEASURES, Edition, Figures, compliance, day, title_of
+from discreet.risk.special_uniques import SMALL_GROUP
+
+SIDE_BY_SIDE = ("class-sizes", "risks")
+"""Pictures that have the whole width, for before and after."""
+
+LEFT_OUT = (
+    "values of any column, and with them what became of which value",
+    f"counts of people or records below {SMALL_GROUP}, and shares that would betray such a count; ranges of class "
+    "sizes that hold only a few people are merged",
+    "numbers in the unit of a sensitive column",
+    "the fingerprint of the source, the policy's text, notes, and names of hierarchy files",
+)
+
+
+def release_report(
+    release: Release,
+    path: str | PathLike[str],
+    *,
+    edition: Edition = "internal",
+    file_hash: str | None = None,
+) -> Path:
+    """Write the report of a release as one HTML file that needs nothing else: no script, no network, under 1 MB.
+
+    The ``internal`` edition shows what became of which value; the ``public`` one shows no value of any column
+    and no count of a few people, and says so. ``file_hash`` is the SHA-256 of the file that was written and
+    verified.
+    """
+    return write_text(Path(path), render_release(release, edition=edition, file_hash=file_hash))
+
+
+def render_release(release: Release, *, edition: Edition = "internal", file_hash: str | None = None) -> str:
+    """The report of a release as HTML text."""
+    from markupsafe import Markup
+
+    public = edition == "public"
+    before, after = Figures(release.before.rows, public=public), Figures(release.after.rows, public=public)
+    drawn = release_pictures(release, before, after)
+    required = release_evidence.requirements(release, before, after)
+    created = release.after.created
+    return page(
+        "release.html.jinja",
+        {
+            "public": public,
+            "left_out": LEFT_OUT,
+            "name": release.before.source.name,
+            "created": f"{day(created)}, {created:%H:%M %Z}".strip(),
+            "facts": _facts(release, before),
+            **judgement(release.verdict, after),
+            "words_before": release.before.verdict.words,
+            "all_hold": all(row.holds for row in required),
+            "verified": file_hash is not None,
+            "key_figures": _key_figures(release, before, after),
+            "pictures": drawn,
+            "side_by_side": SIDE_BY_SIDE,
+            # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
+            "svg": {picture.id: Markup(picture.svg) for picture in drawn},
+            "requirements": required,
+            "criteria": release_evidence.criteria(release, before, after),
+            "attributes": release_evidence.attributes(release, before),
+            "mappings": [] if public else release_evidence.mappings(release),
+            "columns": release_evidence.columns(release),
+            "measures": release_evidence.measures(release, before, after),
+            "risks": release_evidence.risks(release, before, after),
+            "zones": zones(release.after),
+            "how": release_evidence.how(release, before),
+            "cautions": release_evidence.cautions(release),
+            "notes": [] if public else release_evidence.notes(release),
+            "limits": LIMITS,
+            "made_with": release_evidence.provenance(release, before, file_hash),
+            "policy": "" if public else release_evidence.policy_text(release),
+        },
+    )
+
+
+def notebook_release(release: Release) -> str:
+    """A fragment for notebooks: verdict, key numbers before and after, what still stands in the way."""
+    before, after = Figures(release.before.rows), Figures(release.after.rows)
+    obstacles = evidence.criteria(release.verdict.obstacles, after)
+    required = release_evidence.requirements(release, before, after)
+    holds = (
+        "Every requirement holds." if all(row.holds for row in required) else "A requirement does not hold."
+    )
+    return page(
+        "notebook.html.jinja",
+        {
+            **judgement(release.verdict, after),
+            "compliance": f"{holds} {compliance(release.verdict)}",
+            "name": release.before.source.name,
+            "facts": [(f"of {release.before.rows:,} records", f"{release.after.rows:,}")],
+            "obstacles": obstacles[:MOST_OBSTACLES],
+            "more": max(0, len(obstacles) - MOST_OBSTACLES),
+            "key_figures": [
+                {
+                    "title": one["title"],
+                    "value": f"{one['was']} → {one['value']}" if one["was"] else one["value"],
+                    "unit": "",
+                }
+                for one in _key_figures(release, before, after)
+            ],
+            "notes": release_evidence.notes(release),
+        },
+    )
+
+
+def _facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
+    """How large the table was and is; a difference of a few people is not told in public."""
+    old, new = release.before, release.after
+    told = not figures.few(release.suppressed)
+    facts = [("Records", f"{old.rows:,} → {new.rows:,}" if told else f"{new.rows:,}")]
+    if new.event_level:
+        told = told and not figures.few(old.persons - new.persons)
+        facts.append(("Persons", f"{old.persons:,} → {new.persons:,}" if told else f"{new.persons:,}"))
+    return [
+        *facts,
+        ("Columns", f"{old.columns:,} → {new.columns:,}"),
+        ("Quasi-identifiers", f"{len(new.policy.quasi_identifiers):,}"),
+        ("Classes", f"{len(old.classes):,} → {len(new.classes):,}"),
+    ]
+
+
+def _key_figures(release: Release, before: Figures, after: Figures) -> list[dict[str, str]]:
+    """The numbers that everybody asks for: three before and after, then what they cost."""
+    found = []
+    for name in ("k-anonymity", "sample-uniques", "average-risk"):
+        old, new = release.before.measure(name), release.after.measure(name)
+        unit = after.unit(new)
+        was = before.measured(old)
+        found.append(
+            {
+                "title": title_of(name),
+                "was": was
+                if before.unit(old).rstrip("s") == unit.rstrip("s")
+                else f"{was} {before.unit(old)}",
+                "value": f"{after.measured(new)} {unit}".strip(),
+                "meaning": MEASURES[name].says,
+                "source": new.source,
+            }
+        )
+    grade, says = release_evidence.quality(release)
+    plan = release.plan
+    costs = [
+        (
+            "Suppressed records",
+            before.share(release.suppressed / release.before.rows),
+            "The share of records that "
+            + ("are shown with * only" if plan.suppressed == "star" else "the release leaves out")
+            + f"; at most {plan.suppression_limit:.0%} were allowed.",
+            "counted",
+        ),
+        (
+            "Loss",
+            release_evidence.share_of(release_evidence.loss(release), before),
+            "How much of the quasi-identifiers' detail is gone, suppressed records included: 0% nothing, 100% all.",
+            "mean leaf-share loss: Iyengar 2002",
+        ),
+        ("How near to the best", grade, says, f"search by the method {release.chosen.method}"),
+    ]
+    return [
+        *found,
+        *(
+            {"title": title, "was": "", "value": value, "meaning": meaning, "source": source}
+            for title, value, meaning, source in costs
+        ),
+    ]
