@@ -47,7 +47,7 @@ def render_release(release: Release, *, edition: Edition = "internal", file_hash
     from markupsafe import Markup
 
     public = edition == "public"
-    before, after = Figures(release.before.rows, public=public), Figures(release.after.rows, public=public)
+    before, after = _figures(release, public=public)
     drawn = release_pictures(release, before, after)
     required = release_evidence.requirements(release, before, after)
     created = release.after.created
@@ -88,7 +88,7 @@ def render_release(release: Release, *, edition: Edition = "internal", file_hash
 
 def notebook_release(release: Release) -> str:
     """A fragment for notebooks: verdict, key numbers before and after, what still stands in the way."""
-    before, after = Figures(release.before.rows), Figures(release.after.rows)
+    before, after = _figures(release, public=False)
     obstacles = evidence.criteria(release.verdict.obstacles, after)
     required = release_evidence.requirements(release, before, after)
     holds = (
@@ -116,19 +116,33 @@ def notebook_release(release: Release) -> str:
     )
 
 
+def _figures(release: Release, *, public: bool) -> tuple[Figures, Figures]:
+    """Numbers before and after.
+
+    Bounds such as 11 of all records would betray how many there were; where only a few were suppressed, the
+    public edition reckons with those that are left.
+    """
+    after = Figures(release.after.rows, public=public)
+    return after if after.few(release.suppressed) else Figures(release.before.rows, public=public), after
+
+
 def _facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
     """How large the table was and is; a difference of a few people is not told in public."""
     old, new = release.before, release.after
     told = not figures.few(release.suppressed)
-    facts = [("Records", f"{old.rows:,} → {new.rows:,}" if told else f"{new.rows:,}")]
     if new.event_level:
         told = told and not figures.few(old.persons - new.persons)
-        facts.append(("Persons", f"{old.persons:,} → {new.persons:,}" if told else f"{new.persons:,}"))
+
+    def pair(one: int, two: int) -> str:
+        return f"{one:,} → {two:,}" if told else f"{two:,}"
+
     return [
-        *facts,
+        ("Records", pair(old.rows, new.rows)),
+        *([("Persons", pair(old.persons, new.persons))] if new.event_level else []),
         ("Columns", f"{old.columns:,} → {new.columns:,}"),
         ("Quasi-identifiers", f"{len(new.policy.quasi_identifiers):,}"),
-        ("Classes", f"{len(old.classes):,} → {len(new.classes):,}"),
+        # The average risk before is classes over records: it would give the records away.
+        ("Classes", pair(len(old.classes), len(new.classes))),
     ]
 
 
