@@ -15,18 +15,25 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.merged import MergedClasses
 from discreet.engine.read import read
-from discreet.errors import GoalUnreachable, InvalidPolicy, RequirementNotMet
+from discreet.errors import (
+    GoalUnreachable,
+    InvalidParameter,
+    InvalidPolicy,
+    RequirementNotMet,
+    UnknownColumn,
+)
 from discreet.policy import Policy
-from discreet.policy.file import write_text
+from discreet.policy.file import make_model, write_text
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies
-from discreet.policy.plan import Plan
+from discreet.policy.plan import METHODS, Plan
 from discreet.policy.suggest import suggest
 from discreet.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
 from discreet.release.audit import Audit, Progress, audit
 from discreet.release.profile import Profile, load_profile
 from discreet.release.verdict import Verdict, required_models
-from discreet.release.verify import Verification, canonical, read_back, verify
+from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
 from discreet.release.write import atomically, check_target, write_rows
 from discreet.search.methods import Chosen, find
 from discreet.search.problem import make_problem
@@ -66,7 +73,7 @@ class Release:
         """Records of the original whose quasi-identifiers the release does not show."""
         return self.recoding.suppressed_records
 
-    def verify(self, rows: pa.Table) -> Verification:
+    def verify(self, rows: pa.Table, *, blanks_are_nulls: bool = False) -> Verification:
         """Ask the requirements of rows that were read back."""
         return verify(
             rows,
@@ -75,6 +82,7 @@ class Release:
             person=self.policy.person if self.policy.person in rows.column_names else None,
             original=_totals(self.recoding.classes),
             starred=self.plan.suppressed == "star",
+            blanks_are_nulls=blanks_are_nulls,
         )
 
     def save(
@@ -92,14 +100,11 @@ class Release:
         check_target(target)
         rows = self.table.engine.to_arrow(self.table)
 
+        types = {one.name: one.type for one in rows.schema if one.name not in self.policy.quasi_identifiers}
+
         def checked(written: Path) -> None:
-            found = self.verify(read_back(written))
-            if found.rows != rows.num_rows or not found.holds:
-                told = (
-                    found.failures[0]
-                    if found.failures
-                    else f"{found.rows:,} of {rows.num_rows:,} rows came back"
-                )
+            told = self._complaint(written, rows, types)
+            if told:
                 raise RequirementNotMet(
                     f"the written release does not meet its requirements ({told})",
                     remedy="nothing was written",
@@ -121,6 +126,19 @@ class Release:
 
         return notebook_release(self)
 
+    def _complaint(self, written: Path, rows: pa.Table, types: Mapping[str, pa.DataType]) -> str:
+        """What is wrong with the written file, or nothing."""
+        try:
+            back = read_back(written, types)
+        except (pa.ArrowException, ValueError):
+            return "it cannot be read back"
+        if back.column_names != rows.column_names:
+            return "it has other columns"
+        if back.num_rows != rows.num_rows:
+            return f"{back.num_rows:,} of {rows.num_rows:,} rows came back"
+        found = self.verify(back, blanks_are_nulls=written.suffix.lower() not in KEEPS_BLANKS)
+        return "" if found.holds else found.failures[0]
+
     def to_dict(self) -> dict[str, object]:
         """What was done and what it cost, as JSON-ready data."""
         return {
@@ -128,7 +146,7 @@ class Release:
             "method": self.chosen.method,
             "why": self.chosen.why,
             "objective": self.plan.objective,
-            "cost": self.chosen.cost,
+            "cost": _known(self.chosen.cost),
             "optimal": self.chosen.optimal,
             "bound": self.chosen.bound,
             "levels": dict(self.recoding.levels) if self.recoding.levels else None,
@@ -139,7 +157,10 @@ class Release:
                 "suppressed_share": self.suppressed / self.before.rows,
             },
             "hierarchies": {one.ladder.name: one.origin for one in self.hierarchies},
-            "attributes": {name: dict(change) for name, change in self.changes().items()},
+            "attributes": {
+                name: {key: _known(value) for key, value in change.items()}
+                for name, change in self.changes().items()
+            },
             "verdict": {"before": self.before.verdict.to_dict(), "after": self.after.verdict.to_dict()},
             "notes": list(self.notes),
         }
@@ -185,8 +206,13 @@ def anonymize(
         policy = suggest(table)
         notes.append("no policy was given: roles were suggested from names and content and should be checked")
     plan = plan or policy.plan
+    check_plan(plan, policy)
     profile = load_profile(policy.profile)
     table = policy.fit(table)
+    if plan.sample < 1:
+        say("drawing a sample")
+        table = table.engine.thin(table, plan.sample, seed=plan.seed)
+        notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
     say("counting equivalence classes")
     classes = _count(table, policy)
     fitted = tuple(hierarchies(policy, classes))
@@ -196,7 +222,7 @@ def anonymize(
     required = goals(policy, profile, classes)
     wished, out_of_reach = extended_goals(profile, classes)
     notes += out_of_reach
-    ladders = [_pinned(one.ladder) if one.ladder.name in plan.keep else one.ladder for one in fitted]
+    ladders = kept_ladders(fitted, plan)
     models = tuple(dict.fromkeys((*required, *wished)))
     try:
         chosen = _find(classes, ladders, models, plan, say)
@@ -245,24 +271,57 @@ def apply(
 ) -> Release:
     """A release of other rows by a recipe; what it must meet is verified on these rows, too.
 
-    Groups that fail a requirement on these rows are suppressed, within the recipe's limit.
+    Requirements are those of the recipe, of the policy and of its profile. Groups that fail one of them on
+    these rows are suppressed, within the recipe's limit. Columns that the recipe does not know are left out.
     """
     say = progress or (lambda _: None)
-    table = policy.fit(source if isinstance(source, Table) else read(source))
-    classes = _count(table, policy)
+    table = source if isinstance(source, Table) else read(source)
+    lacking = [name for name in recipe.columns if name not in table.names]
+    if lacking:
+        raise UnknownColumn(lacking[0], table.names)
+    if policy.person is None and recipe.person is not None:
+        policy = policy.replace(person=recipe.person)
+    asked = [make_model(entry) for entry in recipe.requirements]
+    policy = policy.require(*(model for model in asked if model not in policy.requirements))
+    table = policy.fit(table)
+    if set(recipe.quasi_identifiers) != set(policy.quasi_identifiers):
+        raise InvalidPolicy(
+            [
+                f"the recipe is for {', '.join(recipe.quasi_identifiers)}, "
+                f"the policy has {', '.join(policy.quasi_identifiers)} as quasi-identifiers"
+            ],
+            remedy="use the policy under which the recipe was made, or make a new recipe",
+        )
+    classes = _count(table, policy, recipe.quasi_identifiers)
     models = goals(policy, load_profile(policy.profile), classes)
     say("applying the recipe")
-    recoding = self_consistent(recipe.recode(classes), models)
+    recoding = self_consistent(_meeting(recipe.recode(classes), models), models)
     plan = replace(policy.plan, suppression_limit=recipe.suppression_limit)
     _within_limit(recoding, plan, models)
     chosen = Chosen(recoding, recipe.method, "as the recipe says", math.nan, None, False)
-    return _release(table, policy, plan, recoding, chosen, (), models, [], key, say)
+    new = [name for name in table.names if name not in recipe.columns]
+    unknown = [name for name in new if name != policy.person and name not in policy.direct_identifiers]
+    notes = [f"left out because the recipe does not know them: {', '.join(unknown)}"] if unknown else []
+    return _release(table, policy, plan, recoding, chosen, (), models, notes, key, say, without=new)
 
 
-def _count(table: Table, policy: Policy) -> EquivalenceClasses:
+def _meeting(recoding: Recoding, models: Sequence[PrivacyModel]) -> Recoding:
+    """The recoding without the groups that fail a model, measured from the distribution of all input records."""
+    groups = recoding.groups() + 1
+    merged, owner = np.unique(np.where(recoding.kept, groups, 0), return_inverse=True)
+    classes = MergedClasses.of(recoding.classes, owner, len(merged))
+    holds = np.ones(len(merged), dtype=bool)
+    for model in models:
+        holds &= model.holds(classes)
+    return replace(recoding, kept=recoding.kept & holds[owner])
+
+
+def _count(
+    table: Table, policy: Policy, quasi_identifiers: Sequence[str] | None = None
+) -> EquivalenceClasses:
     return table.engine.count(
         table,
-        quasi_identifiers=policy.quasi_identifiers,
+        quasi_identifiers=quasi_identifiers or policy.quasi_identifiers,
         sensitive=policy.sensitive,
         person=policy.person,
     )
@@ -340,9 +399,28 @@ def _within_limit(recoding: Recoding, plan: Plan, models: Sequence[PrivacyModel]
     )
 
 
-def _pinned(ladder: Ladder) -> Ladder:
-    """A ladder that cannot be climbed: the attribute stays as it is."""
-    return replace(ladder, steps=ladder.steps[:1])
+def check_plan(plan: Plan, policy: Policy) -> None:
+    """Refuse a plan that names what is not there or asks a method for what it cannot do."""
+    for name in (*plan.keep, *plan.weights):
+        if name not in policy.quasi_identifiers:
+            raise UnknownColumn(name, policy.quasi_identifiers)
+    if plan.method not in METHODS:
+        raise InvalidParameter(
+            f"there is no method {plan.method!r}", remedy=f"methods are: {', '.join(METHODS)}"
+        )
+    if plan.keep and plan.method not in ("auto", "optimal", "anytime"):
+        raise InvalidParameter(
+            f"the method {plan.method} groups records by all quasi-identifiers and cannot keep some as they are",
+            remedy="use the method auto, optimal or anytime, or keep nothing",
+        )
+
+
+def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:
+    """The ladders to climb; that of an attribute which must stay as it is has its first step only."""
+    return [
+        replace(one.ladder, steps=one.ladder.steps[:1]) if one.ladder.name in plan.keep else one.ladder
+        for one in fitted
+    ]
 
 
 def _release(
@@ -356,12 +434,13 @@ def _release(
     notes: Sequence[str],
     key: str | None,
     say: Progress,
+    without: Sequence[str] = (),
 ) -> Release:
     """Apply a recoding and audit what came of it."""
     say("applying the change")
-    gone = set(policy.direct_identifiers)
+    gone = {*policy.direct_identifiers, *without}
     keyed: dict[str, str] = {}
-    if policy.person is not None:
+    if policy.person is not None and policy.person not in gone:
         if plan.person == "drop":
             gone.add(policy.person)
         else:
@@ -384,10 +463,17 @@ def _release(
     after = audit(judged, remaining, detail="core")
     recipe = Recipe.of(
         recoding,
-        requirements=[{"model": model.id, **model.parameters()} for model in models],
+        requirements=[
+            {
+                "model": model.id,
+                **{key: value for key, value in model.parameters().items() if value is not None},
+            }
+            for model in models
+        ],
         suppression_limit=plan.suppression_limit,
         columns=columns,
         keyed=list(keyed),
+        person=policy.person,
         known={
             one.ladder.name: one.known(recoding.levels[one.ladder.name])
             for one in fitted
@@ -412,7 +498,7 @@ def _new_values(recoding: Recoding, plan: Plan) -> tuple[Mapping[str, pa.Array],
         return {name: column.per_class() for name, column in changed.items()}, recoding.kept
     starred = {}
     for column in recoding.columns:
-        texts = column.values.cast(pa.string())
+        texts = column.texts()
         with_root = pa.concat_arrays([texts, pa.array([ROOT])])
         codes = np.where(recoding.kept, column.codes, len(texts))
         starred[column.name] = with_root.take(pa.array(codes))
@@ -424,17 +510,22 @@ def _unchanged(column: NewColumn, codes: NDArray[np.integer], values: pa.Array) 
     return same_type and len(column.codes) == len(codes) and bool((column.codes == codes).all())
 
 
-def _totals(classes: EquivalenceClasses) -> dict[str, dict[str, int]]:
+def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:
     """How often each sensitive value occurs in the original, in canonical form."""
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str | None, int]] = {}
     for domain in classes.sensitive:
         totals = classes.histogram(domain.name).totals
         values = [*domain.values.to_pylist(), *([None] if domain.has_null else [])]
-        counted: dict[str, int] = {}
+        counted: dict[str | None, int] = {}
         for value, total in zip(values, totals.tolist(), strict=True):
             counted[canonical(value)] = counted.get(canonical(value), 0) + total
         found[domain.name] = counted
     return found
+
+
+def _known(value: float) -> float | None:
+    """JSON has no NaN, which stands here for what is not known."""
+    return None if math.isnan(value) else value
 
 
 def _hash(path: Path) -> str:

@@ -9,7 +9,7 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.anonymize import goals
+from discreet.release.anonymize import check_plan, goals, kept_ladders
 from discreet.release.audit import Progress
 from discreet.release.profile import load_profile
 from discreet.search.lattice import LARGEST_LATTICE, Found, search
@@ -83,14 +83,15 @@ def recommend(
     loss and has been checked against the requirements.
     """
     say = progress or (lambda _: None)
-    plan = plan or policy.plan
+    plan = replace(plan or policy.plan, method="auto")
+    check_plan(plan, policy)
     table = policy.fit(table)
     say("counting equivalence classes")
     classes = table.engine.count(
         table, quasi_identifiers=policy.quasi_identifiers, sensitive=policy.sensitive, person=policy.person
     )
     models = goals(policy, load_profile(policy.profile), classes)
-    ladders = [one.ladder for one in hierarchies(policy, classes)]
+    ladders = kept_ladders(hierarchies(policy, classes), plan)
     problem = make_problem(classes, ladders, models, suppression_limit=FEW, weights=plan.weights)
     found = [*_simple(problem), *_best(problem, say)]
     unique = {(tuple(sorted(one.levels.items())), one.suppressed): one for one in reversed(found)}

@@ -6,9 +6,11 @@ are asked of what it counted.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,9 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
 from discreet.table.hierarchy import ROOT
+
+KEEPS_BLANKS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+"""Formats in which every reader tells an empty text from a null."""
 
 UNSEEN = "\x00not shown"
 """Stands, inside this check only, for the quasi-identifiers of records that the release does not show."""
@@ -49,8 +54,12 @@ class Verification:
         }
 
 
-def read_back(path: Path) -> pa.Table:
-    """The rows of a written release, by pyarrow (or calamine for spreadsheets) alone."""
+def read_back(path: Path, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
+    """The rows of a written release, by pyarrow (or calamine for spreadsheets) alone.
+
+    Columns of a text file are read as the ``types`` say, all others as the text that stands there: a field
+    without quotes and without content is a null, ``""`` an empty text.
+    """
     suffix = path.suffix.lower()
     if suffix in (".parquet", ".pq"):
         return pyarrow.parquet.read_table(path)
@@ -59,21 +68,27 @@ def read_back(path: Path) -> pa.Table:
     if suffix == ".xlsx":
         from python_calamine import CalamineWorkbook
 
-        head, *rows = CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0).to_python()
+        sheet = CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0)
+        head, *rows = sheet.to_python(skip_empty_area=False)
         columns = zip(*rows, strict=True) if rows else [[] for _ in head]
         return pa.table(
-            {str(n): pa.array([str(v) for v in c], pa.string()) for n, c in zip(head, columns, strict=True)}
+            {
+                str(n): pa.array([canonical(v) or None for v in c], pa.string())
+                for n, c in zip(head, columns, strict=True)
+            }
         )
-    delimiter = "\t" if suffix == ".tsv" else ","
-    with pyarrow.csv.open_csv(
-        path, parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    ) as csv:
+    # A null that is alone on its line leaves the line empty.
+    parsing = pyarrow.csv.ParseOptions(
+        delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True, ignore_empty_lines=False
+    )
+    with pyarrow.csv.open_csv(path, parse_options=parsing) as csv:
         names = csv.schema.names
     return pyarrow.csv.read_csv(
         path,
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        parse_options=parsing,
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
+            column_types={name: (types or {}).get(name, pa.string()) for name in names},
+            null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         ),
@@ -86,18 +101,27 @@ def verify(
     *,
     quasi_identifiers: Sequence[str],
     person: str | None,
-    original: Mapping[str, Mapping[str, int]],
+    original: Mapping[str, Mapping[str | None, int]],
     starred: bool,
+    blanks_are_nulls: bool = False,
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
 
     ``original`` has, per sensitive attribute, how often each value occurs in the original table: distances
     are measured from the distribution of all input records, those included that the release does not show.
-    Records whose quasi-identifiers are all ``*`` are suppressed and asked nothing if ``starred``.
+    Records whose quasi-identifiers are all ``*`` are suppressed and asked nothing if ``starred``. Of a text
+    file most readers take an empty sensitive value for a null; then the two count as one
+    (``blanks_are_nulls``).
     """
     shown = _shown(rows, quasi_identifiers) if starred else rows
-    base = _count(shown, quasi_identifiers, person)
     failures: list[str] = []
+    for name, totals in original.items():
+        texts = _texts(rows[name], blanks_are_nulls)
+        if min(_left(texts, totals, blanks_are_nulls).values(), default=0) < 0:
+            failures.append(f"{name} has values that the original does not have, or has them more often")
+    if not shown.num_rows:
+        return Verification(rows.num_rows, 0, 0, tuple(failures))
+    base = _count(shown, quasi_identifiers, person)
     for model in models:
         counted = base
         if model.sensitive is not None:
@@ -107,26 +131,52 @@ def verify(
                 person,
                 sensitive=model.sensitive,
                 original=original[model.sensitive],
+                blanks_are_nulls=blanks_are_nulls,
             )
         asked = model.holds(counted) | _unseen(counted)
         if not asked.all():
             failures.append(f"{model.describe()}: {int((~asked).sum())} classes fail")
-    smallest = int(base.persons.min()) if len(base) else 0
-    return Verification(rows.num_rows, len(base), smallest, tuple(failures))
+    return Verification(rows.num_rows, len(base), int(base.persons.min()), tuple(failures))
 
 
-def canonical(value: object) -> str:
-    """A value in the form in which it is recognised again, however it was written to the file.
+def canonical(value: object) -> str | None:
+    """A value in the form in which it is recognised again, whatever type the file gave it.
 
-    >>> canonical(1.0), canonical("1"), canonical(None), canonical("x")
-    ('1.0', '1.0', '∅', 'x')
+    >>> canonical(1.0), canonical(1), canonical("1.0"), canonical(None), canonical(["b", "a"])
+    ('1', '1', '1.0', None, 'a, b')
     """
-    if value is None:
-        return "∅"
-    try:
-        return repr(float(str(value)))
-    except ValueError:
-        return str(value)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return ", ".join(sorted(str(one) for one in value))
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        if not math.isfinite(value):
+            return None if math.isnan(value) else str(value)
+        return str(int(value)) if value == int(value) else repr(float(value))
+    return str(value)
+
+
+def _texts(column: pa.ChunkedArray, blanks_are_nulls: bool) -> pa.Array:
+    """The values of a column in canonical form: lists cannot be grouped, and 1.0 is 1."""
+    values, codes = column.combine_chunks(), None
+    if not pa.types.is_nested(values.type):
+        encoded = values.dictionary_encode()
+        values, codes = encoded.dictionary, encoded.indices
+    texts = [canonical(value) for value in values.to_pylist()]
+    found = pa.array([text or None for text in texts] if blanks_are_nulls else texts, pa.string())
+    return found if codes is None else found.take(codes)
+
+
+def _left(
+    texts: pa.Array | pa.ChunkedArray, original: Mapping[str | None, int], blanks_are_nulls: bool
+) -> Counter[str | None]:
+    """How often each value of the original is not among the texts; negative where it is too often."""
+    left: Counter[str | None] = Counter()
+    for value, total in original.items():
+        left[(value or None) if blanks_are_nulls else value] += total
+    for one in texts.value_counts().to_pylist():
+        left[one["values"]] -= one["counts"]
+    return left
 
 
 def _shown(rows: pa.Table, quasi_identifiers: Sequence[str]) -> pa.Table:
@@ -144,29 +194,28 @@ def _count(
     person: str | None,
     *,
     sensitive: str | None = None,
-    original: Mapping[str, int] | None = None,
+    original: Mapping[str | None, int] | None = None,
+    blanks_are_nulls: bool = False,
 ) -> EquivalenceClasses:
     """The classes of the rows; with ``original``, one further class for the records that are not shown."""
     columns = [*quasi_identifiers, *([person] if person else []), *([sensitive] if sensitive else [])]
-    grouped = rows.select(columns).group_by(columns).aggregate([([], "count_all")])
+    chosen = rows.select(columns)
+    if sensitive is not None:
+        chosen = chosen.set_column(len(columns) - 1, sensitive, _texts(rows[sensitive], blanks_are_nulls))
+    grouped = chosen.group_by(columns).aggregate([([], "count_all")])
     counts = grouped["count_all"].to_pylist()
     cells: dict[str, list[object]] = {name: grouped[name].to_pylist() for name in columns}
     for name in quasi_identifiers:
         cells[name] = [None if value is None else str(value) for value in cells[name]]
     if sensitive is not None:
-        cells[sensitive] = [canonical(value) for value in cells[sensitive]]
-        seen: Counter[str] = Counter()
-        for value, count in zip(cells[sensitive], counts, strict=True):
-            seen[str(value)] += count
-        for value, total in (original or {}).items():
-            if total > seen[value]:
+        for value, total in _left(chosen[sensitive], original or {}, blanks_are_nulls).items():
+            if total > 0:
                 for name in quasi_identifiers:
                     cells[name].append(UNSEEN)
                 if person:
                     cells[person].append(None)
                 cells[sensitive].append(value)
-                counts.append(total - seen[value])
-        cells[sensitive] = [None if value == "∅" else value for value in cells[sensitive]]
+                counts.append(total)
     return EquivalenceClasses.from_columns(
         {name: cells[name] for name in quasi_identifiers},
         sensitive={sensitive: cells[sensitive]} if sensitive else None,

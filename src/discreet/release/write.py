@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,6 +36,11 @@ def check_target(path: Path, *, force: bool = False) -> None:
 def write_rows(rows: pa.Table, path: Path) -> None:
     """Write rows in the format that the file's name asks for."""
     suffix = path.suffix.lower()
+    nested = [one.name for one in rows.schema if pa.types.is_nested(one.type)]
+    if nested and suffix in (".csv", ".tsv", ".xlsx"):
+        raise InvalidParameter(
+            f"column {nested[0]!r} holds lists, which {suffix} files cannot", remedy="write .parquet instead"
+        )
     if suffix in (".parquet", ".pq"):
         pyarrow.parquet.write_table(rows, path)
     elif suffix in (".arrow", ".feather", ".ipc"):
@@ -48,6 +56,8 @@ def write_rows(rows: pa.Table, path: Path) -> None:
 
 def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
     from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.utils.exceptions import IllegalCharacterError
 
     if rows.num_rows > SPREADSHEET_ROWS:
         raise InvalidParameter(
@@ -56,11 +66,38 @@ def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
         )
     book = Workbook(write_only=True)
     sheet = book.create_sheet("release")
-    sheet.append(rows.column_names)
-    for batch in rows.to_batches():
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            sheet.append(list(row))
+
+    def cell(value: object) -> object:
+        if _fits(value):
+            return value
+        # As text, said to be text: a spreadsheet takes what begins with = for a formula.
+        made = WriteOnlyCell(sheet, str(value))
+        made.data_type = "s"
+        return made
+
+    try:
+        sheet.append([cell(name) for name in rows.column_names])
+        for batch in rows.to_batches():
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                sheet.append([cell(value) for value in row])
+    except IllegalCharacterError:
+        raise InvalidParameter(
+            "a spreadsheet cannot hold control characters", remedy="write .parquet or .csv instead"
+        ) from None
     book.save(path)
+
+
+def _fits(value: object) -> bool:
+    """Whether a spreadsheet has this value as it is: its numbers are doubles, its calendar begins in 1900."""
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, datetime):
+        return value.tzinfo is None and value.year > 1900
+    if isinstance(value, date):
+        return value.year > 1900
+    if isinstance(value, int):
+        return abs(value) < 2**53
+    return isinstance(value, float | Decimal) and math.isfinite(value)
 
 
 def atomically(target: Path, write: Callable[[Path], None], verify: Callable[[Path], None]) -> None:
