@@ -171,7 +171,7 @@ def test_a_profile_of_ones_own_lies_beside_the_policy(people: Path, tmp_path: Pa
 
 
 def test_a_person_id_that_was_not_named_is_mentioned(town: dict[str, Path], run: Run) -> None:
-    found = json.loads(run("audit", town["visits"], "--qi", "practice", "--json", "--core").out)
+    found = json.loads(run("audit", town["visits"], "--qi", "clinic", "--json", "--core").out)
     assert found["table"]["level"] == "person"
     assert any("--person" in note and "resident_id" in note for note in found["notes"])
 

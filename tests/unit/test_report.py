@@ -302,8 +302,8 @@ def constant() -> Audit:
 
 def events() -> Audit:
     policy = Policy.of(
-        quasi_identifiers=["practice", "sex", "age_band"],
-        sensitive=["reason", "cost"],
+        quasi_identifiers=["clinic", "sex", "age_band"],
+        sensitive=["treatment", "treatment_cost"],
         person="resident_id",
         sampling_fraction=0.1,
     )
