@@ -41,7 +41,13 @@ class NewColumn:
 
     def printed(self) -> list[str]:
         """The new values as text; a null prints as ``∅``."""
-        return [str(value) for value in self.values.cast(pa.string()).fill_null("∅").to_pylist()]
+        return ["∅" if value is None else str(value) for value in self.values.to_pylist()]
+
+    def texts(self) -> pa.Array:
+        """The new values as they are printed, nulls as nulls."""
+        return pa.array(
+            [None if value is None else str(value) for value in self.values.to_pylist()], pa.string()
+        )
 
     def per_class(self) -> pa.Array:
         """The new value of every class."""
@@ -108,8 +114,7 @@ class Recoding:
         """The equivalence classes after the recoding; all suppressed records together form one class of ``*``."""
         domains, codes = [], []
         for column in self.columns:
-            values = column.values.cast(pa.string()).fill_null("∅")
-            labels, places = _distinct([*values.to_pylist(), ROOT])
+            labels, places = _distinct([*column.printed(), ROOT])
             domains.append(Domain(column.name, labels))
             codes.append(np.where(self.kept, places[:-1][column.codes], places[-1]))
         return self.classes.recoded(domains, codes)
