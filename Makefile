@@ -39,18 +39,23 @@ $(VENV)/.test-stamp: pyproject.toml | $(BIN)/python
 
 # ── what people call ─────────────────────────────────────────────────────────────────────────────────
 
-demo: $(VENV)/.demo-stamp ## Audit the made-up town in demo/ and write two HTML reports
+demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and write HTML reports
 	@$(BIN)/discreet example $(DEMO)
 	@$(BIN)/discreet suggest $(DEMO)/residents.csv -o $(DEMO)/policy.toml --force
 	@$(BIN)/discreet audit $(DEMO)/residents.csv --policy $(DEMO)/policy.toml --report $(DEMO)/report.html
 	@echo
-	@$(BIN)/discreet audit $(DEMO)/visits.csv --sensitive reason --quiet --report $(DEMO)/visits-report.html
+	@$(BIN)/discreet audit $(DEMO)/visits.csv --quiet --report $(DEMO)/visits-report.html
 	@echo
-	@echo "Two reports were written. Open them in a browser:"
+	@$(BIN)/discreet anonymize $(DEMO)/residents.csv --policy $(DEMO)/policy.toml \
+	  --output $(DEMO)/residents-release.csv --report $(DEMO)/release-report.html
+	@echo
+	@echo "Reports were written. Open them in a browser:"
 	@echo "  $(abspath $(DEMO))/report.html"
-	@echo "      the residents, one row per person"
+	@echo "      the residents, one row per person: why they may not be released"
 	@echo "  $(abspath $(DEMO))/visits-report.html"
 	@echo "      their visits to doctors, several rows per person"
+	@echo "  $(abspath $(DEMO))/release-report.html"
+	@echo "      the residents after the least change that makes them releasable"
 
 test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
@@ -66,6 +71,7 @@ format: $(VENV)/.test-stamp ## Put the code into its format
 
 bench: $(VENV)/.test-stamp ## Measure speed and memory (see docs/performance.md)
 	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/anonymize.py
 
 clean: ## Remove everything that make has made
 	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from discreet.policy import Policy as Policy
     from discreet.policy.file import load as load_policy
     from discreet.policy.file import save as save_policy
+    from discreet.policy.plan import Plan as Plan
     from discreet.policy.suggest import suggest as suggest
     from discreet.privacy import BetaLikeness as BetaLikeness
     from discreet.privacy import DeltaDisclosure as DeltaDisclosure
     from discreet.privacy import KAnonymity as KAnonymity
     from discreet.privacy import LDiversity as LDiversity
     from discreet.privacy import TCloseness as TCloseness
+    from discreet.release.anonymize import Release as Release
+    from discreet.release.anonymize import anonymize as anonymize
     from discreet.release.audit import Audit as Audit
     from discreet.release.audit import audit as audit
     from discreet.release.check import check as check
+    from discreet.release.recommend import recommend as recommend
     from discreet.release.report import report as report
     from discreet.table import Table as Table
 
@@ -39,13 +43,17 @@ _PUBLIC = {
     "DiscreetError": "discreet.errors:DiscreetError",
     "KAnonymity": "discreet.privacy:KAnonymity",
     "LDiversity": "discreet.privacy:LDiversity",
+    "Plan": "discreet.policy.plan:Plan",
     "Policy": "discreet.policy:Policy",
+    "Release": "discreet.release.anonymize:Release",
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",
+    "anonymize": "discreet.release.anonymize:anonymize",
     "audit": "discreet.release.audit:audit",
     "check": "discreet.release.check:check",
     "load_policy": "discreet.policy.file:load",
     "read": "discreet.engine.read:read",
+    "recommend": "discreet.release.recommend:recommend",
     "report": "discreet.release.report:report",
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",
@@ -58,13 +66,17 @@ __all__ = [
     "DiscreetError",
     "KAnonymity",
     "LDiversity",
+    "Plan",
     "Policy",
+    "Release",
     "TCloseness",
     "Table",
+    "anonymize",
     "audit",
     "check",
     "load_policy",
     "read",
+    "recommend",
     "report",
     "save_policy",
     "suggest",
