@@ -81,6 +81,7 @@ def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 sheet.append([cell(value) for value in row])
     except IllegalCharacterError:
+        sheet.close()
         raise InvalidParameter(
             "a spreadsheet cannot hold control characters", remedy="write .parquet or .csv instead"
         ) from None

@@ -20,7 +20,7 @@ from discreet.table.domain import Domain
 from discreet.transform.recoding import NewColumn, Recoding, with_null
 
 FORMAT = "discreet-recipe-1"
-NUMBERS = ("int8", "int16", "int32", "int64", "float", "double")
+PRINTED = ("int8", "int16", "int32", "int64", "float", "double", "bool", "date32[day]", "timestamp[us]")
 """Types of new values that are read from their printed form again."""
 
 Unseen = Literal["refuse", "suppress"]
@@ -192,7 +192,7 @@ class Recipe:
         encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
         places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         values = encoded.dictionary
-        if kind is not None and kind in NUMBERS:
+        if kind is not None and kind in PRINTED:
             values = values.cast(pa.type_for_alias(kind))
         return NewColumn(domain.name, values, places if per_class else places[codes], nothing, 0)
 

@@ -1,0 +1,233 @@
+"""A recipe is data: it can be kept, read again, and applied to next month's rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pytest
+
+from discreet.errors import GoalUnreachable, InvalidPolicy, UnknownColumn, UnreadableInput, UnsuitableColumn
+from discreet.policy import Policy
+from discreet.policy.plan import Method, Plan
+from discreet.privacy import KAnonymity, LDiversity, TCloseness
+from discreet.release.anonymize import Release, anonymize, apply
+from discreet.table.builders import Intervals
+from discreet.transform.recipe import Recipe
+
+JANUARY = pa.table(
+    {
+        "name": ["Ada", "Ben", "Cem", "Dea", "Eva", "Fay", "Gus", "Hal"],
+        "age": [21, 22, 23, 24, 31, 32, 33, 34],
+        "sex": ["f", "m", "m", "f", "f", "f", "m", None],
+        "ill": ["flu", "cold", "flu", "cold", "flu", "cold", "flu", "cold"],
+    }
+)
+POLICY = Policy.of(
+    quasi_identifiers=["age", "sex"],
+    sensitive=["ill"],
+    direct_identifiers=["name"],
+    require=[KAnonymity(4), LDiversity(2, "ill")],
+    profile="research-partner-3",
+).generalise({"age": Intervals(widths=(10,))})
+
+
+def rows_of(release: Release) -> pa.Table:
+    return release.table.engine.to_arrow(release.table)
+
+
+def month(ages: list[int], ill: list[str] | None = None) -> pa.Table:
+    return pa.table(
+        {
+            "name": [f"N{i}" for i in range(len(ages))],
+            "age": ages,
+            "sex": ["f"] * len(ages),
+            "ill": ill or ["flu", "cold"] * (len(ages) // 2) + ["flu"] * (len(ages) % 2),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def january() -> Release:
+    return anonymize(JANUARY, POLICY)
+
+
+def test_the_values_of_a_recipe_can_be_read(january: Release) -> None:
+    recipe = january.recipe
+    assert recipe.scope == "global"
+    assert recipe.levels == {"age": 1, "sex": 1}
+    assert recipe.values["age"]["21"] == "[20, 29]"
+    assert recipe.values["sex"] == {"f": "*", "m": "*", "∅": "*"}
+    assert recipe.columns == ("age", "sex", "ill")
+    assert {"model": "k-anonymity", "k": 4} in [dict(one) for one in recipe.requirements]
+
+
+@pytest.mark.parametrize("method", ["optimal", "local", "mondrian", "clustering", "microaggregation"])
+@pytest.mark.parametrize("ending", ["json", "toml"])
+def test_written_read_and_applied_to_the_same_rows_it_gives_the_same(
+    tmp_path: Path, method: Method, ending: str
+) -> None:
+    release = anonymize(JANUARY, POLICY, plan=Plan(method=method))
+    release.save(tmp_path / "out.parquet", recipe=tmp_path / f"recipe.{ending}")
+    recipe = Recipe.load(tmp_path / f"recipe.{ending}")
+    assert recipe == release.recipe
+    assert rows_of(apply(recipe, JANUARY, POLICY)).equals(rows_of(release))
+
+
+def test_a_recipe_with_every_kind_of_requirement_is_written_in_both_forms() -> None:
+    closeness = TCloseness(0.9, "ill", "hierarchical", {"flu": ("lung", "*"), "cold": ("nose", "*")})
+    release = anonymize(JANUARY, POLICY.require(closeness))
+    for kind in ("json", "toml"):
+        assert Recipe.loads(release.recipe.dumps(kind)).to_dict() == json.loads(release.recipe.dumps())
+        again = apply(Recipe.loads(release.recipe.dumps(kind)), JANUARY, POLICY)
+        assert closeness in again.models
+
+
+def test_other_rows_are_recoded_alike(january: Release) -> None:
+    february = apply(january.recipe, month([21, 22, 24, 23, 24]), POLICY)
+    assert rows_of(february)["age"].to_pylist() == ["[20, 29]"] * 5
+    assert rows_of(february).column_names == ["age", "sex", "ill"]
+
+
+def test_numbers_that_come_as_floats_are_known(january: Release) -> None:
+    rows = month([21, 22, 24, 23])
+    rows = rows.set_column(1, "age", rows["age"].cast(pa.float64()))
+    assert rows_of(apply(january.recipe, rows, POLICY))["age"].to_pylist() == ["[20, 29]"] * 4
+
+
+def test_unseen_values_are_refused_without_being_named(january: Release) -> None:
+    with pytest.raises(UnsuitableColumn, match="1 values of 'age'") as told:
+        apply(january.recipe, month([21, 22, 24, 23, 4711]), POLICY)
+    assert "4711" not in str(told.value)
+
+
+def test_unseen_values_are_suppressed_if_asked_for(january: Release) -> None:
+    recipe = replace(january.recipe, unseen="suppress")
+    release = apply(recipe, month([21, 22, 24, 23, 4711]), POLICY)
+    assert release.suppressed == 1
+    assert rows_of(release)["age"].to_pylist() == ["[20, 29]"] * 4
+
+
+def test_unseen_combinations_are_refused_or_suppressed() -> None:
+    recipe = anonymize(JANUARY, POLICY, plan=Plan(method="mondrian")).recipe
+    assert recipe.scope == "local"
+    rows = pa.concat_tables([JANUARY, JANUARY, month([99])])
+    with pytest.raises(UnsuitableColumn, match="1 combinations"):
+        apply(recipe, rows, POLICY)
+    assert apply(replace(recipe, unseen="suppress"), rows, POLICY).suppressed == 1
+
+
+def test_groups_that_fail_on_the_new_rows_are_suppressed_within_the_limit(january: Release) -> None:
+    release = apply(january.recipe, month([21] * 16 + [31] * 3), POLICY)
+    assert release.suppressed == 3
+    assert set(rows_of(release)["age"].to_pylist()) == {"[20, 29]"}
+
+
+def test_distances_are_measured_from_all_rows_those_included_that_are_not_shown(january: Release) -> None:
+    """Half of the twenties have flu and 11 of all 19; the release alone would show no distance."""
+    rows = month([21] * 16 + [31] * 3, ["flu", "cold"] * 8 + ["flu"] * 3)
+    near = apply(january.recipe, rows, POLICY.require(TCloseness(0.08, "ill")))
+    assert near.suppressed == 3
+    with pytest.raises(GoalUnreachable):
+        apply(january.recipe, rows, POLICY.require(TCloseness(0.07, "ill")))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_beyond_the_limit_nothing_is_made(january: Release, tmp_path: Path, ending: str) -> None:
+    with pytest.raises(GoalUnreachable, match=r"37\.5% of the records where 20\.0%"):
+        apply(january.recipe, month([21] * 5 + [31] * 3), POLICY).save(tmp_path / f"out.{ending}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_the_recipe_was_made_for_is_asked_even_if_the_policy_does_not(january: Release) -> None:
+    policy = POLICY.replace(requirements=[])
+    assert KAnonymity(4) in apply(january.recipe, JANUARY, policy).models
+    with pytest.raises(GoalUnreachable):
+        apply(january.recipe, month([21, 22, 23]), policy)
+
+
+def test_columns_that_the_recipe_does_not_know_are_left_out_and_named(january: Release) -> None:
+    rows = JANUARY.append_column("phone", pa.array([f"0{i}" for i in range(8)]))
+    release = apply(january.recipe, rows, POLICY)
+    assert rows_of(release).column_names == ["age", "sex", "ill"]
+    assert release.notes == ("left out because the recipe does not know them: phone",)
+
+
+def test_a_column_that_is_missing_is_named(january: Release) -> None:
+    with pytest.raises(UnknownColumn, match="'ill'"):
+        apply(january.recipe, JANUARY.drop_columns(["ill"]), POLICY)
+
+
+def test_other_quasi_identifiers_are_refused_and_their_order_does_not_matter(january: Release) -> None:
+    with pytest.raises(InvalidPolicy, match="the recipe is for age, sex"):
+        apply(january.recipe, JANUARY, POLICY.replace(quasi_identifiers=["age"]))
+    turned = replace(POLICY, columns=POLICY.columns[::-1])
+    assert turned.quasi_identifiers == ("sex", "age")
+    assert rows_of(apply(january.recipe, JANUARY, turned)).equals(rows_of(january))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"format": "discreet-recipe-9"}', '{"format": "discreet-recipe-1"}', "format = 1"],
+)
+def test_what_is_no_recipe_is_told_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.json").write_text(text)
+    with pytest.raises(UnreadableInput, match=r"r\.json is not a recipe"):
+        Recipe.load(tmp_path / "r.json")
+    with pytest.raises(UnreadableInput, match="could not be read"):
+        Recipe.load(tmp_path / "none.json")
+
+
+# ── person ids ───────────────────────────────────────────────────────────────────────────────────────
+
+VISITS = pa.table(
+    {
+        "who": ["p1", "p1", "p2", "p3", "p3", "p4"],
+        "sex": ["f", "f", "f", "m", "m", "m"],
+        "ward": ["A", "B", "A", "B", "A", "A"],
+    }
+)
+EVENTS = Policy.of(
+    quasi_identifiers=["sex"], person="who", require=[KAnonymity(2)], profile="research-partner-3"
+)
+
+
+def ids(key: str | None, person: Literal["pseudonymise", "drop"] = "pseudonymise") -> list[str]:
+    release = anonymize(VISITS, EVENTS, plan=Plan(person=person), key=key)
+    return [str(one) for one in rows_of(release)["who"].to_pylist()]
+
+
+def test_pseudonyms_depend_on_person_and_key_alone() -> None:
+    first = ids("a long and secret key")
+    assert first == ids("a long and secret key")
+    assert [first.index(one) for one in first] == [0, 0, 2, 3, 3, 5]
+    assert set(first).isdisjoint(ids("another secret key"))
+    assert set(ids(None)).isdisjoint(ids(None))
+
+
+def test_who_does_not_have_the_key_cannot_try_out_ids() -> None:
+    plain = {hashlib.sha256(f"p{i}".encode()).hexdigest() for i in range(1, 5)}
+    assert plain.isdisjoint(ids("a long and secret key"))
+
+
+def test_pseudonyms_stay_the_same_next_month_and_ids_never_slip_through() -> None:
+    """Also if whoever applies the recipe forgets to say which column is the person's id."""
+    release = anonymize(VISITS, EVENTS, key="a long and secret key")
+    forgot = Policy.of(quasi_identifiers=["sex"], profile="research-partner-3")
+    again = apply(release.recipe, VISITS, forgot, key="a long and secret key")
+    assert rows_of(again)["who"].to_pylist() == ids("a long and secret key")
+
+
+def test_dropped_ids_stay_dropped_and_persons_are_still_counted() -> None:
+    release = anonymize(VISITS, EVENTS, plan=Plan(person="drop"))
+    assert rows_of(release).column_names == ["sex", "ward"]
+    assert release.recipe.person == "who"
+    assert release.recipe.keyed == ()
+    assert rows_of(apply(release.recipe, VISITS, EVENTS)).column_names == ["sex", "ward"]
+    alone = VISITS.filter(pa.compute.is_in(VISITS["who"], pa.array(["p1", "p3"])))
+    with pytest.raises(GoalUnreachable):
+        apply(release.recipe, alone, Policy.of(quasi_identifiers=["sex"], profile="research-partner-3"))

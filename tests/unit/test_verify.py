@@ -1,0 +1,243 @@
+"""A written file is believed only after it was read back: nulls, blanks, and files that somebody changed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from discreet.errors import InvalidParameter, RequirementNotMet
+from discreet.policy import Policy
+from discreet.policy.plan import Plan
+from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
+from discreet.release import anonymize as module
+from discreet.release.anonymize import anonymize
+from discreet.release.verify import read_back, verify
+from discreet.release.write import SUFFIXES, atomically, write_rows
+
+SIX = pa.table(
+    {
+        "city": ["a", "a", "a", "b", "b", "b"],
+        "ill": ["flu", "cold", "flu", "flu", "cold", "flu"],
+    }
+)
+POLICY = Policy.of(
+    quasi_identifiers=["city"],
+    sensitive=["ill"],
+    require=[KAnonymity(3), LDiversity(2, "ill")],
+    profile="research-partner-3",
+)
+
+
+def asked(
+    rows: pa.Table, *models: PrivacyModel, original: dict[str, dict[str | None, int]] | None = None
+) -> tuple[str, ...]:
+    return verify(
+        rows, models, quasi_identifiers=["city"], person=None, original=original or {}, starred=False
+    ).failures
+
+
+# ── blanks ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("suffix", [s for s in SUFFIXES if s != ".xlsx"])
+@pytest.mark.parametrize(
+    "values",
+    [["a", None, "", "a", None, ""], [None, None, ""], ["NA", "null", "", "nan", None], ["", ""], [None]],
+)
+def test_a_null_and_an_empty_text_come_back_as_what_they_are(
+    tmp_path: Path, suffix: str, values: list[str | None]
+) -> None:
+    for name, rows in {
+        "alone": pa.table({"city": pa.array(values, pa.string())}),
+        "beside": pa.table({"city": pa.array(values, pa.string()), "n": range(len(values))}),
+    }.items():
+        path = tmp_path / f"{name}{suffix}"
+        write_rows(rows, path)
+        assert read_back(path)["city"].to_pylist() == values
+
+
+def test_a_null_and_an_empty_text_are_two_classes_of_a_text_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    write_rows(pa.table({"city": ["", "", "", None]}), path)
+    assert asked(read_back(path), KAnonymity(2)) == ("every class has at least 2 persons: 1 classes fail",)
+
+
+def test_a_spreadsheet_has_one_kind_of_empty_cell(tmp_path: Path) -> None:
+    path = tmp_path / "out.xlsx"
+    write_rows(pa.table({"city": ["a", "", None, "b"], "ill": ["x", None, "", "y"]}), path)
+    assert read_back(path).to_pydict() == {"city": ["a", None, None, "b"], "ill": ["x", None, None, "y"]}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_diversity_of_blanks_is_none_where_readers_see_one_value(tmp_path: Path, suffix: str) -> None:
+    rows = pa.table({"city": ["a"] * 4, "ill": ["", None, "", None]})
+    release = anonymize(rows, POLICY.replace(profile="research-partner-3"))
+    release.save(tmp_path / "kept.parquet")
+    with pytest.raises(RequirementNotMet, match="2 different values of 'ill'"):
+        release.save(tmp_path / f"merged{suffix}")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.parquet"]
+
+
+# ── values ───────────────────────────────────────────────────────────────────────────────────────────
+
+MOMENT = dt.datetime(2020, 1, 1, 12)
+TYPED = {
+    "text that looks like numbers": pa.array(["1", "01", "1.0", "1", "01", "1.0"]),
+    "numbers": pa.array([1.0, 2.5, 1e15, 1.0, 2.5, 1e15]),
+    "integers": pa.array([1, 2**60, None, 1, 2**60, None]),
+    "decimals": pa.array([1, 2, 3, 1, 2, 3], pa.decimal128(5, 2)),
+    "truth": pa.array([True, False, None, True, False, None]),
+    "days": pa.array([dt.date(1850, 1, 1), dt.date(2020, 1, 1), None] * 2),
+    "moments": pa.array([MOMENT, None, MOMENT + dt.timedelta(hours=1)] * 2),
+    "moments of a zone": pa.array([MOMENT, None, None] * 2, pa.timestamp("us", "Europe/Berlin")),
+    "signs": pa.array(["∅", "=1+1", 'a"b,c\n', "∅", "=1+1", 'a"b,c\n']),
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather", ".xlsx"])
+@pytest.mark.parametrize("kind", TYPED)
+def test_sensitive_values_are_recognised_in_every_format(tmp_path: Path, suffix: str, kind: str) -> None:
+    rows = SIX.set_column(1, "ill", TYPED[kind])
+    policy = Policy.of(
+        quasi_identifiers=["city"],
+        sensitive=["ill"],
+        require=[KAnonymity(3), LDiversity(2, "ill"), TCloseness(0.01, "ill")],
+        profile="research-partner-3",
+    )
+    anonymize(rows, policy).save(tmp_path / f"out{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_lists_are_verified_or_refused(tmp_path: Path, suffix: str) -> None:
+    ill = pa.array([["flu", "cold"], ["flu"], ["flu"]] * 2)
+    release = anonymize(SIX.set_column(1, "ill", ill), POLICY)
+    if suffix == ".csv":
+        with pytest.raises(InvalidParameter, match="'ill' holds lists"):
+            release.save(tmp_path / "out.csv")
+        assert not list(tmp_path.iterdir())
+    else:
+        release.save(tmp_path / "out.parquet")
+        assert read_back(tmp_path / "out.parquet")["ill"].to_pylist() == ill.to_pylist()
+
+
+def test_lists_as_quasi_identifiers_are_shown_as_they_were_counted(tmp_path: Path) -> None:
+    rows = pa.table({"tags": [["x", "y"], ["y", "x"], ["x", "y"]]})
+    policy = Policy.of(quasi_identifiers=["tags"], require=[KAnonymity(3)], profile="research-partner-3")
+    anonymize(rows, policy).save(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == '"tags"\n' + '"x, y"\n' * 3
+
+
+def test_a_spreadsheet_refuses_control_characters(tmp_path: Path) -> None:
+    rows = SIX.append_column("remark", pa.array(["\x01"] * 6))
+    with pytest.raises(InvalidParameter, match="control characters"):
+        anonymize(rows, POLICY).save(tmp_path / "out.xlsx")
+    assert not list(tmp_path.iterdir())
+
+
+# ── tampering ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather", ".xlsx"])
+@pytest.mark.parametrize(
+    ("told", "column", "changed"),
+    [
+        ("at least 3 persons", "city", ["a", "a", "a", "b", "b", "c"]),
+        ("2 different values of 'ill'", "ill", ["flu", "flu", "flu", "cold", "flu", "cold"]),
+        ("that the original does not have", "ill", ["flu", "cold", "flu", "flu", "cold", "plague"]),
+    ],
+)
+def test_a_file_that_was_changed_never_appears(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, told: str, column: str, changed: list[str]
+) -> None:
+    def tampering(rows: pa.Table, path: Path) -> None:
+        place = rows.column_names.index(column)
+        write_rows(rows.set_column(place, column, pa.array(changed)), path)
+
+    release = anonymize(SIX, POLICY)
+    monkeypatch.setattr(module, "write_rows", tampering)
+    with pytest.raises(RequirementNotMet, match=told):
+        release.save(tmp_path / f"out{suffix}", recipe=tmp_path / "recipe.json")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("told", "change"),
+    [
+        ("5 of 6 rows", lambda rows: rows.slice(1)),
+        ("other columns", lambda rows: rows.append_column("name", pa.array(list("uvwxyz")))),
+        ("other columns", lambda rows: rows.drop_columns(["ill"])),
+    ],
+)
+def test_rows_and_columns_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, change: object
+) -> None:
+    assert callable(change)
+    release = anonymize(SIX, POLICY)
+    monkeypatch.setattr(module, "write_rows", lambda rows, path: write_rows(change(rows), path))
+    with pytest.raises(RequirementNotMet, match=told):
+        release.save(tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather"])
+def test_a_damaged_file_never_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    release = anonymize(SIX, POLICY)
+    monkeypatch.setattr(module, "write_rows", lambda rows, path: path.write_bytes(b'"city"\n1,2,3\n"'))
+    with pytest.raises(RequirementNotMet, match="cannot be read back"):
+        release.save(tmp_path / f"out{suffix}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_earlier_release_stays_when_the_new_one_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out.csv"
+    target.write_text("the earlier one")
+    release = anonymize(SIX, POLICY)
+    monkeypatch.setattr(module, "write_rows", lambda rows, path: write_rows(rows.slice(3), path))
+    with pytest.raises(RequirementNotMet):
+        release.save(target)
+    assert target.read_text() == "the earlier one"
+
+
+def test_an_interrupted_writer_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted(scratch: Path) -> None:
+        scratch.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        atomically(tmp_path / "out.csv", interrupted, lambda _: None)
+    assert not list(tmp_path.iterdir())
+
+
+# ── stars ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_starred_records_are_asked_nothing_but_count_in_the_whole() -> None:
+    """Four shown records are half flu; with the two that are not shown the whole is one third flu."""
+    rows = pa.table({"city": ["a", "a", "a", "a", "*", "*"], "ill": ["flu", "flu", "x", "x", "x", "x"]})
+    whole: dict[str, dict[str | None, int]] = {"ill": {"flu": 2, "x": 4}}
+
+    def failures(most: float) -> tuple[str, ...]:
+        return verify(
+            rows,
+            [KAnonymity(4), TCloseness(most, "ill")],
+            quasi_identifiers=["city"],
+            person=None,
+            original=whole,
+            starred=True,
+        ).failures
+
+    assert failures(0.17) == ()
+    assert len(failures(0.16)) == 1
+    assert len(asked(rows, KAnonymity(4), original=whole)) == 1
+
+
+def test_a_release_of_nothing_but_stars_is_verified(tmp_path: Path) -> None:
+    rows = pa.table({"day": [1, 2, 3, 4]})
+    policy = Policy.of(quasi_identifiers=["day"], require=[KAnonymity(4)], profile="research-partner-3")
+    anonymize(rows, policy, plan=Plan(suppressed="star", method="local")).save(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == '"day"\n' + '"*"\n' * 4
