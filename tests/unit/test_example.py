@@ -334,7 +334,9 @@ def test_people_visit_none_to_twelve_times_and_the_sick_more_often(
 
 
 def test_reason_follows_diagnosis_and_practice_follows_district(residents: pa.Table, log: pa.Table) -> None:
-    joined = log.select(["resident_id", "treatment", "clinic", "treatment_cost"]).join(residents, "resident_id")
+    joined = log.select(["resident_id", "treatment", "clinic", "treatment_cost"]).join(
+        residents, "resident_id"
+    )
     assert joined.num_rows == log.num_rows
     sad = joined.filter(pc.equal(joined["diagnosis"], "depression"))
     assert 0.5 < share(sad, "treatment", "psychotherapy") < 0.7
