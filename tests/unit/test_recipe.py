@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 from dataclasses import replace
@@ -85,6 +86,27 @@ def test_a_recipe_with_every_kind_of_requirement_is_written_in_both_forms() -> N
         assert Recipe.loads(release.recipe.dumps(kind)).to_dict() == json.loads(release.recipe.dumps())
         again = apply(Recipe.loads(release.recipe.dumps(kind)), JANUARY, POLICY)
         assert closeness in again.models
+
+
+def test_means_of_every_type_come_back_as_what_they_were() -> None:
+    day, noon = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 12)
+    rows = pa.table(
+        {
+            "days": [day + dt.timedelta(days=i) for i in range(6)],
+            "moments": [noon + dt.timedelta(hours=i) for i in range(6)],
+            "zoned": pa.array([noon + dt.timedelta(hours=i) for i in range(6)], pa.timestamp("us", "UTC")),
+            "floats": [0.1 * i for i in range(6)],
+            "whole": [1, 2, 3, 50, 52, None],
+            "truth": [True, False, True, True, None, False],
+        }
+    )
+    policy = Policy.of(
+        quasi_identifiers=rows.column_names, require=[KAnonymity(3)], profile="research-partner-3"
+    )
+    release = anonymize(rows, policy, plan=Plan(method="microaggregation"))
+    recipe = Recipe.loads(release.recipe.dumps())
+    assert rows_of(release)["zoned"].type == pa.timestamp("us", "UTC")
+    assert rows_of(apply(recipe, rows, policy)).equals(rows_of(release))
 
 
 def test_other_rows_are_recoded_alike(january: Release) -> None:

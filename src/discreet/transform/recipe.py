@@ -22,6 +22,7 @@ from discreet.transform.recoding import NewColumn, Recoding, with_null
 FORMAT = "discreet-recipe-1"
 PRINTED = ("int8", "int16", "int32", "int64", "float", "double", "bool", "date32[day]", "timestamp[us]")
 """Types of new values that are read from their printed form again."""
+ZONED = "timestamp[us, tz="
 
 Unseen = Literal["refuse", "suppress"]
 
@@ -194,6 +195,8 @@ class Recipe:
         values = encoded.dictionary
         if kind is not None and kind in PRINTED:
             values = values.cast(pa.type_for_alias(kind))
+        elif kind is not None and kind.startswith(ZONED):
+            values = values.cast(pa.timestamp("us", kind.removeprefix(ZONED).removesuffix("]")))
         return NewColumn(domain.name, values, places if per_class else places[codes], nothing, 0)
 
     # ── as a file ─────────────────────────────────────────────────────────────────────────────────
