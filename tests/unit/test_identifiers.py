@@ -506,10 +506,10 @@ def test_fifty_columns_take_well_under_two_seconds(data_dir: Path) -> None:
     columns = read(data_dir / "uci" / "diabetic_data.csv.gz", 1000)
     assert len(columns) == 50
     recognise("telefon", ["+49 851 5090"])  # loads the optional packages
-    start = time.perf_counter()
+    start = time.process_time()
     for name, values in columns.items():
         recognise(name, values)
-    assert time.perf_counter() - start < 1.5
+    assert time.process_time() - start < 1.5
 
 
 def test_costly_columns_are_quick_too() -> None:
@@ -517,11 +517,11 @@ def test_costly_columns_are_quick_too() -> None:
     phones: list[object] = [f"+49 851 {digits(rng, 6)}" for _ in range(1000)]
     ids: list[object] = [digits(rng, 11) for _ in range(1000)]
     recognise("telefon", phones[:20])
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(5):
         recognise("telefon", phones)
         recognise("steuer_id", ids)
-    assert time.perf_counter() - start < 1.5
+    assert time.process_time() - start < 1.5
 
 
 # without the optional packages

@@ -229,10 +229,10 @@ def test_a_million_values_take_seconds(kind: str) -> None:
         "text": lambda: pa.array([f"word {i}" for i in range(count)]),
     }[kind]()
     found = Domain("x", values)
-    start = time.perf_counter()
+    start = time.process_time()
     made = learn(found, np.arange(count) % 13 + 1)
     # A few seconds on a quiet machine; the limit leaves room for a busy one.
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
     assert made.leaves == count
     assert 2 <= made.height <= MAX_LEVELS + 1
 

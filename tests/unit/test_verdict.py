@@ -18,7 +18,7 @@ from discreet.privacy import DeltaDisclosure, KAnonymity, LDiversity, TCloseness
 from discreet.release.profile import Extended, Limit, Profile, load_profile
 from discreet.release.rules import RuleResult
 from discreet.release.schema import AUDIT_SCHEMA
-from discreet.release.terminal import as_text, criterion_line, number
+from discreet.release.terminal import as_text, criterion_line
 from discreet.release.verdict import decide
 
 OPEN_DATA = load_profile("open-data")
@@ -199,21 +199,6 @@ def test_looking_up_what_is_not_there_names_what_is() -> None:
 def test_class_sizes_count_records() -> None:
     found = discreet.audit(TABLE, Policy.of(quasi_identifiers=["zip"]), detail="core")
     assert found.class_sizes == {1: 1, 20: 20}
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "–"),
-        (math.nan, "–"),
-        (math.inf, "infinite"),
-        (0.51904, "0.519"),
-        (18109.0, "18,109"),
-        (12345.6, "12,346"),
-    ],
-)
-def test_numbers_for_people(value: float | None, text: str) -> None:
-    assert number(value) == text
 
 
 def test_a_criterion_on_one_line() -> None:
