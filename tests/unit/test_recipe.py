@@ -109,6 +109,16 @@ def test_means_of_every_type_come_back_as_what_they_were() -> None:
     assert rows_of(apply(recipe, rows, policy)).equals(rows_of(release))
 
 
+@pytest.mark.parametrize("method", ["optimal", "local", "mondrian", "microaggregation"])
+def test_a_null_is_not_taken_for_a_text_that_looks_like_one(method: Method) -> None:
+    rows = pa.table({"x": ["∅", "∅", "∅", None, None, None, "\\∅", "*", "*", "*"], "y": [*"aaabbbcccc"]})
+    policy = Policy.of(quasi_identifiers=["x", "y"], require=[KAnonymity(3)], profile="research-partner-3")
+    release = anonymize(rows, policy, plan=Plan(method=method))
+    for kind in ("json", "toml"):
+        again = apply(Recipe.loads(release.recipe.dumps(kind)), rows, policy)
+        assert rows_of(again).equals(rows_of(release))
+
+
 def test_other_rows_are_recoded_alike(january: Release) -> None:
     february = apply(january.recipe, month([21, 22, 24, 23, 24]), POLICY)
     assert rows_of(february)["age"].to_pylist() == ["[20, 29]"] * 5

@@ -23,6 +23,7 @@ FORMAT = "discreet-recipe-1"
 PRINTED = ("int8", "int16", "int32", "int64", "float", "double", "bool", "date32[day]", "timestamp[us]")
 """Types of new values that are read from their printed form again."""
 ZONED = "timestamp[us, tz="
+NULL = "∅"
 
 Unseen = Literal["refuse", "suppress"]
 
@@ -74,8 +75,8 @@ class Recipe:
     ) -> Recipe:
         """The recipe of a recoding. ``known`` adds what hierarchies say about values that did not occur."""
         classes = recoding.classes
-        labels = [domain.labels() for domain in classes.attributes]
-        new = [column.printed() for column in recoding.columns]
+        labels = [_labels(domain) for domain in classes.attributes]
+        new = [[_written(value) for value in column.values.to_pylist()] for column in recoding.columns]
         suppressed: set[tuple[str, ...]] = set()
         if recoding.scope == "global":
             values: dict[str, dict[str, str]] = {}
@@ -83,7 +84,7 @@ class Recipe:
                 codes = classes.codes[j]
                 first = np.unique(codes, return_index=True)[1]
                 values[column.name] = {
-                    **(known or {}).get(column.name, {}),
+                    **{_written(a): _written(b) for a, b in (known or {}).get(column.name, {}).items()},
                     **{labels[j][codes[c]]: new[j][column.codes[c]] for c in first},
                 }
             for c in np.flatnonzero(~recoding.kept):
@@ -131,12 +132,14 @@ class Recipe:
         return self._by_value(classes) if self.scope == "global" else self._by_combination(classes)
 
     def _by_value(self, classes: EquivalenceClasses) -> Recoding:
-        columns = []
+        columns: list[NewColumn] = []
+        news: list[list[str | None]] = []
         unknown = np.zeros(len(classes), dtype=bool)
         for domain, codes in zip(classes.attributes, classes.codes, strict=True):
             mapping = self.values[domain.name]
             # A column of whole numbers may come as floats next time.
-            found = [mapping.get(label, mapping.get(label.removesuffix(".0"))) for label in domain.labels()]
+            found = [mapping.get(label, mapping.get(label.removesuffix(".0"))) for label in _labels(domain)]
+            news.append(found)
             missing = np.array([new is None for new in found])
             if missing.any() and self.unseen == "refuse":
                 raise UnsuitableColumn(
@@ -148,15 +151,14 @@ class Recipe:
         kept = ~unknown
         if self.suppressed:
             gone = set(self.suppressed)
-            printed = [column.printed() for column in columns]
             for c in np.flatnonzero(kept):
-                kept[c] = tuple(printed[j][column.codes[c]] for j, column in enumerate(columns)) not in gone
+                kept[c] = tuple(news[j][codes[c]] for j, codes in enumerate(classes.codes)) not in gone
         levels = dict(self.levels) if self.levels is not None else None
         return Recoding(classes, tuple(columns), kept, self.method, levels, "global")
 
     def _by_combination(self, classes: EquivalenceClasses) -> Recoding:
         known = dict(self.combinations)
-        labels = [domain.labels() for domain in classes.attributes]
+        labels = [_labels(domain) for domain in classes.attributes]
         old = [
             tuple(labels[j][codes[c]] for j, codes in enumerate(classes.codes)) for c in range(len(classes))
         ]
@@ -184,12 +186,12 @@ class Recipe:
     ) -> NewColumn:
         """New values, one per old code or per class (``None`` where suppressed); what stays keeps its type."""
         nothing = np.full(len(codes), np.nan)  # shares are not known without hierarchies
-        labels = domain.labels()
+        labels = _labels(domain)
         before = [labels[code] for code in codes.tolist()] if per_class else labels
         if all(after is None or after == label for label, after in zip(before, new, strict=True)):
             return NewColumn(domain.name, with_null(domain), codes.astype(np.int32), nothing, 0)
         kind = self.types.get(domain.name)
-        texts = list(new) if kind is None else [None if one == "∅" else one for one in new]
+        texts = [None if one is None or one == NULL else _read(one) for one in new]
         encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
         places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         values = encoded.dictionary
@@ -268,6 +270,28 @@ class Recipe:
                 f"the recipe {place.name} could not be read", remedy="check the path"
             ) from None
         return cls.loads(text, name=place.name)
+
+
+def _written(value: object) -> str:
+    """A value as a recipe names it: a null is ``∅``, and a text that looks like it gets a backslash.
+
+    >>> _written(None), _written("∅"), _read(_written("∅")), _written(7)
+    ('∅', '\\\\∅', '∅', '7')
+    """
+    if value is None:
+        return NULL
+    text = str(value)
+    return f"\\{text}" if text.lstrip("\\") == NULL else text
+
+
+def _read(text: str) -> str:
+    """The text that a recipe means."""
+    return text[1:] if text.lstrip("\\") == NULL else text
+
+
+def _labels(domain: Domain) -> list[str]:
+    """The values of a domain as a recipe names them, by code."""
+    return [_written(value) for value in (*domain.values.to_pylist(), *([None] if domain.has_null else []))]
 
 
 def _without_none(value: Mapping[str, object]) -> dict[str, object]:
