@@ -39,6 +39,7 @@ from discreet.release.verdict import Verdict, decide
 from discreet.risk.dependence import Dependence, dependence
 from discreet.risk.exposure import AttributeContribution, RiskyClass, contributions, riskiest_classes
 from discreet.risk.individual import global_risk
+from discreet.risk.loglinear import loglinear_risk
 from discreet.risk.markov import markov_risk
 from discreet.risk.population import dankar, pitman, snb, zayatz
 from discreet.risk.prosecutor import (
@@ -56,6 +57,8 @@ from discreet.table import MISSING_MARKS, Domain, Source, Table
 Progress = Callable[[str], None]
 Detail = Literal["full", "core"]
 RIGHT_EDGE_OF_SMALL = 11
+TWO_WAY_CELLS = 500_000
+"""Up to so many cells the log-linear model has all pairs of attributes; beyond, it assumes independence."""
 COMBINED = 3
 SUBSETS = 10_000
 """So many combinations of quasi-identifiers are looked at, at most; wide tables get smaller ones."""
@@ -363,7 +366,19 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
         risk = global_risk(sizes, population_sizes=np.maximum(weights, sizes))
     else:
         risk = global_risk(sizes, sampling_fraction=fraction)
-    return [*found, risk.expected, risk.rate]
+    found += [risk.expected, risk.rate]
+    if classes.event_level:
+        # The model is of one record per person.
+        return found
+    levels = [domain.size for domain in classes.attributes]
+    fitted = loglinear_risk(
+        classes.codes,
+        levels=levels,
+        sizes=sizes,
+        sampling_fraction=fraction,
+        model="two-way" if len(levels) > 1 and math.prod(levels) <= TWO_WAY_CELLS else "independence",
+    )
+    return [*found, fitted.unique, fitted.matches]
 
 
 def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
