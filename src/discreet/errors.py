@@ -77,6 +77,20 @@ class InvalidPolicy(DiscreetError):
         super().__init__(text, remedy=remedy)
 
 
+class InvalidHierarchy(DiscreetError):
+    """A hierarchy contradicts itself. Lists every problem at once."""
+
+    code = "invalid-hierarchy"
+
+    def __init__(self, name: str, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        listed = "\n".join(f"  - {problem}" for problem in self.problems)
+        super().__init__(
+            f"the hierarchy of {name!r} has {len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}:\n{listed}",
+            remedy="correct these lines; `discreet hierarchy check` shows them again",
+        )
+
+
 class InvalidParameter(DiscreetError):
     """A parameter is outside the range in which the definition makes sense."""
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.errors import UnreadableInput, UnsuitableColumn
+from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
 from discreet.table import Domain
-from discreet.table.hierarchy import Hierarchy, InvalidHierarchy, missing_values
+from discreet.table.hierarchy import Hierarchy, missing_values
 from discreet.table.preview import preview
 
 ZIPS = [["1010", "101*", "*"], ["1011", "101*", "*"], ["2020", "202*", "*"]]

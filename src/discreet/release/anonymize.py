@@ -35,7 +35,7 @@ from discreet.release.profile import Profile, load_profile
 from discreet.release.verdict import Verdict, required_models
 from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
 from discreet.release.write import atomically, check_target, write_rows
-from discreet.search.methods import Chosen, find
+from discreet.search.methods import Chosen, find, leaf_share_loss
 from discreet.search.problem import make_problem
 from discreet.table import Table
 from discreet.table.hierarchy import ROOT, Ladder
@@ -258,7 +258,10 @@ def _find(
     chosen = find(problem, method=plan.method, seconds=plan.seconds, progress=say)
     recoding = self_consistent(chosen.recoding, models)
     _within_limit(recoding, plan, models)
-    return replace(chosen, recoding=recoding)
+    if recoding.suppressed_records == chosen.recoding.suppressed_records:
+        return replace(chosen, recoding=recoding)
+    # More had to go than the search thought: what it knew about the cost holds no longer.
+    return replace(chosen, recoding=recoding, cost=leaf_share_loss(recoding), bound=None, optimal=False)
 
 
 def apply(

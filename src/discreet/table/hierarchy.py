@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.errors import DiscreetError, UnreadableInput, UnsuitableColumn
+from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
 from discreet.table.domain import Domain
 from discreet.table.values import SUPPRESSED
 
@@ -22,20 +22,6 @@ ROOT = SUPPRESSED
 """How the most general value, and a suppressed one, is printed."""
 
 Nodes = NDArray[np.int32]
-
-
-class InvalidHierarchy(DiscreetError):
-    """A hierarchy contradicts itself. Lists every problem at once."""
-
-    code = "invalid-hierarchy"
-
-    def __init__(self, name: str, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        listed = "\n".join(f"  - {problem}" for problem in self.problems)
-        super().__init__(
-            f"the hierarchy of {name!r} has {len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}:\n{listed}",
-            remedy="correct these lines; `discreet hierarchy check` shows them again",
-        )
 
 
 @dataclass(frozen=True)

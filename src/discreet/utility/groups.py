@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ def average_class_size(sizes: IntArray) -> float:
     return float(sizes.mean())
 
 
-class ClassSums:
+class ClassSums(ABC):
     """Pricing of objectives that are sums over classes: g(E) if released, w × s(E) if suppressed.
 
     Required of them: merging classes never lowers g, g(E ∪ F) >= g(E) + g(F); s adds up; and g <= s.
@@ -66,13 +67,13 @@ class ClassSums:
     def below(self, combined: FloatArray) -> FloatArray:
         return np.asarray(combined + self.setting.discount * self._lowest)
 
+    @abstractmethod
     def released(self, grouping: Grouping) -> FloatArray:
         """g of every class."""
-        raise NotImplementedError
 
+    @abstractmethod
     def suppressed(self, grouping: Grouping) -> FloatArray:
         """s of every class."""
-        raise NotImplementedError
 
     def price(self, grouping: Grouping, kept: BoolArray, certain: BoolArray) -> Price:
         weight = self.setting.suppression
