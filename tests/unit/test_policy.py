@@ -285,3 +285,22 @@ def test_a_model_that_speaks_of_unknown_columns(model: PrivacyModel) -> None:
     table = pa.table({"age": [31, 31], "dx": ["HIV", "flu"]})
     with pytest.raises(discreet.DiscreetError, match="there is no column 'nope'"):
         discreet.check(table, Policy.of(quasi_identifiers=["age"], sensitive=["dx"], require=[model]))
+
+
+def test_a_release_lacks_its_direct_identifiers() -> None:
+    policy = Policy.of(quasi_identifiers=["age"], direct_identifiers=["name"])
+    fitted = policy.fit(discreet.read(pa.table({"age": [31, 31]})))
+    assert fitted.names == ("age",)
+
+
+def test_a_slip_in_the_name_of_an_identifier_is_told() -> None:
+    policy = Policy.of(quasi_identifiers=["age"], direct_identifiers=["nmae"])
+    with pytest.raises(InvalidPolicy, match="did you mean 'name'"):
+        policy.fit(discreet.read(pa.table({"age": [31, 31], "name": ["a", "b"]})))
+
+
+def test_what_is_measured_must_be_there() -> None:
+    policy = Policy.of(quasi_identifiers=["age"], sensitive=["dx"], person="id")
+    with pytest.raises(InvalidPolicy) as caught:
+        policy.fit(discreet.read(pa.table({"age": [31, 31]})))
+    assert len(caught.value.problems) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from os import PathLike
 
 from discreet.errors import InvalidPolicy, UnknownColumn
@@ -218,13 +219,30 @@ class Policy:
             raise InvalidPolicy(
                 problems, remedy="correct the policy, or let `discreet suggest` write one for this table"
             )
-        return table.retype({column.name: column.type for column in self.columns if column.type})
+        return table.retype(
+            {
+                column.name: column.type
+                for column in self.columns
+                if column.type and column.name in table.names
+            }
+        )
+
+    def _may_be_gone(self, column: ColumnPolicy, known: Iterable[str]) -> bool:
+        """Whether a column need not be there: a release lacks its direct identifiers.
+
+        If a column without a role has a similar name, the policy has a slip of the pen that would let an
+        identifier through, and that must be told.
+        """
+        if column.role not in ("direct-identifier", "insensitive"):
+            return False
+        without_role = [name for name in known if self.column(name) is None]
+        return not get_close_matches(column.name, without_role, n=1, cutoff=0.6)
 
     def problems(self, columns: Iterable[Column]) -> Iterable[str]:
         """What keeps this policy from being applied to a table with these columns."""
         known = {column.name: column for column in columns}
         for column in self.columns:
-            if column.name not in known:
+            if column.name not in known and not self._may_be_gone(column, known):
                 yield str(UnknownColumn(column.name, known))
         for role in ("person-id", "weight"):
             holders = self._with_role(role)

@@ -234,7 +234,9 @@ def anonymize(
         )
         models = required
         chosen = _find(classes, ladders, models, plan, say)
-    return _release(table, policy, plan, chosen.recoding, chosen, fitted, models, notes, key, say)
+    return _release(
+        table, policy, plan, chosen.recoding, chosen, fitted, models, notes, key, say, required=required
+    )
 
 
 def _find(
@@ -438,8 +440,12 @@ def _release(
     key: str | None,
     say: Progress,
     without: Sequence[str] = (),
+    required: Sequence[PrivacyModel] | None = None,
 ) -> Release:
-    """Apply a recoding and audit what came of it."""
+    """Apply a recoding and audit what came of it.
+
+    A recipe carries what is ``required``; what was wished for beyond depends on the number of these rows.
+    """
     say("applying the change")
     gone = {*policy.direct_identifiers, *without}
     keyed: dict[str, str] = {}
@@ -471,7 +477,7 @@ def _release(
                 "model": model.id,
                 **{key: value for key, value in model.parameters().items() if value is not None},
             }
-            for model in models
+            for model in (models if required is None else required)
         ],
         suppression_limit=plan.suppression_limit,
         columns=columns,
