@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,6 +78,7 @@ class SqlEngine(ABC):
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
+        self._unused: deque[str] = deque()
 
     # ── what each engine adds ─────────────────────────────────────────────────────────────────────
 
@@ -114,12 +116,15 @@ class SqlEngine(ABC):
         """What a column of the engine's type is."""
 
     def _name(self) -> str:
+        """A name for a new relation; what is no longer used makes room first."""
+        while self._unused:
+            self._drop(self._unused.popleft())
         return f"discreet_{next(self._numbers)}"
 
     # ── tables ────────────────────────────────────────────────────────────────────────────────────
 
     def _table(self, relation: str, source: Source) -> Table:
-        """A handle over a relation; dropped from the engine when the handle is no longer used."""
+        """A handle over a relation; dropped from the engine some time after the handle is no longer used."""
         columns = [self._column(name, type_name) for name, type_name in self._schema(relation)]
         if not columns:
             raise EmptyTable(f"{source.name} has no columns", remedy="check that this is the file you meant")
@@ -127,7 +132,7 @@ class SqlEngine(ABC):
         rows = int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
         if not rows:
             raise no_rows(source)
-        return Table(self, Lease(relation, self._drop), tuple(columns), rows, source)
+        return Table(self, Lease(relation, self._unused.append), tuple(columns), rows, source)
 
     def _finish(self, relation: str, source: Source, options: ReadOptions) -> Table:
         """A table from a relation that has its types already: only missing marks are applied."""

@@ -35,12 +35,16 @@ class Source:
 
 
 class Lease:
-    """A relation inside an engine, dropped there once no table refers to it any more."""
+    """A relation inside an engine; ``unused`` is told its name once no table refers to it any more.
 
-    def __init__(self, relation: str, drop: Callable[[str], None]) -> None:
+    Python may find out in any thread and at any moment, even inside a query that waits for that thread. So
+    ``unused`` must only take note, never wait for the engine.
+    """
+
+    def __init__(self, relation: str, unused: Callable[[str], None]) -> None:
         self.relation = relation
-        # At exit the engine removes everything at once; dropping one by one would only find it gone.
-        weakref.finalize(self, drop, relation).atexit = False
+        # At exit the engine removes everything at once.
+        weakref.finalize(self, unused, relation).atexit = False
 
 
 @dataclass(frozen=True, eq=False)
