@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 JAVA_REMEDY = "install Java 17, e.g. apt install openjdk-17-jre-headless"
 
-MEMORY_SHARE = 0.4
+MEMORY_SHARE = 0.3
 """Share of the machine's memory that Spark may take: rows, workers and driver share one process here."""
 
 
