@@ -569,7 +569,10 @@ def test_tables_leave_no_trace_in_the_engine(engine: Engine) -> None:
     relation = table.relation
     assert relation in _relations(engine)
     del table
+    # Dropped by the next verb that makes a relation: letting go must never wait for the engine.
+    another = read(pa.table({"a": [2]}), engine=engine)
     assert relation not in _relations(engine)
+    assert another.relation in _relations(engine)
 
 
 def _relations(engine: Engine) -> set[str]:
