@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -151,8 +150,3 @@ def finite(value: float) -> float | str:
     if np.isfinite(value):
         return float(value)
     return "undefined" if np.isnan(value) else ("infinite" if value > 0 else "-infinite")
-
-
-def as_json(measures: Mapping[str, Measure]) -> dict[str, object]:
-    """Several named measures as one JSON-ready mapping."""
-    return {name: measure.to_dict() for name, measure in measures.items()}

@@ -158,7 +158,9 @@ def suda(
     with n1 uniques and n2 classes of two on the whole quasi-identifier; the mean is over uniques with a
     score, so the harmonic mean of their d is D. The published DIS-SUDA scores rest on the second weighting,
     the published SUDA scores on the first: these are the defaults of ``dis_weighting`` and ``weighting``.
-    A unique is a *person* alone, at event level with any number of records.
+    The exponent q has no paper behind it that we know: it is the convention of the R package sdcMicro, to
+    which the published DIS-SUDA scores fit; we cut it off at 0. A unique is a *person* alone, at event level
+    with any number of records.
 
     >>> classes = EquivalenceClasses.from_columns({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})
     >>> found = suda(classes)
