@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -150,3 +152,22 @@ def finite(value: float) -> float | str:
     if np.isfinite(value):
         return float(value)
     return "undefined" if np.isnan(value) else ("infinite" if value > 0 else "-infinite")
+
+
+def proportion_interval(successes: float, tries: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The Wilson score interval of a success rate; (0, 1) if nothing was tried.
+
+    (p + z²/2n ± z sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n), which stays inside [0, 1] and is not empty at 0 or
+    n successes. ``successes`` may be an expected number. Wilson, "Probable inference", JASA 22, 1927.
+
+    >>> [round(end, 4) for end in proportion_interval(0, 10)], [round(end, 4) for end in proportion_interval(5, 10)]
+    ([0.0, 0.2775], [0.2366, 0.7634])
+    """
+    if tries <= 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    rate = successes / tries
+    middle = rate + z * z / (2 * tries)
+    half = z * math.sqrt(max(rate * (1 - rate), 0.0) / tries + z * z / (4 * tries * tries))
+    scale = 1 + z * z / tries
+    return max((middle - half) / scale, 0.0), min((middle + half) / scale, 1.0)

@@ -30,16 +30,17 @@ ALLOWED: dict[str, set[str]] = {
     "utility": COUNTED,
     "transform": COUNTED,
     "search": FAMILIES,
+    "attack": FAMILIES,
     "policy": COUNTED | {"privacy", "risk"},
-    "release": FAMILIES | {"search", "policy", "engine.read"},
-    "cli": FAMILIES | {"search", "policy", "release", "engine", "example"},
+    "release": FAMILIES | {"search", "attack", "policy", "engine.read"},
+    "cli": FAMILIES | {"search", "attack", "policy", "release", "engine", "example"},
     "example": {"errors"},
     "__init__": set(),
     "__main__": {"cli"},
 }
 """What each room may import besides itself. ``engine.read`` opens that module of the engine only."""
 
-NO_ROWS = {"privacy", "risk", "utility", "transform", "search", "classes"}
+NO_ROWS = {"privacy", "risk", "utility", "transform", "search", "attack", "classes"}
 FRAMES = {"narwhals", "pandas", "polars", "duckdb", "pyspark"}
 SQL = ("SELECT ", "GROUP BY", "CREATE ")
 SLOW = ("duckdb", "pyarrow", "scipy", "altair", "pandas")

@@ -1,0 +1,167 @@
+"""An original table and its release, counted side by side: what losses and attacks read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.classes.equivalence import EquivalenceClasses, Unit
+from discreet.errors import UnknownColumn
+from discreet.table.domain import Domain
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.meaning import Meaning
+from discreet.table.values import SUPPRESSED
+
+
+@dataclass(frozen=True)
+class Links:
+    """What became of the records: ``records[i]`` of class ``original[i]`` stand in class ``released[i]``.
+
+    A released class of -1 says that these records are not in the release.
+    """
+
+    original: NDArray[np.int64]
+    released: NDArray[np.int64]
+    records: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The classes of an original and of its release over the same quasi-identifiers.
+
+    ``meanings[j]`` says what the released values of attribute ``j`` may stand for, ``sensitive`` the same for
+    sensitive attributes that both tables have. ``links`` say which records became which; ``None`` where that
+    is not known. ``hierarchies`` are those of the quasi-identifiers that have one.
+
+    >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]}, sensitive={"flu": ["y", "n", "n"]})
+    >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]"] * 2}, sensitive={"flu": ["y", "n"]})
+    >>> pair = Pair.of(original, released)
+    >>> pair.names, pair.meanings[0].shares, pair.covers(np.array([0]), np.array([2]))
+    (('age',), array([0.66666667]), array([False]))
+    """
+
+    original: EquivalenceClasses
+    released: EquivalenceClasses
+    meanings: tuple[Meaning, ...] = field(repr=False)
+    sensitive: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
+    links: Links | None = field(default=None, repr=False)
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        original: EquivalenceClasses,
+        released: EquivalenceClasses,
+        *,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        links: Links | None = None,
+    ) -> Pair:
+        """Both tables side by side; a quasi-identifier that the release lacks is suppressed everywhere."""
+        given = dict(hierarchies or {})
+        extra = [name for name in released.names if name not in original.names]
+        if extra:
+            raise UnknownColumn(extra[0], original.names)
+        aligned = _filled(released, original.names)
+        both = [one.name for one in released.sensitive if one.name in {d.name for d in original.sensitive}]
+        return cls(
+            original,
+            aligned,
+            tuple(
+                Meaning.of(before, after, given.get(before.name))
+                for before, after in zip(original.attributes, aligned.attributes, strict=True)
+            ),
+            {
+                name: Meaning.of(
+                    original.sensitive_domain(name), released.sensitive_domain(name), given.get(name)
+                )
+                for name in both
+            },
+            links,
+            given,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return self.original.names
+
+    @property
+    def unit(self) -> Unit:
+        """Whether people are counted as persons (event level) or as records."""
+        return "persons" if self.original.event_level else "records"
+
+    def meaning(self, name: str) -> Meaning:
+        """What the released values of a quasi-identifier or sensitive attribute may stand for."""
+        if name in self.sensitive:
+            return self.sensitive[name]
+        return self.meanings[self.original.index(name)]
+
+    @cached_property
+    def truthful(self) -> bool:
+        """Whether released quasi-identifiers only say less than the original, never something else."""
+        return all(meaning.truthful for meaning in self.meanings)
+
+    @cached_property
+    def suppressed(self) -> NDArray[np.bool_]:
+        """Which released classes show no quasi-identifier at all."""
+        found = np.ones(len(self.released), dtype=bool)
+        for meaning, codes in zip(self.meanings, self.released.codes, strict=True):
+            found &= meaning.shares[codes] >= 1.0
+        return found
+
+    @cached_property
+    def shown(self) -> int:
+        """Records of the release that show anything of their quasi-identifiers."""
+        return int(self.released.records[~self.suppressed].sum())
+
+    def covers(
+        self,
+        released: NDArray[np.integer],
+        original: NDArray[np.integer],
+        names: Sequence[str] | None = None,
+    ) -> NDArray[np.bool_]:
+        """Whether released classes may stand for the original classes beside them, on some attributes."""
+        found = np.ones(np.broadcast(released, original).shape, dtype=bool)
+        for name in self.names if names is None else names:
+            at = self.original.index(name)
+            found &= self.meanings[at].covers(
+                self.released.codes[at][released], self.original.codes[at][original]
+            )
+        return found
+
+    def trivial(self) -> Pair:
+        """The same original against a release that shows no quasi-identifier: the least useful, safest one."""
+        nothing = [np.zeros(len(self.original), dtype=np.uint8)] * len(self.names)
+        starred = self.original.recoded([_stars(name) for name in self.names], nothing)
+        classes = np.arange(len(self.original), dtype=np.int64)
+        links = Links(classes, np.zeros_like(classes), self.original.records)
+        return Pair.of(self.original, starred, hierarchies=self.hierarchies, links=links)
+
+    def unchanged(self) -> Pair:
+        """The original against itself: the most useful, most exposed release."""
+        classes = np.arange(len(self.original), dtype=np.int64)
+        links = Links(classes, classes, self.original.records)
+        return Pair.of(self.original, self.original, hierarchies=self.hierarchies, links=links)
+
+
+def _filled(released: EquivalenceClasses, names: Sequence[str]) -> EquivalenceClasses:
+    """The released classes with the attributes in the given order; those that lack are suppressed."""
+    domains, codes = [], []
+    for name in names:
+        if name in released.names:
+            at = released.index(name)
+            domains.append(released.attributes[at])
+            codes.append(released.codes[at])
+        else:
+            domains.append(_stars(name))
+            codes.append(np.zeros(len(released), dtype=np.uint8))
+    return replace(released, attributes=tuple(domains), codes=tuple(codes))
+
+
+def _stars(name: str) -> Domain:
+    return Domain(name, pa.array([SUPPRESSED], pa.string()))

@@ -1,0 +1,362 @@
+"""What the values of a released column may stand for, among the values that the original column has."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.errors import DiscreetError
+from discreet.table.dates import Dates, moments_of
+from discreet.table.domain import MISSING_MARKS, Domain
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.values import Interval, Masked, OneOf, Suppressed, parse
+
+Kind = Literal["exact", "interval", "set", "masked", "node", "suppressed", "foreign"]
+"""How a value was released. ``foreign``: a single value that the original does not have, such as a mean."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Ranges = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """For each released value the original values it may stand for.
+
+    Original values are ranked: numbers by size, others in the order of their codes; ``rank[code]`` is the place
+    of a code. Released code ``r`` may stand for the ranks ``starts[i] <= rank < stops[i]`` with ``i`` in
+    ``indptr[r]:indptr[r + 1]``. ``shares[r]`` is the share of the attribute's ``leaves`` it may stand for (1 / D
+    for a single value), ``low`` and ``high`` its bounds as numbers (NaN where there are none), ``kinds[r]`` the
+    place of its kind in ``KINDS``.
+
+    >>> ages = Domain("age", pa.array([31, 34, 47, 52]))
+    >>> meaning = Meaning.of(ages, Domain("age", pa.array(["*", "47", "48.5", "[30, 39]", "{34, 52}"])))
+    >>> [meaning.members(code).tolist() for code in range(5)]
+    [[0, 1, 2, 3], [2], [], [0, 1], [1, 3]]
+    >>> [KINDS[kind] for kind in meaning.kinds]
+    ['suppressed', 'exact', 'foreign', 'interval', 'set']
+    >>> meaning.shares, meaning.centre
+    (array([1.  , 0.25, 0.25, 0.5 , 0.5 ]), array([41.5, 47. , 48.5, 34.5, 43. ]))
+    """
+
+    original: Domain
+    released: Domain
+    leaves: int
+    rank: NDArray[np.int64] = field(repr=False)
+    indptr: NDArray[np.int64] = field(repr=False)
+    starts: NDArray[np.int64] = field(repr=False)
+    stops: NDArray[np.int64] = field(repr=False)
+    shares: NDArray[np.float64] = field(repr=False)
+    low: NDArray[np.float64] = field(repr=False)
+    high: NDArray[np.float64] = field(repr=False)
+    kinds: NDArray[np.int8] = field(repr=False)
+
+    @classmethod
+    def of(cls, original: Domain, released: Domain, hierarchy: Hierarchy | None = None) -> Meaning:
+        """Read every released value: as a value of the original, a node of the hierarchy, or by its printed form.
+
+        A null, or a mark for missing values such as ``NA``, that the original does not have is a suppressed
+        value. A mask hides one character with each ``*``, or any number of them if nothing else fits. Dates are
+        also read as weeks, months, quarters, years, decades and centuries.
+        """
+        return _Reader(original, hierarchy).read(released)
+
+    @property
+    def name(self) -> str:
+        return self.original.name
+
+    @cached_property
+    def code_at(self) -> NDArray[np.int64]:
+        """The original code at each rank."""
+        return np.argsort(self.rank)
+
+    @cached_property
+    def centre(self) -> NDArray[np.float64]:
+        """The middle of each released value as a number: of an interval, or of the mean of a set's members."""
+        found = np.asarray((self.low + self.high) / 2)
+        numbers = self.original.numbers
+        for code in np.flatnonzero(np.isin(self.kinds, (KINDS.index("set"), KINDS.index("node")))):
+            inside = numbers[self.members(int(code))]
+            if not np.isnan(inside).all():
+                found[code] = float(np.nanmean(inside))
+        return found
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many original values each released one may stand for."""
+        width = np.concatenate([[0], np.cumsum(self.stops - self.starts)])
+        return np.asarray(width[self.indptr[1:]] - width[self.indptr[:-1]])
+
+    @cached_property
+    def truthful(self) -> bool:
+        """Whether every released value may stand for some original one: nothing was averaged, noised or made up."""
+        return not (self.kinds == KINDS.index("foreign")).any()
+
+    @property
+    def numeric(self) -> bool:
+        """Whether original values are numbers, so that distances make sense."""
+        return self.original.is_numeric
+
+    def members(self, released: int) -> NDArray[np.int64]:
+        """The original codes that a released code may stand for, by rank."""
+        at = range(int(self.indptr[released]), int(self.indptr[released + 1]))
+        ranks = [np.arange(self.starts[i], self.stops[i]) for i in at]
+        return self.code_at[np.concatenate(ranks)] if ranks else np.empty(0, dtype=np.int64)
+
+    def covers(self, released: NDArray[np.integer], original: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Whether each released code may stand for the original code beside it; arrays are broadcast.
+
+        >>> sex = Domain("sex", pa.array(["f", "m"]))
+        >>> meaning = Meaning.of(sex, Domain("sex", pa.array(["*", "f"])))
+        >>> meaning.covers(np.array([[0], [1]]), np.array([[0, 1]]))
+        array([[ True,  True],
+               [ True, False]])
+        """
+        codes, places = np.broadcast_arrays(released.astype(np.int64), self.rank[original])
+        if not len(self.starts):
+            return np.zeros(codes.shape, dtype=bool)
+        # Ranges of one released code are ascending, so all of them in a row are sorted by (code, start).
+        width = self.original.size + 1
+        key = self._owner * width + self.starts
+        at = np.searchsorted(key, codes * width + places, side="right") - 1
+        found = at >= self.indptr[codes]
+        return np.asarray(found & (places < self.stops[np.maximum(at, 0)]))
+
+    @cached_property
+    def _owner(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    def spread(self, counts: NDArray[np.number], records: NDArray[np.number]) -> NDArray[np.float64]:
+        """Expected records per original code: those of each released value spread over what it may stand for.
+
+        ``records[r]`` are the records of released code ``r``; they are spread in proportion to ``counts`` of the
+        original codes (ones: evenly, as one must who knows only the release). Foreign values give nothing.
+
+        >>> ages = Domain("age", pa.array([31, 34, 47]))
+        >>> meaning = Meaning.of(ages, Domain("age", pa.array(["47", "[30, 39]"])))
+        >>> meaning.spread(np.ones(3), np.array([1, 4]))
+        array([2., 2., 1.])
+        """
+        by_rank = np.asarray(counts, dtype=np.float64)[self.code_at]
+        before = np.concatenate([[0.0], np.cumsum(by_rank)])
+        mass = np.bincount(
+            self._owner, weights=before[self.stops] - before[self.starts], minlength=len(self.indptr) - 1
+        )
+        rate = np.divide(records, mass, out=np.zeros(len(mass)), where=mass > 0)
+        steps = np.zeros(len(by_rank) + 1)
+        np.add.at(steps, self.starts, rate[self._owner])
+        np.add.at(steps, self.stops, -rate[self._owner])
+        return np.asarray((np.cumsum(steps[:-1]).clip(0.0) * by_rank)[self.rank])
+
+
+class _Reader:
+    """Reads released values against one original column."""
+
+    def __init__(self, original: Domain, hierarchy: Hierarchy | None) -> None:
+        self.original = original
+        self.size = original.size
+        self.numbers = original.numbers if original.is_numeric else np.full(self.size, np.nan)
+        order = np.argsort(self.numbers, kind="stable")
+        self.rank = np.empty(self.size, dtype=np.int64)
+        self.rank[order] = np.arange(self.size)
+        self.sorted_numbers = self.numbers[order][: int((~np.isnan(self.numbers)).sum())]
+        labels = [str(value) for value in original.values.to_pylist()]
+        self.place = {label: int(self.rank[code]) for code, label in enumerate(labels)}
+        self.labels_by_rank = [labels[code] for code in order if code < len(labels)]
+        self.hierarchy = hierarchy
+        self.leaves = max(hierarchy.leaves if hierarchy else len(original.values), 1)
+        ticks = hierarchy.leaf_numbers if hierarchy else None
+        self.ticks = np.sort(self.sorted_numbers if ticks is None else ticks)
+        self.nodes = {**self._periods(), **(self._nodes(hierarchy) if hierarchy else {})}
+
+    def read(self, released: Domain) -> Meaning:
+        found = [self._one(value) for value in released.values.to_pylist()]
+        if released.has_null:
+            nulls = self.original.null_code
+            found.append(
+                self._all()
+                if nulls is None
+                else ("exact", [(int(self.rank[nulls]), int(self.rank[nulls]) + 1)], 1 / self.leaves, None)
+            )
+        ranges = [one[1] for one in found]
+        flat = np.array([pair for one in ranges for pair in one], dtype=np.int64).reshape(-1, 2)
+        bounds = np.array([self._bounds(one[1], one[3]) for one in found], dtype=np.float64).reshape(-1, 2)
+        return Meaning(
+            self.original,
+            released,
+            self.leaves,
+            self.rank,
+            np.cumsum([0, *map(len, ranges)]).astype(np.int64),
+            flat[:, 0],
+            flat[:, 1],
+            np.array([one[2] for one in found], dtype=np.float64),
+            bounds[:, 0],
+            bounds[:, 1],
+            np.array([KINDS.index(one[0]) for one in found], dtype=np.int8),
+        )
+
+    def _one(self, value: object) -> tuple[Kind, Ranges, float, tuple[float, float] | None]:
+        """Kind, ranges, share and (if the printed form has them) bounds of one released value."""
+        text = str(value)
+        single = 1 / self.leaves
+        node = self.nodes.get(text)
+        at = self._exact(text)
+        if at is not None and (node is None or _single(node[0])):
+            return "exact", [(at, at + 1)], single, None
+        if node is not None:
+            return ("suppressed" if node[1] >= 1 else "node"), node[0], node[1], None
+        parsed = parse(text)
+        if isinstance(parsed, Suppressed) or text in MISSING_MARKS:
+            return self._all()
+        span = self._span(text, parsed)
+        if span is not None:
+            low, high, bounds, share = span
+            return "interval", [(low, high)] if high > low else [], share, bounds
+        if isinstance(parsed, OneOf):
+            places = [place for member in parsed.members if (place := self._exact(member)) is not None]
+            share = min((len(parsed.members) + parsed.more) / self.leaves, 1.0)
+            # Members that are only counted may be any value.
+            return "set", ([(0, self.size)] if parsed.more else _merged(places)), share, None
+        if isinstance(parsed, Masked):
+            places = self._unmasked(parsed.pattern)
+            return "masked", _merged(places), min(max(len(places), 1) / self.leaves, 1.0), None
+        number = _number(text)
+        return "foreign", [], single, None if number is None else (number, number)
+
+    def _all(self) -> tuple[Kind, Ranges, float, None]:
+        return "suppressed", [(0, self.size)], 1.0, None
+
+    def _exact(self, text: str) -> int | None:
+        """The rank of a value that is printed so, or is the same number."""
+        at = self.place.get(text)
+        if at is None and len(self.sorted_numbers) and (number := _number(text)) is not None:
+            near = int(np.searchsorted(self.sorted_numbers, number))
+            if near < len(self.sorted_numbers) and self.sorted_numbers[near] == number:
+                return near
+        return at
+
+    def _span(self, text: str, parsed: object) -> tuple[int, int, tuple[float, float] | None, float] | None:
+        """The ranks inside an interval, its bounds, and the share of leaves inside."""
+        if not len(self.sorted_numbers):
+            return None
+        if isinstance(parsed, Interval):
+            low, high = parsed.low, parsed.high
+            sides: tuple[Literal["left", "right"], Literal["left", "right"]] = (
+                "left" if parsed.closed_low else "right",
+                "right" if parsed.closed_high else "left",
+            )
+        else:
+            # An interval of dates, or of numbers as the original prints them.
+            ends = re.fullmatch(r"\[(.+), (.+)\]", text)
+            places = [self.place.get(end) for end in ends.groups()] if ends else []
+            known = [place for place in places if place is not None and place < len(self.sorted_numbers)]
+            if len(known) < 2:
+                return None
+            low, high = (float(self.sorted_numbers[place]) for place in known)
+            sides = "left", "right"
+        first = int(np.searchsorted(self.sorted_numbers, low, side=sides[0]))
+        last = int(np.searchsorted(self.sorted_numbers, high, side=sides[1]))
+        inside = np.searchsorted(self.ticks, high, side=sides[1]) - np.searchsorted(
+            self.ticks, low, side=sides[0]
+        )
+        bounds = max(low, float(self.sorted_numbers[0])), min(high, float(self.sorted_numbers[-1]))
+        finite = math.isfinite(low), math.isfinite(high)
+        return (
+            first,
+            last,
+            (low if finite[0] else bounds[0], high if finite[1] else bounds[1]),
+            float(min(max(int(inside), 1) / self.leaves, 1.0)),
+        )
+
+    def _unmasked(self, pattern: str) -> list[int]:
+        """Ranks of the values that a masked text may stand for."""
+        for hidden in (".", ".*"):
+            form = re.compile(
+                "".join(hidden if char == "*" else re.escape(char) for char in pattern), re.DOTALL
+            )
+            found = [place for place, label in enumerate(self.labels_by_rank) if form.fullmatch(label)]
+            if found:
+                return found
+        return []
+
+    def _nodes(self, hierarchy: Hierarchy) -> dict[str, tuple[Ranges, float]]:
+        """What each label of a hierarchy may stand for; of equal labels the most general one counts."""
+        place_of_leaf = {
+            leaf: place for label, place in self.place.items() if (leaf := hierarchy.leaf(label)) is not None
+        }
+        found: dict[str, tuple[Ranges, float]] = {}
+        leaves = np.array(sorted(place_of_leaf), dtype=np.int64)
+        places = np.array([place_of_leaf[leaf] for leaf in leaves.tolist()], dtype=np.int64)
+        for level in range(1, hierarchy.height + 1):
+            nodes = hierarchy.nodes[level][leaves]
+            order = np.argsort(nodes, kind="stable")
+            cuts = np.searchsorted(nodes[order], np.arange(len(hierarchy.labels[level]) + 1))
+            counts = hierarchy.counts(level)
+            for node, label in enumerate(hierarchy.labels[level]):
+                share = float(counts[node] / hierarchy.leaves)
+                inside = places[order[cuts[node] : cuts[node + 1]]].tolist()
+                # The root also stands for a null, which is a leaf of its own.
+                found[label] = ([(0, self.size)] if level == hierarchy.height else _merged(inside)), share
+        return found
+
+    def _periods(self) -> dict[str, tuple[Ranges, float]]:
+        """Weeks, months and so on as nodes, if the values are dates."""
+        try:
+            moments, missing = moments_of(self.original)
+            if missing.all() or np.isnat(moments[~missing]).any():
+                return {}
+            found: dict[str, tuple[Ranges, float]] = {}
+            for levels in (
+                ("century",),
+                ("decade",),
+                ("year",),
+                ("quarter",),
+                ("month",),
+                ("week",),
+                ("day",),
+            ):
+                for label, node in self._nodes(Dates(levels=levels).build(self.original)).items():
+                    found.setdefault(label, node)
+            return found
+        except DiscreetError:
+            return {}
+
+    def _bounds(self, ranges: Ranges, given: tuple[float, float] | None) -> tuple[float, float]:
+        if given is not None:
+            return given
+        last = len(self.sorted_numbers)
+        inside = [(start, min(stop, last)) for start, stop in ranges if start < last]
+        if not inside:
+            return math.nan, math.nan
+        return float(self.sorted_numbers[inside[0][0]]), float(self.sorted_numbers[inside[-1][1] - 1])
+
+
+def _single(ranges: Ranges) -> bool:
+    return len(ranges) == 1 and ranges[0][1] - ranges[0][0] == 1
+
+
+def _merged(places: list[int]) -> Ranges:
+    """Ranks as ascending ranges.
+
+    >>> _merged([4, 1, 2])
+    [(1, 3), (4, 5)]
+    """
+    found: Ranges = []
+    for place in sorted(set(places)):
+        if found and found[-1][1] == place:
+            found[-1] = (found[-1][0], place + 1)
+        else:
+            found.append((place, place + 1))
+    return found
+
+
+def _number(text: str) -> float | None:
+    number = Domain("", pa.array([text], pa.string())).numbers[0]
+    return None if math.isnan(number) else float(number)

@@ -1,0 +1,135 @@
+"""Released values are read back to what they may stand for."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Links, Pair
+from discreet.table.domain import Domain
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.meaning import KINDS, Meaning
+
+AGES = Domain("age", pa.array([28, 37, 38, 39, 50, 53]))
+JOBS = Hierarchy.of(
+    "job", [["baker", "craft", "*"], ["smith", "craft", "*"], ["nurse", "care", "*"], ["medic", "care", "*"]]
+)
+
+
+def read(
+    original: Domain, text: str | None, hierarchy: Hierarchy | None = None
+) -> tuple[str, list[str], float]:
+    released = Domain(original.name, pa.array([text] if text is not None else [], pa.string()), text is None)
+    meaning = Meaning.of(original, released, hierarchy)
+    return (
+        KINDS[meaning.kinds[0]],
+        [original.label(int(code)) for code in meaning.members(0)],
+        round(float(meaning.shares[0]), 4),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "members", "share"),
+    [
+        ("39", "exact", ["39"], 1 / 6),
+        ("39.0", "exact", ["39"], 1 / 6),
+        ("[30, 39]", "interval", ["37", "38", "39"], 3 / 6),
+        ("[30, 39)", "interval", ["37", "38"], 2 / 6),
+        ("30-39", "interval", ["37", "38", "39"], 3 / 6),
+        (">= 50", "interval", ["50", "53"], 2 / 6),
+        ("<38", "interval", ["28", "37"], 2 / 6),
+        ("{28, 53}", "set", ["28", "53"], 2 / 6),
+        ("3*", "masked", ["37", "38", "39"], 3 / 6),
+        ("*", "suppressed", ["28", "37", "38", "39", "50", "53"], 1.0),
+        ("NA", "suppressed", ["28", "37", "38", "39", "50", "53"], 1.0),
+        (None, "suppressed", ["28", "37", "38", "39", "50", "53"], 1.0),
+        ("40.83", "foreign", [], 1 / 6),
+        ("nonsense", "foreign", [], 1 / 6),
+    ],
+)
+def test_numbers(text: str | None, kind: str, members: list[str], share: float) -> None:
+    assert read(AGES, text) == (kind, members, round(share, 4))
+
+
+def test_labels_of_a_hierarchy_and_values_the_table_lacks() -> None:
+    jobs = Domain("job", pa.array(["baker", "nurse", "smith"]))
+    assert read(jobs, "craft", JOBS) == ("node", ["baker", "smith"], 0.5)
+    assert read(jobs, "care", JOBS) == ("node", ["nurse"], 0.5)
+    assert read(jobs, "*", JOBS) == ("suppressed", ["baker", "nurse", "smith"], 1.0)
+    assert read(jobs, "craft") == ("foreign", [], 0.3333)
+
+
+def test_a_label_that_is_also_a_leaf_stands_for_all_below_it() -> None:
+    hierarchy = Hierarchy.of("job", [["other", "other", "*"], ["spy", "other", "*"], ["nurse", "nurse", "*"]])
+    jobs = Domain("job", pa.array(["nurse", "other", "spy"]))
+    assert read(jobs, "other", hierarchy)[1] == ["other", "spy"]
+    assert read(jobs, "nurse", hierarchy)[:2] == ("exact", ["nurse"])
+
+
+def test_a_null_of_the_original_is_a_null_of_the_release() -> None:
+    ages = Domain("age", pa.array([28, 37]), has_null=True)
+    assert read(ages, None)[:2] == ("exact", ["∅"])
+    assert read(ages, "[20, 40]")[1] == ["28", "37"]
+    assert read(ages, "*")[1] == ["28", "37", "∅"]
+
+
+def test_dates_are_read_as_periods_and_intervals() -> None:
+    days = [datetime.date(1984, 5, 17), datetime.date(1984, 11, 2), datetime.date(1985, 1, 2)]
+    born = Domain("born", pa.array(days))
+    assert read(born, "1984")[1] == ["1984-05-17", "1984-11-02"]
+    assert read(born, "1984-05")[1] == ["1984-05-17"]
+    assert read(born, "1984-Q4")[1] == ["1984-11-02"]
+    assert read(born, "[1980, 1989]")[1] == ["1984-05-17", "1984-11-02", "1985-01-02"]
+    assert read(born, "[1984-11-02, 1985-01-02]")[1] == ["1984-11-02", "1985-01-02"]
+
+
+def test_masks_hide_one_character_each_or_any_number() -> None:
+    zips = Domain("zip", pa.array(["10115", "10117", "20095"]))
+    assert read(zips, "101**")[1] == ["10115", "10117"]
+    assert read(zips, "1*")[1] == ["10115", "10117"]
+    assert read(zips, "9****") == ("masked", [], 0.3333)
+
+
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True),
+    st.lists(st.tuples(st.integers(-60, 60), st.integers(0, 40)), min_size=1, max_size=8, unique=True),
+)
+def test_covers_agrees_with_members_and_arithmetic(numbers: list[int], spans: list[tuple[int, int]]) -> None:
+    original = Domain("x", pa.array(sorted(numbers)))
+    texts = sorted({f"[{low}, {low + width}]" for low, width in spans} | {"*"})
+    meaning = Meaning.of(original, Domain("x", pa.array(texts)))
+    covers = meaning.covers(np.arange(len(texts))[:, None], np.arange(original.size)[None, :])
+    for code, text in enumerate(texts):
+        low, high = (-999, 999) if text == "*" else map(int, text[1:-1].split(", "))
+        expected = [low <= number <= high for number in sorted(numbers)]
+        assert covers[code].tolist() == expected
+        assert sorted(meaning.members(code).tolist()) == np.flatnonzero(expected).tolist()
+        assert meaning.sizes[code] == sum(expected)
+
+
+def test_a_missing_column_is_suppressed_everywhere() -> None:
+    original = EquivalenceClasses.from_columns({"age": [31, 34], "sex": ["f", "m"]})
+    released = EquivalenceClasses.from_columns({"age": [31, 34]})
+    pair = Pair.of(original, released)
+    assert pair.names == ("age", "sex")
+    assert pair.meaning("sex").shares.tolist() == [1.0]
+    assert pair.covers(np.array([0, 0]), np.array([0, 1])).tolist() == [True, False]
+
+
+def test_trivial_and_unchanged_releases() -> None:
+    original = EquivalenceClasses.from_columns({"age": [31, 34, 34]}, sensitive={"flu": ["y", "n", "n"]})
+    pair = Pair.of(original, original)
+    assert len(pair.trivial().released) == 1
+    assert pair.trivial().suppressed.tolist() == [True]
+    assert pair.trivial().shown == 0
+    assert pair.trivial().released.histogram("flu").totals.tolist() == [2, 1]
+    assert pair.unchanged().shown == 3
+    links = pair.unchanged().links
+    assert isinstance(links, Links)
+    assert links.records.tolist() == [1, 2]
