@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from discreet.privacy import KAnonymity as KAnonymity
     from discreet.privacy import LDiversity as LDiversity
     from discreet.privacy import TCloseness as TCloseness
-    from discreet.release.anonymize import Release as Release
     from discreet.release.anonymize import anonymize as anonymize
     from discreet.release.audit import Audit as Audit
     from discreet.release.audit import audit as audit
     from discreet.release.check import check as check
     from discreet.release.recommend import recommend as recommend
+    from discreet.release.release import Release as Release
     from discreet.release.report import report as report
     from discreet.table import Table as Table
 
@@ -45,7 +45,7 @@ _PUBLIC = {
     "LDiversity": "discreet.privacy:LDiversity",
     "Plan": "discreet.policy.plan:Plan",
     "Policy": "discreet.policy:Policy",
-    "Release": "discreet.release.anonymize:Release",
+    "Release": "discreet.release.release:Release",
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",
     "anonymize": "discreet.release.anonymize:anonymize",

@@ -24,7 +24,9 @@ from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
 from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.release.anonymize import Release, anonymize, apply
+from discreet.release.anonymize import anonymize
+from discreet.release.apply import apply
+from discreet.release.release import Release
 from discreet.transform.recipe import Recipe
 
 PROFILE = """title = "Nothing but the policy"

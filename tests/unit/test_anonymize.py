@@ -16,10 +16,12 @@ from discreet.policy import Policy, load
 from discreet.policy.file import dumps, loads
 from discreet.policy.plan import METHODS, Plan
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
-from discreet.release.anonymize import Release, anonymize, goals, self_consistent
+from discreet.release.anonymize import anonymize
 from discreet.release.compare import compare
+from discreet.release.goals import goals, self_consistent
 from discreet.release.profile import load_profile
 from discreet.release.recommend import recommend
+from discreet.release.release import Release
 from discreet.table.builders import Intervals
 from discreet.transform.recoding import Recoding
 

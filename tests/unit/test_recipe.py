@@ -16,7 +16,9 @@ from discreet.errors import GoalUnreachable, InvalidPolicy, UnknownColumn, Unrea
 from discreet.policy import Policy
 from discreet.policy.plan import Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
-from discreet.release.anonymize import Release, anonymize, apply
+from discreet.release.anonymize import anonymize
+from discreet.release.apply import apply
+from discreet.release.release import Release
 from discreet.table.builders import Intervals
 from discreet.transform.recipe import Recipe
 

@@ -12,7 +12,7 @@ from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.release import anonymize as module
+from discreet.release import release as module
 from discreet.release.anonymize import anonymize
 from discreet.release.verify import read_back, verify
 from discreet.release.write import SUFFIXES, atomically, write_rows

@@ -26,9 +26,9 @@ from discreet.policy import Policy
 from discreet.policy.file import make_model, write_text
 from discreet.policy.plan import METHODS, Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.anonymize import Release
 from discreet.release.anonymize import anonymize as run_anonymize
-from discreet.release.anonymize import apply as run_apply
+from discreet.release.apply import apply as run_apply
+from discreet.release.release import Release
 from discreet.release.write import check_target
 from discreet.transform.recipe import Recipe
 

@@ -9,8 +9,9 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.anonymize import check_plan, goals, kept_ladders
+from discreet.release.anonymize import check_plan, kept_ladders
 from discreet.release.audit import Progress
+from discreet.release.goals import goals
 from discreet.release.profile import load_profile
 from discreet.search.lattice import LARGEST_LATTICE, Found, search
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem

@@ -15,10 +15,10 @@ import numpy as np
 from discreet.measure import Measure, RecordRisk
 from discreet.policy import dumps
 from discreet.privacy import assess
-from discreet.release.anonymize import Release
 from discreet.release.audit import versions
 from discreet.release.evidence import LONGEST_LABEL
 from discreet.release.pictures import zones
+from discreet.release.release import Release
 from discreet.release.verdict import Criterion
 from discreet.release.words import (
     CATEGORY_TONES,

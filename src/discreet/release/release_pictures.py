@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from discreet.measure import RecordRisk
 from discreet.release import charts
-from discreet.release.anonymize import Release
 from discreet.release.audit import Audit
 from discreet.release.pictures import (
     MOST_SENSITIVE,
@@ -21,6 +20,7 @@ from discreet.release.pictures import (
     size_bins,
     zones,
 )
+from discreet.release.release import Release
 from discreet.release.words import Figures, listed, several
 from discreet.risk.scorr import category
 

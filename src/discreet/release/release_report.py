@@ -7,8 +7,8 @@ from pathlib import Path
 
 from discreet.policy.file import write_text
 from discreet.release import evidence, release_evidence
-from discreet.release.anonymize import Release
 from discreet.release.pictures import zones
+from discreet.release.release import Release
 from discreet.release.release_pictures import release_pictures
 from discreet.release.report import MOST_OBSTACLES, judgement, page
 from discreet.release.words import LIMITS, MEASURES, Edition, Figures, compliance, day, title_of
@@ -47,7 +47,7 @@ def render_release(release: Release, *, edition: Edition = "internal", file_hash
     from markupsafe import Markup
 
     public = edition == "public"
-    before, after = _figures(release, public=public)
+    before, after = figures_of(release, public=public)
     drawn = release_pictures(release, before, after)
     required = release_evidence.requirements(release, before, after)
     created = release.after.created
@@ -58,12 +58,12 @@ def render_release(release: Release, *, edition: Edition = "internal", file_hash
             "left_out": LEFT_OUT,
             "name": release.before.source.name,
             "created": f"{day(created)}, {created:%H:%M %Z}".strip(),
-            "facts": _facts(release, before),
+            "facts": facts(release, before),
             **judgement(release.verdict, after),
             "words_before": release.before.verdict.words,
             "all_hold": all(row.holds for row in required),
             "verified": file_hash is not None,
-            "key_figures": _key_figures(release, before, after),
+            "key_figures": key_figures(release, before, after),
             "pictures": drawn,
             "side_by_side": SIDE_BY_SIDE,
             # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
@@ -88,7 +88,7 @@ def render_release(release: Release, *, edition: Edition = "internal", file_hash
 
 def notebook_release(release: Release) -> str:
     """A fragment for notebooks: verdict, key numbers before and after, what still stands in the way."""
-    before, after = _figures(release, public=False)
+    before, after = figures_of(release, public=False)
     obstacles = evidence.criteria(release.verdict.obstacles, after)
     required = release_evidence.requirements(release, before, after)
     holds = (
@@ -109,14 +109,14 @@ def notebook_release(release: Release) -> str:
                     "value": f"{one['was']} → {one['value']}" if one["was"] else one["value"],
                     "unit": "",
                 }
-                for one in _key_figures(release, before, after)
+                for one in key_figures(release, before, after)
             ],
             "notes": release_evidence.notes(release),
         },
     )
 
 
-def _figures(release: Release, *, public: bool) -> tuple[Figures, Figures]:
+def figures_of(release: Release, *, public: bool) -> tuple[Figures, Figures]:
     """Numbers before and after.
 
     Bounds such as 11 of all records would betray how many there were; where only a few were suppressed, the
@@ -126,7 +126,7 @@ def _figures(release: Release, *, public: bool) -> tuple[Figures, Figures]:
     return after if after.few(release.suppressed) else Figures(release.before.rows, public=public), after
 
 
-def _facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
+def facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
     """How large the table was and is; a difference of a few people is not told in public."""
     old, new = release.before, release.after
     told = not figures.few(release.suppressed)
@@ -146,7 +146,7 @@ def _facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
     ]
 
 
-def _key_figures(release: Release, before: Figures, after: Figures) -> list[dict[str, str]]:
+def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[str, str]]:
     """The numbers that everybody asks for: three before and after, then what they cost."""
     found = []
     for name in ("k-anonymity", "sample-uniques", "average-risk"):

@@ -8,10 +8,10 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from discreet.release.anonymize import Release
 from discreet.release.audit import Audit
 from discreet.release.compare import Contender
 from discreet.release.recommend import Advice
+from discreet.release.release import Release
 from discreet.release.terminal import STYLE, footnotes, grid, row, title
 from discreet.release.words import number, percent, several
 

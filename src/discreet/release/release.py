@@ -1,0 +1,192 @@
+"""The release: a table that meets its requirements, and how it is put into a file."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.classes import EquivalenceClasses
+from discreet.errors import RequirementNotMet
+from discreet.policy import Policy
+from discreet.policy.file import write_text
+from discreet.policy.hierarchies import FittedHierarchy
+from discreet.policy.plan import Plan
+from discreet.privacy import PrivacyModel
+from discreet.release.audit import Audit
+from discreet.release.verdict import Verdict
+from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
+from discreet.release.write import atomically, check_target, write_rows
+from discreet.search.methods import Chosen
+from discreet.table import Table
+from discreet.transform.recipe import Recipe
+from discreet.transform.recoding import Recoding
+
+
+@dataclass(frozen=True)
+class Release:
+    """A table that meets its requirements, how it was made, and what shows that it does.
+
+    ``save`` writes the file, reads it back, verifies it by another path and only then puts it in place.
+    """
+
+    table: Table
+    recoding: Recoding = field(repr=False)
+    recipe: Recipe = field(repr=False)
+    policy: Policy = field(repr=False)
+    plan: Plan
+    chosen: Chosen
+    hierarchies: tuple[FittedHierarchy, ...] = field(repr=False)
+    models: tuple[PrivacyModel, ...]
+    before: Audit = field(repr=False)
+    after: Audit = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the release."""
+        return self.after.verdict
+
+    @property
+    def suppressed(self) -> int:
+        """Records of the original whose quasi-identifiers the release does not show."""
+        return self.recoding.suppressed_records
+
+    def verify(self, rows: pa.Table, *, blanks_are_nulls: bool = False) -> Verification:
+        """Ask the requirements of rows that were read back."""
+        return verify(
+            rows,
+            self.models,
+            quasi_identifiers=self.policy.quasi_identifiers,
+            person=self.policy.person if self.policy.person in rows.column_names else None,
+            original=_totals(self.recoding.classes),
+            starred=self.plan.suppressed == "star",
+            blanks_are_nulls=blanks_are_nulls,
+        )
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        report: str | PathLike[str] | None = None,
+        recipe: str | PathLike[str] | None = None,
+    ) -> Path:
+        """Write the release, verified, and beside it the report and the recipe if asked for.
+
+        A requirement that does not hold on the written file raises ``RequirementNotMet``, and no file appears.
+        """
+        target = Path(path)
+        check_target(target)
+        rows = self.table.engine.to_arrow(self.table)
+
+        types = {one.name: one.type for one in rows.schema if one.name not in self.policy.quasi_identifiers}
+
+        def checked(written: Path) -> None:
+            told = self._complaint(written, rows, types)
+            if told:
+                raise RequirementNotMet(
+                    f"the written release does not meet its requirements ({told})",
+                    remedy="nothing was written",
+                )
+
+        atomically(target, lambda scratch: write_rows(rows, scratch), checked)
+        if recipe is not None:
+            kind = "toml" if str(recipe).endswith(".toml") else "json"
+            write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))
+        if report is not None:
+            from discreet.release.release_report import release_report
+
+            release_report(self, report, file_hash=_hash(target))
+        return target
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, key numbers before and after, what still stands in the way."""
+        from discreet.release.release_report import notebook_release
+
+        return notebook_release(self)
+
+    def _complaint(self, written: Path, rows: pa.Table, types: Mapping[str, pa.DataType]) -> str:
+        """What is wrong with the written file, or nothing."""
+        try:
+            back = read_back(written, types)
+        except (pa.ArrowException, ValueError):
+            return "it cannot be read back"
+        if back.column_names != rows.column_names:
+            return "it has other columns"
+        if back.num_rows != rows.num_rows:
+            return f"{back.num_rows:,} of {rows.num_rows:,} rows came back"
+        found = self.verify(back, blanks_are_nulls=written.suffix.lower() not in KEEPS_BLANKS)
+        return "" if found.holds else found.failures[0]
+
+    def to_dict(self) -> dict[str, object]:
+        """What was done and what it cost, as JSON-ready data."""
+        return {
+            "schema": "discreet-release-1",
+            "method": self.chosen.method,
+            "why": self.chosen.why,
+            "objective": self.plan.objective,
+            "cost": _known(self.chosen.cost),
+            "optimal": self.chosen.optimal,
+            "bound": self.chosen.bound,
+            "levels": dict(self.recoding.levels) if self.recoding.levels else None,
+            "records": {
+                "before": self.before.rows,
+                "after": self.after.rows,
+                "suppressed": self.suppressed,
+                "suppressed_share": self.suppressed / self.before.rows,
+            },
+            "hierarchies": {one.ladder.name: one.origin for one in self.hierarchies},
+            "attributes": {
+                name: {key: _known(value) for key, value in change.items()}
+                for name, change in self.changes().items()
+            },
+            "verdict": {"before": self.before.verdict.to_dict(), "after": self.after.verdict.to_dict()},
+            "notes": list(self.notes),
+        }
+
+    def changes(self) -> dict[str, dict[str, float]]:
+        """Per quasi-identifier: distinct values before and after, and the share of the domain a cell may mean."""
+        weights = self.recoding.classes.records
+        found = {}
+        for domain, column in zip(self.recoding.classes.attributes, self.recoding.columns, strict=True):
+            used = np.unique(column.codes[self.recoding.kept])
+            shares = np.where(self.recoding.kept, column.shares, 1.0)
+            mean = float(np.dot(shares, weights) / weights.sum())
+            least = 1.0 / column.leaves if column.leaves else 0.0
+            loss = (mean - least) / (1.0 - least) if least < 1.0 else 0.0
+            found[domain.name] = {
+                "distinct_before": domain.size,
+                "distinct_after": len(used),
+                "mean_share": mean,
+                "loss": loss,
+            }
+        return found
+
+
+def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:
+    """How often each sensitive value occurs in the original, in canonical form."""
+    found: dict[str, dict[str | None, int]] = {}
+    for domain in classes.sensitive:
+        totals = classes.histogram(domain.name).totals
+        values = [*domain.values.to_pylist(), *([None] if domain.has_null else [])]
+        counted: dict[str | None, int] = {}
+        for value, total in zip(values, totals.tolist(), strict=True):
+            counted[canonical(value)] = counted.get(canonical(value), 0) + total
+        found[domain.name] = counted
+    return found
+
+
+def _known(value: float) -> float | None:
+    """JSON has no NaN, which stands here for what is not known."""
+    return None if math.isnan(value) else value
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
