@@ -16,6 +16,7 @@ from discreet.classes.merged import MergedClasses
 from discreet.classes.packing import Packing
 from discreet.table.domain import Domain
 from discreet.table.hierarchy import ROOT, Ladder
+from discreet.table.values import Interval, OneOf, parse
 
 Codes = NDArray[np.int32]
 Style = Literal["values", "hierarchy"]
@@ -246,6 +247,7 @@ def _spans(
             domain.name, with_null(domain), codes.astype(np.int32), np.full(len(codes), 1 / leaves), leaves
         )
     labels = np.array(domain.labels(), dtype=object)[code_at]
+    numbers = domain.numbers[code_at]
     # Two truth values are numbers to a distance, but no reader writes them as an interval.
     interval = (high < blank) & (not pa.types.is_boolean(domain.values.type))
     everything = ~interval & (size == domain.size) & (domain.size > 1)
@@ -254,15 +256,33 @@ def _spans(
         if stop == start + 1:
             names.append(labels[members[start]])
         elif interval[g]:
-            names.append(f"[{labels[low[g]]}, {labels[high[g]]}]")
+            ends = low[g], high[g]
+            names.append(_interval(labels[ends[0]], labels[ends[1]], *numbers[list(ends)].tolist()))
         elif everything[g]:
             names.append(ROOT)
         else:
-            names.append("{" + ", ".join(labels[members[start:stop]]) + "}")
+            names.append(str(OneOf(tuple(labels[members[start:stop]]))))
     values, where = _distinct(names)
     width = np.where(interval, tick[high] - tick[low] + 1, size)
     shares = np.where(everything, 1.0, np.minimum(width / leaves, 1.0))
     return NewColumn(domain.name, values, where[owner], shares[owner], leaves)
+
+
+def _interval(low: str, high: str, first: float, last: float) -> str:
+    """An interval with the ends that the column prints, or with plain numbers if those would not be read again.
+
+    >>> _interval("07", "09", 7, 9), _interval("07", "100", 7, 100), _interval("2020-01-31", "2021-01-01", 18292, 18628)
+    ('[07, 09]', '[7, 100]', '[2020-01-31, 2021-01-01]')
+    """
+    printed = f"[{low}, {high}]"
+    told = parse(printed)
+    if isinstance(told, Interval) and (told.low, told.high) == (first, last):
+        return printed
+    try:
+        float(low), float(high)
+    except ValueError:
+        return printed
+    return str(Interval(first, last))
 
 
 def by_number(domain: Domain, ladder: Ladder | None) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
