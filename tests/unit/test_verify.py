@@ -131,10 +131,35 @@ def test_lists_as_quasi_identifiers_are_shown_as_they_were_counted(tmp_path: Pat
 
 
 def test_a_spreadsheet_refuses_control_characters(tmp_path: Path) -> None:
-    rows = SIX.append_column("remark", pa.array(["\x01"] * 6))
-    with pytest.raises(InvalidParameter, match="control characters"):
+    for sign in ("\x01", "\x00", "\ufffe"):
+        rows = SIX.append_column("remark", pa.array([f"a{sign}"] * 6))
+        with pytest.raises(InvalidParameter, match="'remark' holds control characters"):
+            anonymize(rows, POLICY).save(tmp_path / "out.xlsx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_spreadsheet_keeps_every_other_sign(tmp_path: Path) -> None:
+    remarks = ["a\rb", "a\r\nb", "_x000D_", " a ", "=1+1", "_x_x000D_"]
+    anonymize(SIX.append_column("remark", pa.array(remarks)), POLICY).save(tmp_path / "out.xlsx")
+    assert read_back(tmp_path / "out.xlsx")["remark"].to_pylist() == remarks
+
+
+def test_a_spreadsheet_refuses_what_it_would_cut_off(tmp_path: Path) -> None:
+    rows = SIX.append_column("remark", pa.array(["a" * 32_768, *"abcde"]))
+    with pytest.raises(InvalidParameter, match="'remark' holds texts of more than 32,767"):
         anonymize(rows, POLICY).save(tmp_path / "out.xlsx")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_text_file_refuses_nul_which_its_readers_would(tmp_path: Path, suffix: str) -> None:
+    rows = SIX.append_column("remark", pa.array(["a\x00b", *"cdefg"]))
+    release = anonymize(rows, POLICY)
+    with pytest.raises(InvalidParameter, match=r"'remark' holds NUL characters.*write \.parquet"):
+        release.save(tmp_path / f"out{suffix}")
+    assert not list(tmp_path.iterdir())
+    release.save(tmp_path / "out.parquet")
+    assert read_back(tmp_path / "out.parquet")["remark"].to_pylist()[0] == "a\x00b"
 
 
 # ── tampering ────────────────────────────────────────────────────────────────────────────────────────

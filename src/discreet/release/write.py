@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, datetime
@@ -11,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
@@ -19,6 +21,9 @@ from discreet.errors import InvalidParameter, UnreadableInput
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx")
 SPREADSHEET_ROWS = 1_048_575
+SPREADSHEET_TEXT = 32_767
+CONTROL = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\ufffe\uffff"
+"""Signs that XML, of which spreadsheets are made, cannot hold."""
 
 
 def check_target(path: Path, *, force: bool = False) -> None:
@@ -41,6 +46,11 @@ def write_rows(rows: pa.Table, path: Path) -> None:
         raise InvalidParameter(
             f"column {nested[0]!r} holds lists, which {suffix} files cannot", remedy="write .parquet instead"
         )
+    # A NUL ends a text for half of all readers of text files; a spreadsheet is XML, which has no such sign.
+    if suffix in (".csv", ".tsv"):
+        _refuse_signs(rows, "\\x00", f"NUL characters, which {suffix} files cannot hold")
+    elif suffix == ".xlsx":
+        _refuse_signs(rows, CONTROL, "control characters, which a spreadsheet cannot hold")
     if suffix in (".parquet", ".pq"):
         pyarrow.parquet.write_table(rows, path)
     elif suffix in (".arrow", ".feather", ".ipc"):
@@ -54,16 +64,35 @@ def write_rows(rows: pa.Table, path: Path) -> None:
         )
 
 
+def _refuse_signs(rows: pa.Table, signs: str, what: str) -> None:
+    """Raise if a text or the name of a column holds one of the signs that the format cannot."""
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if re.search(f"[{signs}]", name) or (
+            _is_text(column) and pc.any(pc.match_substring_regex(column, f"[{signs}]")).as_py()
+        ):
+            raise InvalidParameter(f"column {name!r} holds {what}", remedy="write .parquet instead")
+
+
+def _is_text(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
 def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
-    from openpyxl.utils.exceptions import IllegalCharacterError
 
     if rows.num_rows > SPREADSHEET_ROWS:
         raise InvalidParameter(
             f"a spreadsheet holds {SPREADSHEET_ROWS:,} rows at most, not {rows.num_rows:,}",
             remedy="write .parquet or .csv instead",
         )
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if _is_text(column) and (pc.max(pc.utf8_length(column)).as_py() or 0) > SPREADSHEET_TEXT:
+            raise InvalidParameter(
+                f"column {name!r} holds texts of more than {SPREADSHEET_TEXT:,} characters, "
+                "which a spreadsheet cannot hold",
+                remedy="write .parquet or .csv instead",
+            )
     book = Workbook(write_only=True)
     sheet = book.create_sheet("release")
 
@@ -71,21 +100,24 @@ def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
         if _fits(value):
             return value
         # As text, said to be text: a spreadsheet takes what begins with = for a formula.
-        made = WriteOnlyCell(sheet, str(value))
+        made = WriteOnlyCell(sheet, _escaped(str(value)))
         made.data_type = "s"
         return made
 
-    try:
-        sheet.append([cell(name) for name in rows.column_names])
-        for batch in rows.to_batches():
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                sheet.append([cell(value) for value in row])
-    except IllegalCharacterError:
-        sheet.close()
-        raise InvalidParameter(
-            "a spreadsheet cannot hold control characters", remedy="write .parquet or .csv instead"
-        ) from None
+    sheet.append([cell(name) for name in rows.column_names])
+    for batch in rows.to_batches():
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            sheet.append([cell(value) for value in row])
     book.save(path)
+
+
+def _escaped(text: str) -> str:
+    """A text as spreadsheets store it: a carriage return by its number, and what looks like one with a mark.
+
+    >>> _escaped("a\\rb"), _escaped("_x000D_")
+    ('a_x000D_b', '_x005F_x000D_')
+    """
+    return re.sub(r"_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", text).replace("\r", "_x000D_")
 
 
 def _fits(value: object) -> bool:
