@@ -103,8 +103,16 @@ class Pair:
 
     @cached_property
     def truthful(self) -> bool:
-        """Whether released quasi-identifiers only say less than the original, never something else."""
-        return all(meaning.truthful for meaning in self.meanings)
+        """Whether released quasi-identifiers only say less than the original, never something else.
+
+        Known for certain only with links; without them, a value that the original lacks gives it away.
+        """
+        if not all(meaning.truthful for meaning in self.meanings):
+            return False
+        if self.links is None:
+            return True
+        shown = self.links.released >= 0
+        return bool(self.covers(self.links.released[shown], self.links.original[shown]).all())
 
     @cached_property
     def suppressed(self) -> NDArray[np.bool_]:

@@ -1,0 +1,113 @@
+"""Which class a combination of codes is, and which row of an original each row of a release may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.packing import Packing
+from discreet.table.meaning import Meaning
+
+
+def locate(classes: EquivalenceClasses, codes: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+    """The class of each combination of codes; -1 where there is none.
+
+    >>> classes = EquivalenceClasses.from_columns({"age": [31, 34], "sex": ["f", "m"]})
+    >>> locate(classes, [np.array([1, 0]), np.array([1, 1])])
+    array([ 1, -1])
+    """
+    packing = Packing.of([domain.size for domain in classes.attributes])
+    known, asked = packing.pack(classes.codes), packing.pack(codes)
+    if len(known) == 1:
+        order = np.argsort(known[0], kind="stable")
+        at = np.searchsorted(known[0][order], asked[0]).clip(max=len(order) - 1)
+        found = order[at]
+        return np.where(known[0][found] == asked[0], found, -1)
+    both = np.concatenate([np.stack(known), np.stack(asked)], axis=1)
+    numbers = np.unique(both, axis=1, return_inverse=True)[1].ravel()
+    place = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
+    place[numbers[: len(classes)]] = np.arange(len(classes))
+    return place[numbers[len(classes) :]]
+
+
+def match_in_order(
+    meanings: Sequence[Meaning],
+    released: Sequence[NDArray[np.integer]],
+    original: Sequence[NDArray[np.integer]],
+    same: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+) -> NDArray[np.int64] | None:
+    """For each released row the first original row after the previous one's that it may be; ``None`` if one has none.
+
+    ``released[j]`` and ``original[j]`` are the codes of attribute ``j``, row by row. ``same`` gives each released
+    and each original row a number that must agree (of the columns that were not changed). If rows kept their
+    order and some were left out, the first that fits always leads to a complete match.
+
+    >>> import pyarrow as pa
+    >>> from discreet.table.domain import Domain
+    >>> meaning = Meaning.of(Domain("age", pa.array([31, 34, 47])), Domain("age", pa.array(["47", "[30, 39]"])))
+    >>> match_in_order([meaning], [np.array([1, 0])], [np.array([0, 1, 2])])
+    array([0, 2])
+    """
+    rows = len(released[0]) if released else len(same[0]) if same else 0
+    length = len(original[0]) if original else len(same[1]) if same else 0
+    marks = same if same is not None else (np.zeros(rows, np.int64), np.zeros(length, np.int64))
+    pointers = [meaning.indptr for meaning in meanings]
+    starts = [np.array([0], dtype=np.int64), *(meaning.starts for meaning in meanings)]
+    before = np.cumsum([len(one) for one in starts])
+    found = np.empty(rows, dtype=np.int64)
+    done = _walk(
+        np.stack([codes.astype(np.int64) for codes in released])
+        if released
+        else np.empty((0, rows), np.int64),
+        np.stack([m.rank[codes] for m, codes in zip(meanings, original, strict=True)])
+        if original
+        else np.empty((0, length), np.int64),
+        np.cumsum([0, *map(len, pointers)])[:-1].astype(np.int64),
+        np.concatenate(
+            [np.empty(0, np.int64), *(p + start for p, start in zip(pointers, before, strict=False))]
+        ),
+        np.concatenate(starts),
+        np.concatenate([np.array([0], dtype=np.int64), *(meaning.stops for meaning in meanings)]),
+        marks[0],
+        marks[1],
+        found,
+    )
+    return found if done == rows else None
+
+
+@njit(cache=True)
+def _walk(
+    released: NDArray[np.int64],
+    original: NDArray[np.int64],
+    first: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    released_mark: NDArray[np.int64],
+    original_mark: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> int:
+    at = 0
+    for row in range(released_mark.size):
+        while True:
+            if at >= original_mark.size:
+                return row
+            fits = released_mark[row] == original_mark[at]
+            for j in range(released.shape[0]):
+                if not fits:
+                    break
+                code, rank = released[j, row], original[j, at]
+                fits = False
+                for i in range(indptr[first[j] + code], indptr[first[j] + code + 1]):
+                    if starts[i] <= rank < stops[i]:
+                        fits = True
+                        break
+            at += 1
+            if fits:
+                found[row] = at - 1
+                break
+    return int(released_mark.size)

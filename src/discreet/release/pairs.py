@@ -1,0 +1,228 @@
+"""Put an original and its release side by side: read, counted, and its records matched where that can be known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Links, Pair
+from discreet.errors import InvalidPolicy, UnknownColumn, UnsuitableColumn
+from discreet.policy import Policy
+from discreet.policy.hierarchies import FittedHierarchy, hierarchies
+from discreet.table import Domain, Table
+from discreet.transform.recoding import Recoding
+
+MOST_ROWS_MATCHED = 20_000_000
+"""Rows beyond this are not matched one by one: their codes would no longer fit into memory."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A pair, and how its records were matched or why they were not."""
+
+    pair: Pair = field(repr=False)
+    matched: str
+    notes: tuple[str, ...] = ()
+
+
+def make_pair(
+    original: Table,
+    release: Table,
+    policy: Policy,
+    *,
+    key: str | None = None,
+    also: Sequence[str] = (),
+) -> Paired:
+    """Count both tables over the policy's quasi-identifiers (and ``also``), and match their records.
+
+    Records are matched by ``key``, a column that both tables have and in which no value repeats. Without one they
+    are matched in their order: each released row with the first following original row that it may stand for and
+    that agrees in all columns which were not changed. If some released row finds none, nothing is matched.
+    """
+    original = policy.fit(original)
+    wanted = [*policy.quasi_identifiers, *(name for name in also if name not in policy.quasi_identifiers)]
+    for name in also:
+        original.column(name)
+    shown = [name for name in wanted if name in release.names]
+    if not shown:
+        raise InvalidPolicy(
+            ["the release has none of the policy's quasi-identifiers"],
+            remedy="give the policy of this release, or name its columns as the original does",
+        )
+    before = _count(original, policy, wanted)
+    after = _count(release, policy, shown)
+    given = {
+        one.ladder.name: one.hierarchy
+        for one in hierarchies(policy, before, types={c.name: c.type for c in original.columns})
+    }
+    pair = Pair.of(before, after, hierarchies=given)
+    notes = []
+    gone = [name for name in wanted if name not in shown]
+    if gone:
+        notes.append(f"the release has no column {', '.join(gone)}: counted as suppressed everywhere")
+    foreign = [meaning.name for meaning in pair.meanings if not meaning.truthful]
+    if foreign:
+        notes.append(
+            f"{', '.join(foreign)}: the release has values that the original does not have and that are no "
+            f"generalisation of one; they are compared by distance"
+        )
+    places, matched = _matched_rows(original, release, policy, pair, key)
+    if places is None:
+        return Paired(pair, matched, tuple(notes))
+    links = _links(original, release, pair, places)
+    return Paired(replace(pair, links=links), matched, tuple(notes))
+
+
+def pair_of_recoding(recoding: Recoding, policy_hierarchies: Sequence[object] = ()) -> Pair:
+    """The pair of a release that was just made: what became of every class is known."""
+    from discreet.policy.hierarchies import FittedHierarchy
+
+    given = {one.ladder.name: one.hierarchy for one in policy_hierarchies if isinstance(one, FittedHierarchy)}
+    classes = recoding.classes
+    kept = np.flatnonzero(recoding.kept)
+    domains, codes = [], []
+    for column in recoding.columns:
+        encoded = column.texts().dictionary_encode()
+        places = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        domains.append(Domain(column.name, encoded.dictionary, has_null=encoded.indices.null_count > 0))
+        codes.append(places[column.codes[kept]])
+    released = classes.subset(kept).recoded(domains, codes)
+    owner = np.full(len(classes), -1, dtype=np.int64)
+    owner[kept] = locate(released, codes)
+    links = Links(np.arange(len(classes), dtype=np.int64), owner, classes.records)
+    return Pair.of(classes, released, hierarchies=given, links=links)
+
+
+def count_people(table: Table, names: Sequence[str], *, person: str | None = None) -> EquivalenceClasses:
+    """People of a further table (a public register, a control group) by what is known about them."""
+    for name in names:
+        table.column(name)
+    return table.engine.count(table, quasi_identifiers=names, person=person)
+
+
+def _count(table: Table, policy: Policy, names: Sequence[str]) -> EquivalenceClasses:
+    person = policy.person if policy.person in table.names else None
+    return table.engine.count(
+        table,
+        quasi_identifiers=names,
+        sensitive=[name for name in policy.sensitive if name in table.names and name not in names],
+        person=person if person not in names else None,
+    )
+
+
+def _matched_rows(
+    original: Table, release: Table, policy: Policy, pair: Pair, key: str | None
+) -> tuple[NDArray[np.int64] | None, str]:
+    """For each released row its original row, and in words how it was found or why not."""
+    if max(original.rows, release.rows) > MOST_ROWS_MATCHED:
+        return None, f"records were not matched: there are more than {MOST_ROWS_MATCHED:,}"
+    if key is not None:
+        return _by_key(original, release, key), f"records were matched by the column {key}"
+    if release.rows > original.rows:
+        return None, "records were not matched: the release has more rows than the original"
+    from discreet.classes.alignment import match_in_order
+
+    tested = [m for m in pair.meanings if m.truthful and m.name in release.names]
+    same = _same_rows(original, release, [*pair.names, *([policy.person] if policy.person else [])])
+    if not tested and same is None:
+        return None, "records were not matched: nothing that both tables have tells which row is which"
+    names = [meaning.name for meaning in tested]
+    after = _row_codes(release, [pair.released.attributes[pair.released.index(n)] for n in names])
+    before = _row_codes(original, [meaning.original for meaning in tested])
+    found = match_in_order(tested, after, before, same)
+    if found is None and same is not None and tested:
+        found = match_in_order(tested, after, before, None)
+    if found is None and same is not None and np.array_equal(*same):
+        # Averaged or noised values stand for nothing, but what was left alone still tells the rows apart.
+        told = "records were matched row by row: the columns that were not changed agree in every row"
+        return np.arange(release.rows), told
+    if found is None:
+        return None, "records were not matched: the release does not keep the order of the original"
+    told = "records were matched in their order: each released row with the first that it may stand for"
+    return found, told
+
+
+def _by_key(original: Table, release: Table, key: str) -> NDArray[np.int64]:
+    columns = []
+    for table in (original, release):
+        if key not in table.names:
+            raise UnknownColumn(key, table.names)
+        rows = table.engine.to_arrow(table, [key]).column(key).combine_chunks()
+        if rows.null_count or pc.count_distinct(rows).as_py() < len(rows):
+            raise UnsuitableColumn(
+                f"the key {key!r} is empty or repeats in {table.source.name}",
+                remedy="name a column that has another value in every row",
+            )
+        columns.append(rows.cast(pa.string()))
+    found = pc.index_in(columns[1], value_set=columns[0])
+    if found.null_count:
+        raise UnsuitableColumn(
+            f"{found.null_count:,} rows of the release have a key {key!r} that the original does not have",
+            remedy="name a column that was not changed, or leave the key out",
+        )
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _same_rows(
+    original: Table, release: Table, besides: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """A number for each released and original row that is equal where all unchanged columns agree."""
+    kinds = {column.name: column.storage for column in original.columns}
+    names = [
+        column.name
+        for column in release.columns
+        if column.name not in besides and kinds.get(column.name) == column.storage != "list"
+    ]
+    if not names:
+        return None
+    after = release.engine.to_arrow(release, names)
+    before = original.engine.to_arrow(original, names)
+    number = np.zeros(len(after) + len(before), dtype=np.int64)
+    for name in names:
+        both = pa.chunked_array(
+            [one.cast(pa.string()) for table in (after, before) for one in table.column(name).chunks],
+            pa.string(),
+        ).combine_chunks()
+        encoded = both.dictionary_encode()
+        codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        number = np.unique(number * (len(encoded.dictionary) + 1) + codes, return_inverse=True)[1]
+    return number[: len(after)], number[len(after) :]
+
+
+def _row_codes(table: Table, domains: Sequence[Domain]) -> list[NDArray[np.int64]]:
+    """Row by row the code of each value among the domain's."""
+    rows = table.engine.to_arrow(table, [domain.name for domain in domains])
+    found = []
+    for domain in domains:
+        column = rows.column(domain.name).combine_chunks()
+        if column.type != domain.values.type:
+            column = column.cast(domain.values.type)
+        at = pc.index_in(column, value_set=domain.values, skip_nulls=True)
+        last = domain.null_code if domain.null_code is not None else 0
+        found.append(at.fill_null(last).to_numpy(zero_copy_only=False).astype(np.int64))
+    return found
+
+
+def _links(original: Table, release: Table, pair: Pair, places: NDArray[np.int64]) -> Links:
+    """What became of the records of each class, from the original row of every released row."""
+    from discreet.classes.alignment import locate
+
+    before = locate(pair.original, _row_codes(original, pair.original.attributes))
+    after_codes = _row_codes(release, [d for d in pair.released.attributes if d.name in release.names])
+    listed = iter(after_codes)
+    stars = np.zeros(release.rows, dtype=np.int64)
+    after = locate(
+        pair.released,
+        [next(listed) if d.name in release.names else stars for d in pair.released.attributes],
+    )
+    became = np.full(original.rows, -1, dtype=np.int64)
+    became[places] = after
+    width = len(pair.released) + 1
+    keys, records = np.unique(before * width + became + 1, return_counts=True)
+    return Links(keys // width, keys % width - 1, records.astype(np.int64))
