@@ -79,11 +79,11 @@ def make_pair(
     return Paired(replace(pair, links=links), matched, tuple(notes))
 
 
-def pair_of_recoding(recoding: Recoding, policy_hierarchies: Sequence[object] = ()) -> Pair:
-    """The pair of a release that was just made: what became of every class is known."""
-    from discreet.policy.hierarchies import FittedHierarchy
+def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> Pair:
+    """The pair of a release that was just made and leaves out what it suppresses: all links are known."""
+    from discreet.classes.alignment import locate
 
-    given = {one.ladder.name: one.hierarchy for one in policy_hierarchies if isinstance(one, FittedHierarchy)}
+    given = {one.ladder.name: one.hierarchy for one in fitted}
     classes = recoding.classes
     kept = np.flatnonzero(recoding.kept)
     domains, codes = [], []
