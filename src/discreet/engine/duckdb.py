@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import re
 import shutil
@@ -20,8 +21,9 @@ from discreet.engine.arrow import settle
 from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import describe_file, head_of_lines, open_batches, text_scan
 from discreet.engine.protocol import ReadOptions
-from discreet.engine.sql import DATES, SqlEngine
-from discreet.errors import DiscreetError, UnreadableInput
+from discreet.engine.query import check_duckdb, refuse
+from discreet.engine.sql import DATES, SqlEngine, unanswerable
+from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
 from discreet.table import Column, Source, Table
 
 LARGE_FILE_SHARE = 0.2
@@ -189,6 +191,33 @@ class DuckDBEngine(SqlEngine):
                     f"the rows could not be read to their end ({type(error).__name__})",
                     remedy="check that the file is complete and was not changed, or copy it again",
                 ) from None
+
+    def _checked(self, query: str) -> str:
+        with self._lock:
+            try:
+                statements = self._connection.extract_statements(query)
+                kinds = [statement.type for statement in statements]
+                if kinds != [duckdb.StatementType.SELECT]:
+                    refuse("is not one SELECT")
+                told = self._connection.execute("SELECT json_serialize_sql(?)", [query]).fetchall()[0][0]
+                tree = json.loads(told)
+                if tree["error"]:
+                    refuse("is not one SELECT")
+                check_duckdb(tree["statements"])
+                return str(
+                    self._connection.execute("SELECT json_deserialize_sql(?)", [told]).fetchall()[0][0]
+                )
+            except duckdb.Error:
+                refuse("is not valid SQL")
+
+    def _answer(self, query: str, table: Table) -> pa.Table:
+        with self._lock:
+            try:
+                return self._connection.sql(query).to_arrow_table()
+            except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
+                name = re.search(r'(?:Referenced column|a column named) "(.*?)"', str(error))
+                # Said of names in the query; everything else could quote a cell.
+                raise (UnknownColumn(name[1], table.names) if name else unanswerable(table)) from None
 
     def _keep(self, query: str) -> str:
         relation = f"on_disk.main.{self._name()}" if self._on_disk else self._name()

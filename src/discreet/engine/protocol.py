@@ -88,6 +88,10 @@ class Engine(Protocol):
         """The rows themselves, in their order: for handing a result to the caller."""
         ...
 
+    def query(self, table: Table, query: str) -> pa.Table:
+        """The (small) answer to a query of the user's own, in which the table is called ``data``."""
+        ...
+
     def close(self) -> None:
         """Forget all tables and remove what was put on disk."""
         ...

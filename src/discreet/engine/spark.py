@@ -18,10 +18,11 @@ from discreet.engine.arrow import settle
 from discreet.engine.dialect import SPARK
 from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches
 from discreet.engine.protocol import ReadOptions
+from discreet.engine.query import check_spark, refuse
 from discreet.engine.sniff import TextFormat
-from discreet.engine.spark_session import session_type, spark_errors, start
-from discreet.engine.sql import DATES, SqlEngine, no_rows
-from discreet.errors import UnreadableInput
+from discreet.engine.spark_session import session_type, spark_errors, start, unlogged, unresolved_column
+from discreet.engine.sql import DATES, SqlEngine, no_rows, unanswerable
+from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.table import Column, DataType, Source, Table
 
 if TYPE_CHECKING:
@@ -206,6 +207,23 @@ class SparkEngine(SqlEngine):
 
     def _fetch(self, query: str) -> pa.Table:
         return self._session.sql(query).toArrow()
+
+    def _checked(self, query: str) -> str:
+        try:
+            plan = self._session._jsparkSession.sessionState().sqlParser().parsePlan(query)
+        except spark_errors():
+            refuse("is not valid SQL, or not one SELECT")
+        check_spark(json.loads(plan.toJSON()))
+        return query.rstrip("; \t\r\n")
+
+    def _answer(self, query: str, table: Table) -> pa.Table:
+        try:
+            with unlogged():
+                return self._session.sql(query).toArrow()
+        except spark_errors() as error:
+            name = unresolved_column(error)
+            # Said of names in the query; everything else could quote a cell.
+            raise (UnknownColumn(name, table.names) if name else unanswerable(table)) from None
 
     def _keep(self, query: str) -> str:
         frame = self._session.sql(query).persist()

@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,30 @@ def spark_errors() -> tuple[type[Exception], ...]:
     from pyspark.errors import PySparkException
 
     return (Py4JJavaError, PySparkException)
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """No log while this lasts: Spark would log a query that fails together with the cell it failed on."""
+    from pyspark.logger import PySparkLogger
+
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def unresolved_column(error: Exception) -> str:
+    """The name in a query that no column has, or nothing if the query failed for another reason."""
+    from pyspark.errors import AnalysisException
+
+    if not isinstance(error, AnalysisException) or not str(error.getCondition()).startswith(
+        "UNRESOLVED_COLUMN"
+    ):
+        return ""
+    return str((error.getMessageParameters() or {}).get("objectName", "")).split("`.`")[-1].strip("`")
 
 
 def session_type() -> type[SparkSession]:

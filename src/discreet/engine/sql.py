@@ -19,6 +19,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
 from discreet.engine.dialect import Dialect
 from discreet.engine.protocol import ReadOptions
+from discreet.engine.query import MAX_ROWS, TABLE
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.table import MISSING_MARKS, Column, ColumnProfile, DataType, Domain, Lease, Source, Table
 
@@ -106,6 +107,14 @@ class SqlEngine(ABC):
     @abstractmethod
     def _drop(self, relation: str) -> None:
         """Forget a relation."""
+
+    @abstractmethod
+    def _checked(self, query: str) -> str:
+        """The text of a user's query after checking that it reads nothing but the table it is given."""
+
+    @abstractmethod
+    def _answer(self, query: str, table: Table) -> pa.Table:
+        """Run a user's query; what a user's query can do wrong is told without the engine's words."""
 
     @abstractmethod
     def _schema(self, relation: str) -> list[tuple[str, str]]:
@@ -502,6 +511,25 @@ class SqlEngine(ABC):
             f"SELECT {', '.join(self.dialect.quote(name) for name in names)} FROM {table.relation}"
         )
 
+    def query(self, table: Table, query: str) -> pa.Table:
+        """The answer to one SELECT of the user's own, in which the table is called ``data``.
+
+        ``InvalidParameter``: the query is no single SELECT, reads anything else, calls what is not listed in
+        ``engine.query`` or gives too many rows. ``UnknownColumn``, ``UnsuitableColumn``: this table cannot
+        answer it. The engine's own words are never passed on: they quote cells.
+        """
+        answer = self._answer(
+            f"WITH {TABLE} AS (SELECT * FROM {table.relation}) "
+            f"SELECT * FROM (\n{self._checked(query)}\n) AS answer LIMIT {MAX_ROWS + 1}",
+            table,
+        )
+        if answer.num_rows > MAX_ROWS:
+            raise InvalidParameter(
+                f"the query gives more than {MAX_ROWS:,} rows",
+                remedy="aggregate: a KPI has one row per group",
+            )
+        return answer
+
 
 def _numpy(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return np.asarray(column.to_numpy(), dtype=np.int64)
@@ -510,6 +538,13 @@ def _numpy(column: pa.ChunkedArray) -> NDArray[np.int64]:
 def no_rows(source: Source) -> EmptyTable:
     return EmptyTable(
         f"{source.name} has columns but no rows", remedy="check that this is the file you meant"
+    )
+
+
+def unanswerable(table: Table) -> UnsuitableColumn:
+    return UnsuitableColumn(
+        f"the query cannot be computed on {table.source.name}",
+        remedy="check that the columns it computes with hold numbers or dates, and that no value is out of range",
     )
 
 
