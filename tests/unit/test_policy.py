@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.errors import InvalidPolicy, UnreadableInput
-from discreet.policy import ColumnPolicy, Policy, Rating, dumps, load, loads, save
+from discreet.errors import InvalidParameter, InvalidPolicy, UnreadableInput
+from discreet.policy import ColumnPolicy, Kpi, Policy, Rating, dumps, load, loads, save
 from discreet.policy.file import write_text
 from discreet.privacy import (
     AlphaKAnonymity,
@@ -304,3 +305,80 @@ def test_what_is_measured_must_be_there() -> None:
     with pytest.raises(InvalidPolicy) as caught:
         policy.fit(discreet.read(pa.table({"age": [31, 31]})))
     assert len(caught.value.problems) == 2
+
+
+# ── KPIs ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+KPIS = """
+[[kpi]]
+name = "mean age"
+query = "SELECT avg(age) FROM data"
+tolerance = 0.05
+description = "the figure on the first page"
+
+[[kpi]]
+name = "by sex"
+query = '''
+SELECT sex, count(*)
+FROM data GROUP BY sex'''
+generalised = "midpoint"
+"""
+
+
+def test_kpis_are_read() -> None:
+    assert loads(KPIS).kpis == (
+        Kpi("mean age", "SELECT avg(age) FROM data", 0.05, "the figure on the first page"),
+        Kpi("by sex", "SELECT sex, count(*)\nFROM data GROUP BY sex", generalised="midpoint"),
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT avg(age) FROM data",
+        "\n  SELECT avg(age)\r\n  FROM data\n",
+        'SELECT \'it\'\'s\', "the ""odd"" one"\nFROM data WHERE name LIKE \'50\\%\' AND note <> \'"""\'',
+    ],
+)
+def test_kpis_are_written_and_read_back(query: str) -> None:
+    policy = Policy(kpis=(Kpi('the "first" \\ one', query, 0.0, "why", "midpoint"), Kpi("second", query)))
+    assert loads(dumps(policy)).kpis == policy.kpis
+
+
+def test_all_problems_of_kpis_are_told_at_once_with_their_lines() -> None:
+    with pytest.raises(InvalidPolicy) as refused:
+        loads(
+            '[[kpi]]\nname = "x"\nquery = " "\ntolerance = -1\ngeneralised = "guess"\n'
+            '[[kpi]]\nquery = "SELECT 1"\nname = "x"\n'
+            '[[kpi]]\nname = "y"\nqeury = "SELECT 1"\n'
+        )
+    told = refused.value.problems
+    assert [re.match(r"policy, line (\d+): (\S+)", one).groups() for one in told] == [  # type: ignore[union-attr]
+        ("3", "kpi.0.query"),
+        ("4", "kpi.0.tolerance:"),
+        ("5", "kpi.0.generalised:"),
+        ("9", "kpi.2.query:"),
+        ("11", "unknown"),
+        ("8", "two"),
+    ]
+
+
+def test_kpis_are_a_list() -> None:
+    with pytest.raises(InvalidPolicy, match=r"line 1: KPIs are a list; write \[\[kpi\]\]"):
+        loads('[kpi]\nname = "x"\nquery = "SELECT 1"')
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"name": " "}, "needs a name"),
+        ({"query": "\n"}, "needs a name and a query"),
+        ({"tolerance": -0.1}, "tolerance of KPI 'x'"),
+        ({"tolerance": float("nan")}, "tolerance of KPI 'x'"),
+        ({"generalised": "guess"}, "refuse, midpoint"),
+    ],
+)
+def test_a_kpi_that_makes_no_sense(wrong: dict[str, object], told: str) -> None:
+    with pytest.raises(InvalidParameter, match=told):
+        Kpi(**{"name": "x", "query": "SELECT 1", **wrong})  # type: ignore[arg-type]

@@ -13,10 +13,11 @@ from typing import Annotated, Literal
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from tomlkit.items import Comment
+from tomlkit.items import AoT, Comment
 from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
+from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Method, Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
 from discreet.privacy import PrivacyModel, build_model
@@ -26,6 +27,7 @@ from discreet.table.roles import ROLES, Role
 
 FORMAT = 1
 Score = Annotated[int, Field(ge=1, le=3)]
+Text = Annotated[str, Field(pattern=r"\S")]
 
 
 class _Strict(BaseModel):
@@ -79,6 +81,14 @@ class _Anonymize(_Strict):
         return Plan(**{**self.model_dump(), "keep": tuple(self.keep)})
 
 
+class _Kpi(_Strict):
+    name: Text
+    query: Text
+    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    description: str = Kpi.description
+    generalised: Generalised = Kpi.generalised
+
+
 class _File(_Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
@@ -87,6 +97,7 @@ class _File(_Strict):
     anonymize: _Anonymize = Field(default_factory=_Anonymize)
     columns: dict[str, _Column] = Field(default_factory=dict)
     require: list[dict[str, object]] = Field(default_factory=list)
+    kpi: list[_Kpi] = Field(default_factory=list)
 
 
 def load(path: str | PathLike[str]) -> Policy:
@@ -148,6 +159,13 @@ def loads(text: str, *, name: str = "policy") -> Policy:
             models.append(make_model(entry))
         except DiscreetError as error:
             problems.append(f"{name}, line {_line(text, ('require', i))}: {error}")
+    kpis = raw.get("kpi")
+    named = [one.get("name") for one in kpis if isinstance(one, Mapping)] if isinstance(kpis, list) else []
+    problems += [
+        f"{name}, line {_line(text, ('kpi', i, 'name'))}: two KPIs are called {one!r}; rename one of them"
+        for i, one in enumerate(named)
+        if one is not None and one in named[:i]
+    ]
     if parsed is not None and parsed.format != FORMAT:
         problems.append(
             f"{name} has format {parsed.format}; this version reads format {FORMAT}: let `discreet suggest` write a new one"
@@ -171,6 +189,7 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         sampling_fraction=None if parsed.population is None else parsed.population.sampling_fraction,
         read={key: value for key, value in parsed.read.model_dump().items() if value not in (None, [])},
         plan=parsed.anonymize.plan(),
+        kpis=tuple(Kpi(**one.model_dump()) for one in parsed.kpi),
     )
 
 
@@ -257,6 +276,8 @@ def dumps(
                     entry.add(key, tomlkit.item(list(value) if isinstance(value, tuple) else value))
             required.append(entry)
         document.add("require", required)
+    if policy.kpis:
+        document.add("kpi", _kpi_items(policy.kpis))
     return tomlkit.dumps(document)
 
 
@@ -292,6 +313,19 @@ def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
     elif column.hierarchy:
         item.add("hierarchy", column.hierarchy)
     return item
+
+
+def _kpi_items(kpis: Sequence[Kpi]) -> AoT:
+    items = tomlkit.aot()
+    for kpi in kpis:
+        item = tomlkit.table()
+        item.add("name", kpi.name)
+        item.add("query", tomlkit.string(kpi.query, multiline="\n" in kpi.query))
+        for key in ("tolerance", "description", "generalised"):
+            if getattr(kpi, key) != getattr(Kpi, key):
+                item.add(key, getattr(kpi, key))
+        items.append(item)
+    return items
 
 
 def _plain(value: Mapping[str, object]) -> dict[str, object]:
@@ -356,6 +390,10 @@ def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, g
         return f'{place}: {path} must be a table; write [columns.{where[1]}] and below it role = "…"'
     if where[-1] == "require":
         return f"{place}: requirements are a list; write [[require]], with two brackets, above each of them"
+    if where == ("kpi",):
+        return f"{place}: KPIs are a list; write [[kpi]], with two brackets, above each of them"
+    if where[0] == "kpi" and "pattern" in message:
+        return f"{place}: {path} is empty; write a {where[-1]}"
     if "Extra inputs" in message:
         return f"{place}: unknown setting {path!r}; remove or correct it"
     return f"{place}: {path}: {message[0].lower()}{message[1:]}"

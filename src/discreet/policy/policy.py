@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from os import PathLike
 
 from discreet.errors import InvalidPolicy, UnknownColumn
+from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.table import Column, DataType, Table
@@ -66,6 +67,7 @@ class Policy:
     sampling_fraction: float | None = None
     read: Mapping[str, object] = field(default_factory=dict)
     plan: Plan = field(default_factory=Plan)
+    kpis: tuple[Kpi, ...] = ()
 
     @classmethod
     def of(
