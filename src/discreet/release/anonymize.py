@@ -66,7 +66,7 @@ def anonymize(
     ladders = kept_ladders(fitted, plan)
     models = tuple(dict.fromkeys((*required, *wished)))
     try:
-        chosen = _find(classes, ladders, models, plan, say)
+        chosen = least_change(classes, ladders, models, plan, say)
     except GoalUnreachable:
         if not wished:
             raise
@@ -74,13 +74,13 @@ def anonymize(
             "the extended risks cannot be brought below high within the limits: only the requirements were met"
         )
         models = required
-        chosen = _find(classes, ladders, models, plan, say)
+        chosen = least_change(classes, ladders, models, plan, say)
     return make_release(
         table, policy, plan, chosen.recoding, chosen, fitted, models, notes, key, say, required=required
     )
 
 
-def _find(
+def least_change(
     classes: EquivalenceClasses,
     ladders: Sequence[Ladder],
     models: Sequence[PrivacyModel],
