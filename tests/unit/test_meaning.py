@@ -133,3 +133,9 @@ def test_trivial_and_unchanged_releases() -> None:
     links = pair.unchanged().links
     assert isinstance(links, Links)
     assert links.records.tolist() == [1, 2]
+
+
+def test_the_value_of_a_constant_column_is_not_suppressed() -> None:
+    pair = Pair.of(*[EquivalenceClasses.from_columns({"town": ["Graz"] * 3})] * 2)
+    assert pair.suppressed.tolist() == [False]
+    assert pair.trivial().suppressed.tolist() == [True]

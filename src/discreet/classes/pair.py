@@ -14,8 +14,10 @@ from discreet.classes.equivalence import EquivalenceClasses, Unit
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.meaning import Meaning
+from discreet.table.meaning import KINDS, Meaning
 from discreet.table.values import SUPPRESSED
+
+_SINGLE = (KINDS.index("exact"), KINDS.index("foreign"))
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,8 @@ class Pair:
         """Which released classes show no quasi-identifier at all."""
         found = np.ones(len(self.released), dtype=bool)
         for meaning, codes in zip(self.meanings, self.released.codes, strict=True):
-            found &= meaning.shares[codes] >= 1.0
+            # The only value of a constant column is a share of 1, and shown all the same.
+            found &= ((meaning.shares >= 1.0) & ~np.isin(meaning.kinds, _SINGLE))[codes]
         return found
 
     @cached_property
