@@ -237,6 +237,20 @@ def test_a_recipe_alone_makes_the_same_release(run: Run, people: Path, recipe: P
     json.loads(told.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
 
+def test_a_recipe_names_the_profile_and_apply_says_that_it_judged_by_it(
+    run: Run, people: Path, recipe: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "again.csv"
+    told = run("apply", recipe, people, "-o", target, "--json")
+    assert told.code == 0, told.said
+    assert any("the recipe's" in note for note in json.loads(told.out)["notes"])
+    assert target.read_bytes() == (tmp_path / "out.csv").read_bytes()
+    named = run("apply", recipe, people, "-o", target, "--json", *HOUSE)
+    assert not any("the recipe's" in note for note in json.loads(named.out)["notes"])
+    stricter = run("apply", recipe, people, "-o", target, "--profile", "open-data", "--quiet")
+    assert stricter.code == 1, stricter.said
+
+
 def test_values_that_a_recipe_does_not_know(run: Run, people: Path, recipe: Path, tmp_path: Path) -> None:
     people.write_text(people.read_text() + "120,P. Nr120,4711,f,a\n")
     target = tmp_path / "again.csv"

@@ -265,3 +265,18 @@ def test_dropped_ids_stay_dropped_and_persons_are_still_counted() -> None:
     alone = VISITS.filter(pa.compute.is_in(VISITS["who"], pa.array(["p1", "p3"])))
     with pytest.raises(GoalUnreachable):
         apply(release.recipe, alone, Policy.of(quasi_identifiers=["sex"], profile="research-partner-3"))
+
+
+def test_a_recipe_alone_says_who_is_who_and_what_judges(january: Release) -> None:
+    assert january.recipe.profile == "research-partner-3"
+    assert Recipe.loads(january.recipe.dumps("toml")).profile == "research-partner-3"
+    again = apply(january.recipe, JANUARY)
+    assert rows_of(again).equals(rows_of(january).select(rows_of(again).column_names))
+    assert again.policy.profile == "research-partner-3"
+    assert any("profile research-partner-3 are the recipe's" in note for note in again.notes)
+
+
+def test_a_recipe_without_a_profile_is_judged_by_the_usual_one(january: Release) -> None:
+    bare = replace(january.recipe, profile=None)
+    with pytest.raises(GoalUnreachable):
+        apply(bare, JANUARY)

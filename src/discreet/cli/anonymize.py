@@ -28,6 +28,7 @@ from discreet.policy.plan import METHODS, Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.apply import apply as run_apply
+from discreet.release.apply import judged_by, policy_of
 from discreet.release.release import Release
 from discreet.release.write import check_target
 from discreet.transform.recipe import Recipe
@@ -220,7 +221,7 @@ def apply(
     """Apply RECIPE to the rows of FILE and write them, verified like any release.
 
     Name the policy under which the recipe was made (--policy), so that the same is asked of these rows; without
-    one, what the recipe itself says is asked, and the profile.
+    one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
     """
     check_target(output)
     _refuse_targets(file, output)
@@ -228,23 +229,16 @@ def apply(
     known = dataclasses.replace(known, unseen="suppress" if unseen == "suppress" else "refuse")
     with progress(quiet=quiet or as_json) as tell:
         tell(f"reading {file.name}")
-        written = load_policy(given) or _policy_of(known)
+        named = load_policy(given)
+        written = named or policy_of(known)
         table = open_table(file, given, written)
         policy, _ = make_policy(table, written, given, tell)
         release = run_apply(known, table, policy, key=_key(key_file), progress=tell)
+        if named is None and given.get("profile") is None:
+            release = dataclasses.replace(release, notes=(judged_by(policy), *release.notes))
         tell("writing and verifying")
         release.save(output)
     _tell(release, as_json=as_json, quiet=quiet, files=[output])
-
-
-def _policy_of(recipe: Recipe) -> Policy:
-    """What a recipe alone says about the columns."""
-    models = [make_model(entry) for entry in recipe.requirements]
-    return Policy.of(
-        quasi_identifiers=recipe.quasi_identifiers,
-        sensitive=list(dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)),
-        person=recipe.person,
-    )
 
 
 def _refuse_targets(file: Path, *targets: Path | None) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 from discreet.engine.read import read
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.policy import Policy
 from discreet.policy.file import make_model
+from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.release.audit import Progress
 from discreet.release.goals import goals, meeting, self_consistent, within_limit
 from discreet.release.make import count_classes, make_release
@@ -22,18 +24,23 @@ from discreet.transform.recipe import Recipe
 def apply(
     recipe: Recipe,
     source: object,
-    policy: Policy,
+    policy: Policy | None = None,
     *,
     key: str | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """A release of other rows by a recipe; what it must meet is verified on these rows, too.
 
-    Requirements are those of the recipe, of the policy and of its profile. Groups that fail one of them on
+    Requirements are those of the recipe, of the policy and of its profile; without a policy, roles and profile
+    are the recipe's, and a note says so. Groups that fail one of them on
     these rows are suppressed, within the recipe's limit. Columns that the recipe does not know are left out.
     """
     say = progress or (lambda _: None)
     table = source if isinstance(source, Table) else read(source)
+    notes: list[str] = []
+    if policy is None:
+        policy = policy_of(recipe)
+        notes.append(judged_by(policy))
     lacking = [name for name in recipe.columns if name not in table.names]
     if lacking:
         raise UnknownColumn(lacking[0], table.names)
@@ -59,5 +66,22 @@ def apply(
     chosen = Chosen(recoding, recipe.method, "as the recipe says", math.nan, None, False)
     new = [name for name in table.names if name not in recipe.columns]
     unknown = [name for name in new if name != policy.person and name not in policy.direct_identifiers]
-    notes = [f"left out because the recipe does not know them: {', '.join(unknown)}"] if unknown else []
+    if unknown:
+        notes.append(f"left out because the recipe does not know them: {', '.join(unknown)}")
     return make_release(table, policy, plan, recoding, chosen, (), models, notes, key, say, without=new)
+
+
+def policy_of(recipe: Recipe) -> Policy:
+    """What a recipe alone says: who is who, and by which profile the release was judged."""
+    models = [make_model(entry) for entry in recipe.requirements]
+    return Policy.of(
+        quasi_identifiers=recipe.quasi_identifiers,
+        sensitive=list(dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)),
+        person=recipe.person,
+        profile=recipe.profile or DEFAULT_PROFILE,
+    )
+
+
+def judged_by(policy: Policy) -> str:
+    """What to tell whoever named neither a policy nor a profile."""
+    return f"no policy was given: roles, requirements and the profile {Path(policy.profile).stem} are the recipe's"

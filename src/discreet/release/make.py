@@ -91,6 +91,7 @@ def make_release(
         columns=columns,
         keyed=list(keyed),
         person=policy.person,
+        profile=policy.profile,
         known={
             one.ladder.name: one.known(recoding.levels[one.ladder.name])
             for one in fitted

@@ -37,7 +37,8 @@ class Recipe:
     values in global recodings, of old ones in local ones. ``types`` names the type of new values that are not
     text. A value or combination that the recipe does not know is refused or suppressed, as ``unseen`` says.
     ``requirements`` are what the result must meet, so that it can be verified on other rows too; only
-    ``columns`` are released, of which those ``keyed`` become pseudonyms, and ``person`` is who is counted.
+    ``columns`` are released, of which those ``keyed`` become pseudonyms, ``person`` is who is counted, and
+    ``profile`` names what the release was judged by.
     """
 
     method: str
@@ -53,6 +54,7 @@ class Recipe:
     keyed: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict, repr=False)
     person: str | None = None
+    profile: str | None = None
 
     @property
     def scope(self) -> Literal["global", "local"]:
@@ -71,6 +73,7 @@ class Recipe:
         columns: Sequence[str] = (),
         keyed: Sequence[str] = (),
         person: str | None = None,
+        profile: str | None = None,
         known: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Recipe:
         """The recipe of a recoding. ``known`` adds what hierarchies say about values that did not occur."""
@@ -118,6 +121,7 @@ class Recipe:
                 if column.values.null_count or not pa.types.is_string(column.values.type)
             },
             person=person,
+            profile=profile,
         )
 
     # ── applying ──────────────────────────────────────────────────────────────────────────────────
@@ -221,6 +225,7 @@ class Recipe:
             "keyed": list(self.keyed),
             "types": dict(self.types),
             "person": self.person,
+            "profile": self.profile,
         }
 
     def dumps(self, kind: Literal["json", "toml"] = "json") -> str:
@@ -252,6 +257,7 @@ class Recipe:
                 keyed=tuple(raw["keyed"]),
                 types=dict(raw["types"]),
                 person=raw.get("person"),
+                profile=raw.get("profile"),
             )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UnreadableInput(
