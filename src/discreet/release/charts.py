@@ -60,7 +60,7 @@ LIGHT = {
 WIDTH = 400
 """Small enough to be read on a telephone, where the picture shrinks to the screen."""
 
-_FONT = 14
+FONT = 14
 _NAME_LIMIT = 150
 _LONGEST_NAME = 18
 _TAG = re.compile(r"<[^>]*>")
@@ -132,9 +132,9 @@ def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
     height = 48 * len(marks)
     bounds = [("low", 0.0, low), ("medium", low, medium), ("high", medium, 1.0)]
     named = shortened([mark.name for mark in marks], _LONGEST_NAME)
-    zones = _data([{"from": a, "to": b, "fill": colour(f"{zone}-zone")} for zone, a, b in bounds])
-    heads = _data([{"at": (a + b) / 2, "zone": zone} for zone, a, b in bounds])
-    data = _data(
+    zones = data_of([{"from": a, "to": b, "fill": colour(f"{zone}-zone")} for zone, a, b in bounds])
+    heads = data_of([{"at": (a + b) / 2, "zone": zone} for zone, a, b in bounds])
+    data = data_of(
         [
             {
                 "name": named[mark.name],
@@ -157,9 +157,9 @@ def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
         .mark_rect()
         .encode(x=alt.X("from:Q", axis=ticks, scale=scale), x2="to:Q", color=_as_given("fill")),
         alt.Chart(heads)
-        .mark_text(dy=-9, baseline="bottom", fontSize=_FONT, color=colour("muted"))
+        .mark_text(dy=-9, baseline="bottom", fontSize=FONT, color=colour("muted"))
         .encode(x="at:Q", y=alt.value(0), text="zone:N"),
-        alt.Chart(_data([{"at": low}, {"at": medium}]))
+        alt.Chart(data_of([{"at": low}, {"at": medium}]))
         .mark_rule(color=colour("muted"), strokeDash=[3, 3])
         .encode(x="at:Q"),
         alt.Chart(data).mark_rule(color=colour("ink"), strokeWidth=2).encode(x=x, x2="max:Q", y=y),
@@ -192,7 +192,7 @@ def size_bins(
     edge = len(bins) if required is None else sum(one.first < required for one in bins)
     gap = 0.0 if required is None else 0.9
     places = [i + (gap if i >= edge else 0.0) for i in range(len(bins))]
-    data = _data(
+    data = data_of(
         [
             {
                 "top": place - 0.36,
@@ -224,21 +224,21 @@ def size_bins(
             y2="bottom:Q",
             color=_as_given("fill"),
         ),
-        base.mark_text(align="left", dx=6, fontSize=_FONT - 1, color=colour("ink")).encode(
+        base.mark_text(align="left", dx=6, fontSize=FONT - 1, color=colour("ink")).encode(
             x="share:Q", y="middle:Q", text="text:N"
         ),
-        base.mark_text(align="right", dx=-8, fontSize=_FONT - 1, color=colour("ink")).encode(
+        base.mark_text(align="right", dx=-8, fontSize=FONT - 1, color=colour("ink")).encode(
             x=alt.value(0), y="middle:Q", text="label:N"
         ),
     ]
     if required is not None:
-        line = _data([{"at": edge - 0.5 + gap * 0.65, "text": f"required: {required} or more {unit}"}])
+        line = data_of([{"at": edge - 0.5 + gap * 0.65, "text": f"required: {required} or more {unit}"}])
         layers += [
             alt.Chart(line)
             .mark_rule(color=colour("ink"), strokeDash=[5, 4], strokeWidth=1.5)
             .encode(y="at:Q", x=alt.value(-60), x2=alt.value(WIDTH - 90)),
             alt.Chart(line)
-            .mark_text(align="right", baseline="bottom", dy=-3, fontSize=_FONT - 1, color=colour("ink"))
+            .mark_text(align="right", baseline="bottom", dy=-3, fontSize=FONT - 1, color=colour("ink"))
             .encode(x=alt.value(WIDTH - 90), y="at:Q", text="text:N"),
         ]
     return _svg(alt.layer(*layers).properties(width=WIDTH - 90, height=27 * rows))
@@ -250,7 +250,7 @@ def heatmap(cells: Sequence[Cell], *, rows: Sequence[str], columns: Sequence[str
 
     named = shortened(list(dict.fromkeys([*rows, *columns])), _LONGEST_NAME)
     rows, columns = [named[row] for row in rows], [named[column] for column in columns]
-    data = _data(
+    data = data_of(
         [
             {
                 "row": named[cell.row],
@@ -263,7 +263,7 @@ def heatmap(cells: Sequence[Cell], *, rows: Sequence[str], columns: Sequence[str
         ]
     )
     width = min(widest, max(46, (WIDTH - 120) // max(1, len(columns))))
-    slanted = any(len(column) * _FONT * 0.55 > width for column in columns)
+    slanted = any(len(column) * FONT * 0.55 > width for column in columns)
     x = alt.X(
         "column:N",
         sort=list(columns),
@@ -288,7 +288,7 @@ def heatmap(cells: Sequence[Cell], *, rows: Sequence[str], columns: Sequence[str
     base = alt.Chart(data)
     chart = alt.layer(
         base.mark_rect(cornerRadius=3).encode(x=x, y=y, color=_as_given("fill")),
-        base.mark_text(fontSize=_FONT - 1).encode(x=x, y=y, text="text:N", color=_as_given("ink")),
+        base.mark_text(fontSize=FONT - 1).encode(x=x, y=y, text="text:N", color=_as_given("ink")),
     )
     return _svg(
         chart.properties(width=width * len(columns), height=28 * len(rows)), slack=16 if slanted else 0
@@ -300,7 +300,7 @@ def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     import altair as alt
 
     order = [f"{i}" for i in range(len(items))]
-    data = _data(
+    data = data_of(
         [
             {
                 "at": at,
@@ -323,10 +323,10 @@ def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     layers = [
         base.mark_bar(height=12, yOffset=9, color=colour("accent-soft")).encode(x=alt.X("behind:Q"), y=y),
         base.mark_bar(height=12, yOffset=9, color=colour("accent")).encode(x=x, y=y),
-        base.mark_text(align="left", dy=-7, fontSize=_FONT, color=colour("ink"), limit=WIDTH - 115).encode(
+        base.mark_text(align="left", dy=-7, fontSize=FONT, color=colour("ink"), limit=WIDTH - 115).encode(
             x=alt.value(0), y=y, text="name:N"
         ),
-        base.mark_text(align="right", dy=-7, fontSize=_FONT, color=colour("muted"), limit=150).encode(
+        base.mark_text(align="right", dy=-7, fontSize=FONT, color=colour("muted"), limit=150).encode(
             x=alt.value(WIDTH - 20), y=y, text="text:N"
         ),
     ]
@@ -338,9 +338,9 @@ def pareto(points: Sequence[Point]) -> str:
     import altair as alt
 
     width, height = 520, 320
-    right, top = (_beyond([point[side] for point in points]) for side in ("loss", "risk"))
+    right, top = (beyond([point[side] for point in points]) for side in ("loss", "risk"))
     places = [(width * one["loss"] / right, height * (1 - one["risk"] / top)) for one in points]
-    labels = beside(places, [one["method"] for one in points], width=width, height=height, size=_FONT)
+    labels = beside(places, [one["method"] for one in points], width=width, height=height, size=FONT)
     data = [
         {**one, "fill": colour("accent" if one["best"] else "paper"), "x": label.x, "y": label.y}
         for one, label in zip(points, labels, strict=True)
@@ -353,15 +353,15 @@ def pareto(points: Sequence[Point]) -> str:
     text_x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
     text_y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
     marks = alt.layer(
-        alt.Chart(_data(frontier)).mark_line(color=colour("accent"), strokeWidth=2).encode(x=x, y=y),
-        alt.Chart(_data(data))
+        alt.Chart(data_of(frontier)).mark_line(color=colour("accent"), strokeWidth=2).encode(x=x, y=y),
+        alt.Chart(data_of(data))
         .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, size=110, opacity=1)
         .encode(x=x, y=y, fill=alt.Fill("fill:N", scale=None, legend=None)),
     )
     words = data or [{"method": "no method meets the requirements", "x": 160, "y": height / 2}]
     names = (
-        alt.Chart(_data(words))
-        .mark_text(align="left", baseline="middle", fontSize=_FONT, color=colour("ink"))
+        alt.Chart(data_of(words))
+        .mark_text(align="left", baseline="middle", fontSize=FONT, color=colour("ink"))
         .encode(x=text_x, y=text_y, text="method:N")
     )
     title = alt.Title(
@@ -370,23 +370,23 @@ def pareto(points: Sequence[Point]) -> str:
         anchor="start",
         color=colour("ink"),
         subtitleColor=colour("muted"),
-        fontSize=_FONT + 2,
-        subtitleFontSize=_FONT - 1,
+        fontSize=FONT + 2,
+        subtitleFontSize=FONT - 1,
     )
     chart = alt.layer(marks, names).resolve_scale(x="independent", y="independent")
     return standalone(
-        _converted(chart.properties(width=width, height=height, title=title), slack=8),
+        converted(chart.properties(width=width, height=height, title=title), slack=8),
         title="Risk against loss by method",
     )
 
 
-def _beyond(values: Sequence[float]) -> float:
+def beyond(values: Sequence[float]) -> float:
     """Where a scale from 0 ends so that its largest value has room; never beyond the whole."""
     largest = max(values, default=0.0)
     return min(1.0, 1.15 * largest) if 0.0 < largest <= 1.0 else max(1.0, 1.15 * largest)
 
 
-def _data(rows: Sequence[Any]) -> alt.InlineData:
+def data_of(rows: Sequence[Any]) -> alt.InlineData:
     import altair as alt
 
     return alt.InlineData(values=list(rows))
@@ -403,7 +403,7 @@ def _label(data: alt.InlineData, *, align: Align, where: str) -> alt.Chart:
     """Text just above a mark."""
     import altair as alt
 
-    chart: alt.Chart = alt.Chart(data).mark_text(align=align, dy=-14, fontSize=_FONT - 2, color=colour("ink"))
+    chart: alt.Chart = alt.Chart(data).mark_text(align=align, dy=-14, fontSize=FONT - 2, color=colour("ink"))
     return chart.transform_filter(where).encode(text="text:N")
 
 
@@ -447,10 +447,10 @@ def _svg(chart: alt.LayerChart | alt.FacetChart, *, slack: int = 0) -> str:
 
     ``slack`` is room above and to the right for slanted names.
     """
-    return adopt(_converted(chart, slack=slack))
+    return adopt(converted(chart, slack=slack))
 
 
-def _converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
+def converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
     """The chart as it was drawn, with stand-ins for its colours."""
     import vl_convert
 
@@ -467,8 +467,8 @@ def _converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
             "domainColor": colour("muted"),
             "tickColor": colour("grid"),
             "gridColor": colour("grid"),
-            "labelFontSize": _FONT - 1,
-            "titleFontSize": _FONT - 1,
+            "labelFontSize": FONT - 1,
+            "titleFontSize": FONT - 1,
             "titleFontWeight": "normal",
         },
     ).to_dict(validate=False)

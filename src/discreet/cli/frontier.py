@@ -1,0 +1,87 @@
+"""`discreet frontier`: requirements and methods swept over a policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from discreet.cli.anonymize import plan_options, settle
+from discreet.cli.options import reading_options, refuse_unwritable, role_options, split
+from discreet.cli.progress import progress
+from discreet.errors import InvalidParameter
+from discreet.policy.file import write_text
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, readable=False))
+@click.option("--k", "sizes", help="Values of k to try (2,3,5,10,20,50 if nothing is swept).", metavar="K,…")
+@click.option("--l", "diversities", help="Values of l (distinct l-diversity) to try.", metavar="L,…")
+@click.option("--t", "closenesses", help="Values of t (t-closeness) to try.", metavar="T,…")
+@click.option("--methods", help="Methods to try (the policy's own if not given).", metavar="A,B,…")
+@click.option("--chart", type=click.Path(path_type=Path), help="Write risk against loss as an SVG picture.")
+@role_options
+@plan_options
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print all points as JSON.")
+def frontier(
+    file: Path,
+    sizes: str | None,
+    diversities: str | None,
+    closenesses: str | None,
+    methods: str | None,
+    chart: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Sweep k, l, t and methods over the policy of FILE and show risk against loss. Writes no release."""
+    from discreet.release.frontier import frontier as run_frontier
+    from discreet.release.terminal_evidence import show_frontier
+
+    if chart is not None:
+        refuse_unwritable(chart)
+    swept = [_numbers(text, name) for text, name in ((sizes, "k"), (diversities, "l"), (closenesses, "t"))]
+    with progress(quiet=as_json) as tell:
+        tell(f"reading {file.name}")
+        table, policy, plan, _ = settle(file, given, tell)
+        found = run_frontier(
+            table,
+            policy,
+            plan=plan,
+            k=None if swept[0] is None else [int(one) for one in swept[0]],
+            l=swept[1],
+            t=swept[2],
+            methods=split(methods),
+            progress=tell,
+        )
+        if chart is not None:
+            write_text(chart, found.chart())
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=2))
+    else:
+        console = Console(highlight=False)
+        console.print(show_frontier(found))
+        if chart is not None:
+            console.print(f"Wrote {chart}", soft_wrap=True, markup=False)
+
+
+def _numbers(text: str | None, name: str) -> list[float] | None:
+    """The values of one option."""
+    listed = split(text)
+    if listed is None:
+        return None
+    try:
+        found = [float(one) for one in listed]
+    except ValueError:
+        found = []
+    whole = name != "k" or all(one == int(one) for one in found)
+    limits = {"k": (1, float("inf")), "l": (1, float("inf")), "t": (0, 1)}[name]
+    if not found or not whole or not all(limits[0] <= one <= limits[1] for one in found):
+        raise InvalidParameter(
+            f"the values of --{name} cannot be swept",
+            remedy=f"give numbers separated by commas, e.g. --{name} {'0.2,0.5' if name == 't' else '2,5,10'}",
+        )
+    return found

@@ -1,0 +1,282 @@
+"""The frontier of risk and loss: requirements and methods swept over a policy, the chosen point and the knee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from time import perf_counter
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses
+from discreet.errors import DiscreetError, InvalidParameter
+from discreet.policy import Policy
+from discreet.policy.hierarchies import hierarchies
+from discreet.policy.plan import METHODS, Method, Plan
+from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
+from discreet.release.anonymize import check_plan, kept_ladders, least_change
+from discreet.release.audit import Progress
+from discreet.release.goals import goals
+from discreet.release.make import count_classes
+from discreet.release.profile import load_profile
+from discreet.search.methods import leaf_share_loss
+from discreet.table import Table
+from discreet.transform.recoding import Recoding
+
+USUAL_K = (2, 3, 5, 10, 20, 50)
+"""What is swept if nothing is asked for."""
+
+MOST_POINTS = 200
+
+
+@dataclass(frozen=True)
+class Point:
+    """One setting and what it leads to: loss, the risk it leaves, and what an intruder gains in sensitive values.
+
+    ``mean_risk`` and ``max_risk`` are prosecutor risks; ``inference`` is the share of people whose sensitive value
+    is the most frequent one of their class, the worst of the sensitive attributes. ``best``: no other point is at
+    least as good in both loss and mean risk and better in one.
+    """
+
+    method: str
+    k: int | None = None
+    l: float | None = None  # noqa: E741  # the field's own name for it
+    t: float | None = None
+    loss: float | None = None
+    suppressed_share: float | None = None
+    mean_risk: float | None = None
+    max_risk: float | None = None
+    inference: float | None = None
+    classes: int | None = None
+    seconds: float = 0.0
+    failed: str = ""
+    best: bool = False
+    chosen: bool = False
+    knee: bool = False
+
+    @property
+    def label(self) -> str:
+        """The setting in a few characters.
+
+        >>> Point("optimal", k=5, t=0.3).label
+        'k=5 t=0.3 optimal'
+        """
+        parts = [f"k={self.k}" if self.k is not None else ""]
+        parts += [
+            f"l={self.l:g}" if self.l is not None else "",
+            f"t={self.t:g}" if self.t is not None else "",
+        ]
+        return " ".join([part for part in parts if part] + [self.method])
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "method": self.method,
+            "k": self.k,
+            "l": self.l,
+            "t": self.t,
+            "loss": self.loss,
+            "suppressed_share": self.suppressed_share,
+            "mean_risk": self.mean_risk,
+            "max_risk": self.max_risk,
+            "inference": self.inference,
+            "classes": self.classes,
+            "seconds": self.seconds,
+            "failed": self.failed,
+            "pareto": self.best,
+            "chosen": self.chosen,
+            "knee": self.knee,
+        }
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """All points that were tried; the chosen one is the policy's own."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def best(self) -> tuple[Point, ...]:
+        """Points that no other beats, by rising loss."""
+        return tuple(sorted((one for one in self.points if one.best), key=lambda one: one.loss or 0.0))
+
+    @property
+    def chosen(self) -> Point | None:
+        return next((one for one in self.points if one.chosen), None)
+
+    @property
+    def knee(self) -> Point | None:
+        """Where further loss begins to buy little: the farthest point below the line between the ends."""
+        return next((one for one in self.points if one.knee), None)
+
+    def to_dict(self) -> dict[str, object]:
+        return {"schema": "discreet-frontier-1", "points": [one.to_dict() for one in self.points]}
+
+    def chart(self) -> str:
+        """Risk against loss as an SVG picture, with the chosen point and the knee marked."""
+        from discreet.release.evidence_charts import frontier_chart
+
+        return frontier_chart(self)
+
+
+def frontier(
+    table: Table,
+    policy: Policy,
+    *,
+    plan: Plan | None = None,
+    k: Sequence[int] | None = None,
+    l: Sequence[float] | None = None,  # noqa: E741
+    t: Sequence[float] | None = None,
+    methods: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Frontier:
+    """Sweep k, l and t over the policy's requirements, and methods over its plan.
+
+    Each swept value takes the place of the policy's own (of every sensitive attribute for l and t); other
+    requirements stay, those of the profile are left out, because they would hide what is swept. The table is
+    counted once. The policy's own setting, profile included, is the chosen point.
+    """
+    say = progress or (lambda _: None)
+    plan = plan or policy.plan
+    check_plan(plan, policy)
+    wanted = tuple(methods) if methods is not None else (plan.method,)
+    unknown = [method for method in wanted if method not in METHODS]
+    if unknown:
+        raise InvalidParameter(
+            f"there is no method {unknown[0]!r}", remedy=f"methods are: {', '.join(METHODS)}"
+        )
+    if (l or t) and not policy.sensitive:
+        raise InvalidParameter(
+            "l and t speak of sensitive attributes, and the policy has none",
+            remedy="give a column the role sensitive, or sweep k only",
+        )
+    if k is None and l is None and t is None:
+        k = USUAL_K
+    sizes: Sequence[int | None] = k or [None]
+    diversities: Sequence[float | None] = l or [None]
+    closenesses: Sequence[float | None] = t or [None]
+    settings = list(product(sizes, diversities, closenesses, wanted))
+    if len(settings) > MOST_POINTS:
+        raise InvalidParameter(
+            f"{len(settings)} settings were asked for, at most {MOST_POINTS} are tried",
+            remedy="sweep fewer values or methods",
+        )
+    table = policy.fit(table)
+    say("counting equivalence classes")
+    classes = count_classes(table, policy)
+    fitted = hierarchies(policy, classes)
+    ladders = kept_ladders(fitted, plan)
+
+    def attempt(point: Point, models: Sequence[PrivacyModel]) -> Point:
+        start = perf_counter()
+        changed = replace(plan, method=_method(point.method))
+        try:
+            found = least_change(classes, ladders, models, changed, lambda _: None).recoding
+        except DiscreetError as error:
+            return replace(point, failed=error.message, seconds=perf_counter() - start)
+        return replace(_outcome(point, found), seconds=perf_counter() - start)
+
+    own = goals(policy, load_profile(policy.profile), classes)
+    say(f"1 of {len(settings) + 1}: the policy's own setting")
+    points = [attempt(_own_point(own, plan.method), own)]
+    points[0] = replace(points[0], chosen=True)
+    for number, (size, diversity, closeness, method) in enumerate(settings, start=2):
+        point = Point(method, size, diversity, closeness)
+        say(f"{number} of {len(settings) + 1}: {point.label}")
+        models = _swept(policy, size, diversity, closeness)
+        if method != plan.method or set(models) != set(own):
+            points.append(attempt(point, models))
+    return Frontier(tuple(_marked(points)))
+
+
+def _swept(policy: Policy, k: int | None, l: float | None, t: float | None) -> list[PrivacyModel]:  # noqa: E741
+    """The policy's requirements with the swept values in place of its own."""
+    models = list(policy.requirements)
+    if k is not None:
+        models = [model for model in models if not isinstance(model, KAnonymity)] + [KAnonymity(k)]
+    if l is not None:
+        models = [model for model in models if not isinstance(model, LDiversity)]
+        models += [LDiversity(l, name) for name in policy.sensitive]
+    if t is not None:
+        models = [model for model in models if not isinstance(model, TCloseness)]
+        models += [TCloseness(t, name) for name in policy.sensitive]
+    return models
+
+
+def _own_point(models: Sequence[PrivacyModel], method: str) -> Point:
+    sizes = [model.k for model in models if isinstance(model, KAnonymity)]
+    diversities = [float(model.l) for model in models if isinstance(model, LDiversity)]
+    closenesses = [model.t for model in models if isinstance(model, TCloseness)]
+    return Point(
+        method,
+        max(sizes, default=None),
+        max(diversities, default=None),
+        min(closenesses, default=None),
+    )
+
+
+def _method(name: str) -> Method:
+    return next(method for method in METHODS if method == name)
+
+
+def _outcome(point: Point, recoding: Recoding) -> Point:
+    shown = recoding.shown(recoding.kept).classes
+    sizes = shown.persons if shown.event_level else shown.records
+    risk = 1.0 / sizes
+    return replace(
+        point,
+        loss=leaf_share_loss(recoding),
+        suppressed_share=recoding.suppressed_records / recoding.classes.total,
+        mean_risk=float(np.dot(risk, shown.records) / shown.records.sum()),
+        max_risk=float(risk.max()),
+        inference=_inference(shown),
+        classes=len(shown),
+    )
+
+
+def _inference(shown: EquivalenceClasses) -> float | None:
+    """Share of records whose sensitive value is the most frequent of their class; the worst attribute counts."""
+    found = []
+    for domain in shown.sensitive:
+        histogram = shown.histogram(domain.name)
+        found.append(float(histogram.per_class(np.maximum, histogram.records).sum() / shown.total))
+    return max(found, default=None)
+
+
+def _marked(points: Sequence[Point]) -> list[Point]:
+    """The points with the frontier and its knee marked."""
+    known = [one for one in points if one.loss is not None and one.mean_risk is not None]
+    best = [replace(one, best=not any(_beats(other, one) for other in known)) for one in known]
+    front = sorted(
+        (one for one in best if one.best), key=lambda one: (one.loss or 0.0, -(one.mean_risk or 0.0))
+    )
+    knee = _knee([(one.loss or 0.0, one.mean_risk or 0.0) for one in front])
+    marked = iter([replace(one, knee=knee is not None and one is front[knee]) for one in best])
+    return [one if one.loss is None or one.mean_risk is None else next(marked) for one in points]
+
+
+def _beats(one: Point, other: Point) -> bool:
+    gap = math.inf if one.loss is None or other.loss is None else one.loss - other.loss
+    lead = math.inf if one.mean_risk is None or other.mean_risk is None else one.mean_risk - other.mean_risk
+    return gap <= 1e-12 and lead <= 1e-12 and min(gap, lead) < -1e-12
+
+
+def _knee(front: Sequence[tuple[float, float]]) -> int | None:
+    """The point farthest below the line between both ends, scaled to the unit square; none on a straight line.
+
+    Satopää et al., "Finding a Kneedle in a haystack", ICDCSW 2011, for a finished curve.
+
+    >>> _knee([(0.0, 1.0), (0.1, 0.2), (1.0, 0.0)]), _knee([(0.0, 1.0), (1.0, 0.0)])
+    (1, None)
+    """
+    if len(front) < 3:
+        return None
+    places = np.array(front, dtype=np.float64)
+    low, high = places.min(axis=0), places.max(axis=0)
+    if (high - low <= 1e-12).any():
+        return None
+    x, y = ((places - low) / (high - low)).T
+    below = 1.0 - x - y
+    at = int(np.argmax(below))
+    return at if below[at] > 1e-9 else None

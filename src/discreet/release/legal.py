@@ -1,0 +1,170 @@
+"""The three legal criteria for anonymity, each with what was tested and found, in words that can be quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from discreet.attack.result import AttackResult, Criterion
+from discreet.measure import Measure
+
+State = Literal["gives way", "withstood", "not tested"]
+
+CRITERIA: tuple[Criterion, ...] = ("singling-out", "linkability", "inference")
+
+TITLES: dict[Criterion, str] = {
+    "singling-out": "Singling out",
+    "linkability": "Linkability",
+    "inference": "Inference",
+}
+
+QUESTIONS: dict[Criterion, str] = {
+    "singling-out": "Can records be isolated that belong to one person?",
+    "linkability": "Can records of the release be linked with what is held about the same person elsewhere?",
+    "inference": "Can something about a person be concluded from the release with significant probability?",
+}
+
+SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP216), section 2.2"
+
+MEASURES: dict[Criterion, tuple[str, ...]] = {
+    "singling-out": ("k-anonymity", "sample-uniques"),
+    "linkability": ("average-risk", "max-risk"),
+    "inference": ("l-diversity", "t-closeness", "ordered-t-closeness"),
+}
+"""The measures of an audit that speak to each criterion."""
+
+
+@dataclass(frozen=True)
+class Defence:
+    """How a method is rated against the three criteria: whether it can be a defence, and under which condition."""
+
+    method: str
+    singling_out: tuple[bool, str]
+    linkability: tuple[bool, str]
+    inference: tuple[bool, str]
+
+
+_K = "depends on the chosen k"
+_SIMILAR = "similarity attacks are not considered"
+_BASED = "as far as k-anonymity goes"
+_VALUES = "depends on the distribution of the sensitive values"
+_BUDGET = "depends on the privacy budget"
+
+DEFENCES: tuple[Defence, ...] = (
+    Defence("k-anonymity", (True, ""), (False, _K), (False, _SIMILAR)),
+    Defence("l-diversity", (True, _BASED), (False, f"{_K}; {_BASED}"), (True, f"{_SIMILAR}; {_VALUES}")),
+    Defence("t-closeness", (True, _BASED), (False, f"{_K}; {_BASED}"), (True, f"{_SIMILAR}; {_VALUES}")),
+    Defence("differential privacy", (True, ""), (True, _BUDGET), (True, _BUDGET)),
+    Defence("synthetic data", (True, ""), (True, ""), (False, "might be combined with differential privacy")),
+)
+"""Which methods can be a strategy of defence against which criterion, and which cannot alone."""
+
+DEFENCES_SOURCE = "Review of anonymization procedures for tabular data, 2023, Table 3"
+
+
+@dataclass(frozen=True)
+class Untested:
+    """An attack that was not run, and why."""
+
+    attack: str
+    criterion: Criterion
+    why: str
+
+    def to_dict(self) -> dict[str, object]:
+        return {"attack": self.attack, "criterion": self.criterion, "why": self.why}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One criterion: what was tried, what came of it, what was not tried."""
+
+    criterion: Criterion
+    state: State
+    finding: str
+    worst: AttackResult | None
+    tested: tuple[str, ...]
+    untested: tuple[Untested, ...]
+    measures: tuple[Measure, ...]
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.criterion]
+
+    @property
+    def question(self) -> str:
+        return QUESTIONS[self.criterion]
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "criterion": self.criterion,
+            "question": self.question,
+            "state": self.state,
+            "finding": self.finding,
+            "worst_attack": self.worst.attack if self.worst else None,
+            "tested": list(self.tested),
+            "not_tested": [one.to_dict() for one in self.untested],
+            "measures": [one.to_dict() for one in self.measures],
+            "source": SOURCE,
+        }
+
+
+def summarise(
+    results: Sequence[AttackResult], untested: Sequence[Untested], measures: Iterable[Measure] = ()
+) -> tuple[Summary, ...]:
+    """The three criteria, each by the attack that got furthest beyond what the intruder had without the release.
+
+    A criterion is said to give way if some attack was better than its baseline, the whole confidence interval
+    counted; to have withstood if attacks were run and none was. Neither speaks of attacks that were not run.
+
+    >>> found = AttackResult("homogeneity", "K2", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
+    >>> [(one.criterion, one.state) for one in summarise([found], [])]
+    [('singling-out', 'not tested'), ('linkability', 'not tested'), ('inference', 'gives way')]
+    >>> summarise([found], [])[2].finding
+    'The attack that got furthest (homogeneity) was right about 30 of 100 records, 30% (21.9% to 39.6%); without the release 20% are expected. This is more than chance: the release gives something away.'
+    """
+    listed = list(measures)
+    found = []
+    for criterion in CRITERIA:
+        own = [one for one in results if one.criterion == criterion and one.tries]
+        missing = tuple(one for one in untested if one.criterion == criterion)
+        worst = max(own, key=lambda one: (one.better_than_baseline, one.advantage, one.rate), default=None)
+        found.append(
+            Summary(
+                criterion,
+                "not tested" if worst is None else "gives way" if worst.better_than_baseline else "withstood",
+                _finding(worst),
+                worst,
+                tuple(dict.fromkeys(one.attack for one in own)),
+                missing,
+                tuple(one for one in listed if one.name in MEASURES[criterion]),
+            )
+        )
+    return tuple(found)
+
+
+def _finding(worst: AttackResult | None) -> str:
+    if worst is None:
+        return "No attack that speaks to this criterion was run, so nothing is said about it."
+    about = f" on {worst.target}" if worst.target else ""
+    told = (
+        f"The attack that got furthest ({worst.attack}{about}) was right about {_count(worst.successes)} of "
+        f"{_count(worst.tries)} {worst.unit}, {_share(worst.rate)} ({_share(worst.low)} to {_share(worst.high)}); "
+        f"without the release {_share(worst.baseline)} are expected. "
+    )
+    if worst.better_than_baseline:
+        return told + "This is more than chance: the release gives something away."
+    return (
+        told
+        + "This is not distinguishable from chance: the attacks that were run did not profit from the release."
+    )
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if abs(number - round(number)) < 1e-9 else f"{number:,.1f}"
+
+
+def _share(number: float) -> str:
+    if 0 < number < 0.0005:
+        return "less than 0.1%"
+    return f"{number:.1%}".replace(".0%", "%")
