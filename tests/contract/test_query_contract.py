@@ -22,6 +22,8 @@ from discreet.errors import (
     UnknownColumn,
     UnsuitableColumn,
 )
+from discreet.policy import Kpi
+from discreet.release.kpis import measure_kpis
 from discreet.table import Table
 
 SECRET = "Zzyzx-4711"
@@ -238,3 +240,34 @@ def test_a_query_leaves_the_table_and_the_engine_as_they_were(table: Table) -> N
         table.engine.query(table, "SELECT avg(age) FROM data")
     table.engine.query(table, "SELECT avg(km) FROM data")
     assert table.engine.to_arrow(table).equals(before)
+
+
+def test_kpis_are_measured_alike(engine: Engine) -> None:
+    """Intervals, stars, sets and pseudonyms, as text beside what were numbers."""
+    original = read(
+        pa.table({"who": [1, 2, 3, 4], "age": [30, 34, 40, 61], "pay": [1.5, 2.5, 3.5, 4.5]}), engine=engine
+    )
+    release = read(
+        pa.table(
+            {
+                "who": ["c0ffee", "12", "beef", "f00d"],
+                "age": ["[30, 39]", None, "*", "60"],
+                "pay": ["1.5", "2.5", "3", "5"],
+            }
+        ),
+        engine=engine,
+    )
+    mean = "SELECT avg(age) FROM data"
+    found = measure_kpis(
+        original,
+        release,
+        [
+            Kpi("refused", mean),
+            Kpi("midpoint", mean, generalised="midpoint"),
+            Kpi("older", "SELECT count(*) FROM data WHERE age > 35", generalised="midpoint"),
+            Kpi("pay", "SELECT sum(pay) FROM data"),
+            Kpi("people", "SELECT count(DISTINCT who) FROM data", generalised="midpoint"),
+        ],
+    )
+    assert [one.groups[0].released for one in found] == [None, 47.25, 1.0, 12.0, 4.0]
+    assert found[0].reason == "no longer numbers in the release: age"

@@ -152,6 +152,27 @@ def test_text_that_holds_nothing_but_numbers_is_numbers() -> None:
     assert result.errors == pytest.approx((0.1,))
 
 
+def test_marks_for_missing_numbers_are_null(tmp_path: Path) -> None:
+    original, release = tmp_path / "original.csv", tmp_path / "release.csv"
+    original.write_text("sex,pay\nf,10\nf,?\nm,30\nm,\n")
+    release.write_text("sex,pay\nf,10\n*,?\nm,40\n*,\n")
+    table = discreet.read(original)
+    assert table.column("pay").storage == "text"
+    total, parts = measure_kpis(
+        table,
+        discreet.read(release),
+        [
+            Kpi("total", "SELECT avg(pay) FROM data"),
+            Kpi("by", "SELECT sex, count(pay) FROM data GROUP BY sex"),
+        ],
+    )
+    assert (total.groups[0].original, total.groups[0].released) == (20.0, 25.0)
+    assert {group.key: (group.original, group.released) for group in parts.groups} == {
+        ("f",): (1.0, 1.0),
+        ("m",): (1.0, 1.0),
+    }
+
+
 def test_pseudonyms_are_not_read_as_numbers(tables: tuple[Table, Table]) -> None:
     query = "SELECT count(DISTINCT id) FROM data"
     for result in measured(tables, Kpi("a", query), Kpi("b", query, generalised="midpoint")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -26,9 +26,10 @@ def check_kpis(original: Table, kpis: Sequence[Kpi]) -> tuple[pa.Table, ...]:
     Cheap beside a search: worth asking before anything is changed.
     """
     answers, problems = [], []
+    table = _read_numbers(original, _texts(original, original, kpis), "refuse")
     for kpi in kpis:
         try:
-            answer = original.engine.query(original, kpi.query)
+            answer = table.engine.query(table, kpi.query)
             compare_answers(kpi.name, answer, None)
             answers.append(answer)
         except UNANSWERABLE as error:
@@ -41,30 +42,28 @@ def check_kpis(original: Table, kpis: Sequence[Kpi]) -> tuple[pa.Table, ...]:
 def measure_kpis(original: Table, release: Table, kpis: Sequence[Kpi]) -> tuple[KpiResult, ...]:
     """How well the release answers each KPI; one that it cannot answer any more is a result, too.
 
-    A column that held numbers and is text in the release is read as numbers where all of its cells are plain
-    numbers. Otherwise it stays text, with which nothing can be computed, unless the KPI asks for midpoints and
-    its cells are numbers or generalised values.
+    A column of numbers that is stored as text, here or there, is read as numbers where all of its cells are
+    numbers or marks for missing ones, which are null. Otherwise it stays text, with which nothing can be
+    computed, unless the KPI asks for midpoints and its cells are numbers or generalised values.
     """
     answers = check_kpis(original, kpis)
-    lost = _lost_numbers(original, release)
+    texts = _texts(original, release, kpis)
 
     @cache
     def seen(generalised: Generalised) -> Table:
-        return _read_numbers(release, lost, generalised)
+        return _read_numbers(release, texts, generalised)
 
-    return tuple(_measure(kpi, answer, seen, lost) for kpi, answer in zip(kpis, answers, strict=True))
+    return tuple(
+        _measure(kpi, answer, seen(kpi.generalised), texts) for kpi, answer in zip(kpis, answers, strict=True)
+    )
 
 
-def _measure(
-    kpi: Kpi, answer: pa.Table, seen: Callable[[Generalised], Table], lost: Sequence[str]
-) -> KpiResult:
+def _measure(kpi: Kpi, answer: pa.Table, release: Table, lost: Sequence[str]) -> KpiResult:
     found, reason = None, ""
-    table = seen(kpi.generalised)
     try:
-        found = table.engine.query(table, kpi.query)
+        found = release.engine.query(release, kpi.query)
     except UNANSWERABLE as error:
-        asked = kpi.query.lower()
-        texts = [one for one in lost if one.lower() in asked and table.column(one).storage == "text"]
+        texts = [name for name in lost if _named(name, kpi) and release.column(name).storage == "text"]
         reason = _reason(error, texts)
     return compare_answers(
         kpi.name,
@@ -85,30 +84,42 @@ def _reason(error: DiscreetError, texts: Sequence[str]) -> str:
     return error.message
 
 
-def _lost_numbers(original: Table, release: Table) -> list[str]:
-    """Columns of numbers that are text in the release."""
+def _named(column: str, kpi: Kpi) -> bool:
+    """Whether a query may speak of a column; quotation marks inside its name are doubled there."""
+    query = kpi.query.lower()
+    return any(name in query for name in (column.lower(), column.lower().replace('"', '""')))
+
+
+def _texts(original: Table, table: Table, kpis: Sequence[Kpi]) -> list[str]:
+    """Columns that the KPIs speak of, numbers in the original and stored as text in this table."""
     numeric = {column.name for column in original.columns if column.numeric}
-    return [column.name for column in release.columns if column.storage == "text" and column.name in numeric]
+    return [
+        column.name
+        for column in table.columns
+        if column.storage == "text"
+        and column.name in numeric
+        and any(_named(column.name, kpi) for kpi in kpis)
+    ]
 
 
-def _read_numbers(release: Table, names: Sequence[str], generalised: Generalised) -> Table:
-    """The release with these columns as numbers where their cells allow it: one join on distinct values."""
+def _read_numbers(table: Table, names: Sequence[str], generalised: Generalised) -> Table:
+    """The table with these columns as numbers where their cells allow it: one join on distinct values."""
     read = {}
     for name in names:
-        domain = release.engine.domain(release, name)
-        if not np.isnan(domain.numbers[: len(domain.values)]).any():
+        domain = table.engine.domain(table, name)
+        if domain.is_numeric:
             read[name] = domain.numbers
         elif generalised == "midpoint" and is_generalised(domain):
             read[name] = midpoints(domain)
     if not read:
-        return release
-    classes = release.engine.count(release, quasi_identifiers=list(read))
+        return table
+    classes = table.engine.count(table, quasi_identifiers=list(read))
     values = {}
     for name, codes in zip(classes.names, classes.codes, strict=True):
         numbers = read[name][codes]
         values[name] = pa.array(numbers, mask=np.isnan(numbers))
     kept = np.ones(len(classes), dtype=np.bool_)
-    return release.engine.recode(release, classes, values=values, kept=kept, columns=release.names)
+    return table.engine.recode(table, classes, values=values, kept=kept, columns=table.names)
 
 
 def is_generalised(domain: Domain) -> bool:
