@@ -84,7 +84,7 @@ def test_columns_that_the_release_lacks() -> None:
     found = make_pair(table(PEOPLE), release, POLICY)  # type: ignore[arg-type]
     assert found.pair.meaning("age").shares.tolist() == [1.0]
     assert any("no column age" in note for note in found.notes)
-    with pytest.raises(InvalidPolicy, match="none of the policy's quasi-identifiers"):
+    with pytest.raises(InvalidPolicy, match="none of the columns age, sex"):
         make_pair(table(PEOPLE), table({"flu": PEOPLE["flu"]}), POLICY)  # type: ignore[arg-type]
 
 
@@ -123,3 +123,16 @@ def test_what_a_search_knows_is_found_again_in_its_release(method: str, suppress
     if found.truthful:
         shown = found.links.released >= 0
         assert found.covers(found.links.released[shown], found.links.original[shown]).all()
+
+
+def test_other_columns_of_the_same_rows() -> None:
+    release = table({"age": ["[30, 39]", "*"], "sex": ["m", "m"], "flu": ["no", "yes"]})
+    whole = make_pair(table(PEOPLE), release, POLICY)  # type: ignore[arg-type]
+    found = make_pair(table(PEOPLE), release, POLICY, names=["sex", "flu"], like=whole)  # type: ignore[arg-type]
+    assert found.pair.names == ("sex", "flu")
+    assert found.pair.original.sensitive == ()
+    links = found.pair.links
+    assert links is not None
+    kept = links.released >= 0
+    labels = [found.pair.original.labels(int(at)) for at in links.original[kept]]
+    assert [(one["sex"], one["flu"]) for one in labels] == [("m", "no"), ("m", "yes")]

@@ -24,11 +24,15 @@ MOST_ROWS_MATCHED = 20_000_000
 
 @dataclass(frozen=True)
 class Paired:
-    """A pair, and how its records were matched or why they were not."""
+    """A pair, and how its records were matched or why they were not.
+
+    ``rows`` holds for each released row the number of its original row, if that is known.
+    """
 
     pair: Pair = field(repr=False)
     matched: str
     notes: tuple[str, ...] = ()
+    rows: NDArray[np.int64] | None = field(default=None, repr=False)
 
 
 def make_pair(
@@ -37,22 +41,24 @@ def make_pair(
     policy: Policy,
     *,
     key: str | None = None,
-    also: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    like: Paired | None = None,
 ) -> Paired:
-    """Count both tables over the policy's quasi-identifiers (and ``also``), and match their records.
+    """Count both tables over the policy's quasi-identifiers (or other ``names``), and match their records.
 
     Records are matched by ``key``, a column that both tables have and in which no value repeats. Without one they
     are matched in their order: each released row with the first following original row that it may stand for and
     that agrees in all columns which were not changed. If some released row finds none, nothing is matched.
+    ``like`` is a pair of the same tables whose matching is taken over.
     """
     original = policy.fit(original)
-    wanted = [*policy.quasi_identifiers, *(name for name in also if name not in policy.quasi_identifiers)]
-    for name in also:
+    wanted = list(policy.quasi_identifiers if names is None else names)
+    for name in wanted:
         original.column(name)
     shown = [name for name in wanted if name in release.names]
     if not shown:
         raise InvalidPolicy(
-            ["the release has none of the policy's quasi-identifiers"],
+            [f"the release has none of the columns {', '.join(wanted)}"],
             remedy="give the policy of this release, or name its columns as the original does",
         )
     before = _count(original, policy, wanted)
@@ -72,11 +78,12 @@ def make_pair(
             f"{', '.join(foreign)}: the release has values that the original does not have and that are no "
             f"generalisation of one; they are compared by distance"
         )
-    places, matched = _matched_rows(original, release, policy, pair, key)
-    if places is None:
-        return Paired(pair, matched, tuple(notes))
-    links = _links(original, release, pair, places)
-    return Paired(replace(pair, links=links), matched, tuple(notes))
+    rows, matched = (
+        _matched_rows(original, release, policy, pair, key) if like is None else (like.rows, like.matched)
+    )
+    if rows is not None:
+        pair = replace(pair, links=_links(original, release, pair, rows))
+    return Paired(pair, matched, tuple(notes), rows)
 
 
 def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> Pair:
