@@ -69,9 +69,9 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
             "small": SMALL_GROUP,
             "name": audit.source.name,
             "created": f"{day(audit.created)}, {audit.created:%H:%M %Z}".strip(),
-            "facts": _facts(audit),
+            "facts": facts(audit),
             **judgement(audit.verdict, figures),
-            "key_figures": _key_figures(audit, figures),
+            "key_figures": key_figures(audit, figures),
             "pictures": drawn,
             # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
             "svg": {picture.id: Markup(picture.svg) for picture in drawn},
@@ -108,10 +108,10 @@ def notebook(audit: Audit) -> str:
         {
             **judged,
             "name": audit.source.name,
-            "facts": _facts(audit),
+            "facts": facts(audit),
             "obstacles": obstacles[:MOST_OBSTACLES],
             "more": max(0, len(obstacles) - MOST_OBSTACLES),
-            "key_figures": _key_figures(audit, figures),
+            "key_figures": key_figures(audit, figures),
             "notes": audit.notes,
         },
     )
@@ -136,7 +136,7 @@ def judgement(verdict: Verdict, figures: Figures) -> dict[str, object]:
     }
 
 
-def _facts(audit: Audit) -> list[tuple[str, str]]:
+def facts(audit: Audit) -> list[tuple[str, str]]:
     """How large the table is and what was looked at."""
     facts = [("Rows", f"{audit.rows:,}")]
     if audit.event_level:
@@ -149,7 +149,7 @@ def _facts(audit: Audit) -> list[tuple[str, str]]:
     return facts
 
 
-def _key_figures(audit: Audit, figures: Figures) -> list[dict[str, str]]:
+def key_figures(audit: Audit, figures: Figures) -> list[dict[str, str]]:
     """The few numbers that everybody asks for, with their meaning."""
     found = []
     for name in KEY_MEASURES:

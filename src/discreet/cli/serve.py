@@ -1,0 +1,153 @@
+"""`discreet serve`: the local page."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from discreet.errors import InvalidParameter, MissingDependency
+
+DEFAULT_PORT = 8477
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"Port to listen on ({DEFAULT_PORT}, or any free one if that is taken); 0: any free one.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
+@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+@click.option(
+    "--keep-hours",
+    type=click.FloatRange(min=0, min_open=True),
+    default=12.0,
+    show_default=True,
+    help="Wipe a table that nobody has used for so long.",
+)
+@click.option("--max-size", default="4G", show_default=True, help="Largest upload, e.g. 500M or 2G.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="How many jobs may run at once.",
+)
+def serve(
+    port: int | None,
+    host: str,
+    allow_remote: bool,
+    browser: bool,
+    keep_hours: float,
+    max_size: str,
+    workers: int,
+) -> None:
+    """Open a page on this machine: drop a file, read the verdict, leave with a release.
+
+    Ends with Ctrl-C. Everything it has stored is then wiped.
+    """
+    try:
+        import uvicorn
+
+        from discreet.web.app import create_app
+    except ModuleNotFoundError as error:
+        if error.name not in ("uvicorn", "fastapi", "starlette"):
+            raise
+        raise MissingDependency(
+            f"the page needs the package {error.name}", remedy='pip install "discreet[web]"'
+        ) from None
+    from discreet.web.service import Service
+    from discreet.web.settings import Settings, is_loopback
+
+    if not is_loopback(host) and not allow_remote:
+        raise InvalidParameter(
+            f"other machines can reach {host}, and the page shows personal data",
+            remedy="pass --allow-remote if that is meant, and then only in a network that you trust",
+        )
+    size = parse_size(max_size)
+    listening = _listen(host, port)
+    settings = Settings(
+        host=host,
+        port=listening.getsockname()[1],
+        max_size=size,
+        keep_hours=keep_hours,
+        workers=workers,
+    )
+    service = Service(settings)
+    try:
+        click.echo(f"discreet is at {settings.door}")
+        click.echo("Ctrl-C ends it and wipes everything that it has stored.")
+        if not is_loopback(host):
+            click.echo(
+                "Other machines can reach this page. What it shows travels unencrypted, and whoever has the "
+                "address with its token can read every table and every file that you can read.",
+                err=True,
+            )
+        if browser:
+            _open_browser(settings.door, service.cases.root)
+        # No access log: it would hold the token and the names of columns.
+        config = uvicorn.Config(
+            create_app(service),
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=30,
+        )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        # Wiping is not interrupted by an impatient second Ctrl-C.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        service.close()
+        listening.close()
+    click.echo("Everything was wiped.")
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes from a text such as 500M.
+
+    >>> parse_size("500M"), parse_size("4 GB"), parse_size("1024")
+    (524288000, 4294967296, 1024)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
+    size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
+    if size < 1:
+        raise InvalidParameter(
+            f"{text!r} is not a size", remedy="write e.g. --max-size 500M or --max-size 2G"
+        )
+    return size
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """A socket on the wanted port; without a wish the usual one, or any that is free."""
+    wanted = [DEFAULT_PORT, 0] if port is None else [port]
+    for one in wanted:
+        try:
+            family = socket.getaddrinfo(host, one, type=socket.SOCK_STREAM)[0][0]
+            return socket.create_server((host, one), family=family)
+        except OSError as error:
+            told = error.strerror or "no such address"
+    raise InvalidParameter(
+        f"{host} port {wanted[0]} cannot be listened on ({told})", remedy="choose another --port"
+    )
+
+
+def _open_browser(door: str, folder: Path) -> None:
+    """Open the page by a private file that leads there: other users see the commands that are run here."""
+    leads = folder / "open.html"
+    leads.touch(mode=0o600)
+    leads.write_text(
+        f'<!doctype html><meta charset="utf-8"><title>discreet</title>'
+        f'<meta http-equiv="refresh" content="0;url={door}"><a href="{door}">discreet</a>',
+        encoding="utf-8",
+    )
+    webbrowser.open(leads.as_uri())

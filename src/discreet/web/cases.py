@@ -1,0 +1,147 @@
+"""Cases: one table in work each, in a private directory that is wiped when the server ends or the time is over."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Literal
+
+from discreet.web.refusals import not_found
+
+Origin = Literal["upload", "path", "example"]
+PREFIX = "discreet-serve-"
+SUFFIXES = (
+    *(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".data", ".parquet", ".pq"),
+    *(".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".xls", ".ods"),
+)
+"""The endings that a stored file may have; of an uploaded name nothing else ever becomes part of a path."""
+
+
+def ending(name: str) -> str:
+    """The known ending of an uploaded name; a name without one is taken for a text file.
+
+    >>> ending("Patients 2024.CSV"), ending("a.csv.gz"), ending("../../etc/passwd"), ending("x.exe")
+    ('.csv', '.csv.gz', '.txt', '.txt')
+    """
+    found = [suffix for suffix in SUFFIXES if name.lower().endswith(suffix)]
+    return max(found, key=len, default=".txt")
+
+
+def label_of(name: str) -> str:
+    """An uploaded name as it is shown: its last part, printable and not endless.
+
+    >>> label_of("../../etc/passwd"), label_of("C:\\\\data\\\\people.csv"), label_of("a\\x00b\\n.csv"), label_of(" ")
+    ('passwd', 'people.csv', 'ab.csv', 'table')
+    """
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(sign for sign in last if sign.isprintable()).strip()[:120] or "table"
+
+
+@dataclass
+class Case:
+    """One table in work: where it lies, what it is called, and when it was last used."""
+
+    id: str
+    folder: Path
+    label: str
+    origin: Origin
+    source: Path
+    created: float = field(default_factory=time.time)
+    used: float = field(default_factory=time.time)
+
+    @property
+    def policy_file(self) -> Path:
+        return self.folder / "policy.toml"
+
+    @property
+    def columns_file(self) -> Path:
+        """What the last look at the table found about its columns."""
+        return self.folder / "columns.json"
+
+    def job_folder(self, job: str) -> Path:
+        return self.folder / "jobs" / job
+
+    def scratch_folder(self, job: str) -> Path:
+        return self.folder / "scratch" / job
+
+
+class Cases:
+    """All cases of one server, under one directory that only its user may enter."""
+
+    def __init__(self) -> None:
+        remove_leftovers()
+        self.root = Path(tempfile.mkdtemp(prefix=PREFIX))
+        # As long as the lock is held, no other server takes the directory for one that was left behind.
+        self._lock_file = _locked(self.root)
+        self._cases: dict[str, Case] = {}
+        self._lock = threading.Lock()
+
+    def create(self, name: str, origin: Origin, source: Path | None = None) -> Case:
+        """A new case; without a ``source`` its file will lie in its own directory under a made-up name."""
+        identifier = secrets.token_urlsafe(16)
+        folder = self.root / identifier
+        folder.mkdir(mode=0o700)
+        place = source or folder / f"table-{secrets.token_hex(8)}{ending(name)}"
+        case = Case(identifier, folder, label_of(name), origin, place)
+        with self._lock:
+            self._cases[identifier] = case
+        return case
+
+    def get(self, identifier: str) -> Case:
+        with self._lock:
+            case = self._cases.get(identifier)
+        if case is None:
+            raise not_found("table")
+        case.used = time.time()
+        return case
+
+    def __iter__(self) -> Iterator[Case]:
+        with self._lock:
+            return iter(list(self._cases.values()))
+
+    def remove(self, case: Case) -> None:
+        """Forget a case and wipe its directory; a file that was named in place stays where it is."""
+        with self._lock:
+            self._cases.pop(case.id, None)
+        shutil.rmtree(case.folder, ignore_errors=True)
+
+    def wipe(self) -> None:
+        """Remove everything."""
+        with self._lock:
+            self._cases.clear()
+        shutil.rmtree(self.root, ignore_errors=True)
+        self._lock_file.close()
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    file = (folder / "lock").open("wb")
+    if sys.platform != "win32":
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise
+    return file
+
+
+def remove_leftovers() -> None:
+    """Wipe what a server that was killed could not wipe itself."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        try:
+            if sys.platform == "win32" or folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            with _locked(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            # Somebody else's, still in use, or already gone.
+            continue

@@ -1,0 +1,142 @@
+"""The policy of a case: the same TOML file as the command line's, changed in place so that its comments stay."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from json import loads as loads_json
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn
+from discreet.policy import Policy, load, loads
+from discreet.policy.file import write_text
+from discreet.release.profile import load_profile
+from discreet.table import Column
+from discreet.table.roles import Role
+from discreet.web.cases import Case
+from discreet.web.refusals import Refusal
+
+LARGEST_POLICY = 4 << 20
+
+
+def policy_text(case: Case) -> str:
+    """The policy file of a case, which is there once the table has been read."""
+    try:
+        return case.policy_file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Refusal(
+            409, "not-ready", "the table has not been read yet", "wait until its columns are there"
+        ) from None
+
+
+def fingerprint(case: Case) -> str:
+    """Tells whether the policy is still the one that a result rests on."""
+    found = case.policy_file.read_bytes() if case.policy_file.exists() else b""
+    return hashlib.sha256(found).hexdigest()[:16]
+
+
+def policy_of(case: Case) -> Policy:
+    policy_text(case)
+    return load(case.policy_file)
+
+
+def columns_of(case: Case) -> dict[str, Any]:
+    """What reading the table found out about its columns."""
+    policy_text(case)
+    found: dict[str, Any] = loads_json(case.columns_file.read_text(encoding="utf-8"))
+    return found
+
+
+def replace_policy(case: Case, text: str) -> list[str]:
+    """Take another policy, if it can be read; what keeps it from being applied to this table."""
+    policy_text(case)
+    policy = loads(text)
+    if not policy.profile.endswith(".toml"):
+        load_profile(policy.profile)
+    write_text(case.policy_file, text)
+    return problems(case)
+
+
+def problems(case: Case) -> list[str]:
+    """Everything that keeps the policy from being applied to the table, in words."""
+    columns = [Column(one["name"], one["type"], one["storage"]) for one in columns_of(case)["columns"]]
+    try:
+        return list(policy_of(case).problems(columns))
+    except InvalidPolicy as error:
+        return list(error.problems)
+
+
+def set_role(case: Case, name: str, role: Role) -> None:
+    """Give one column another role. Nothing else in the file changes."""
+    names = [one["name"] for one in columns_of(case)["columns"]]
+    if name not in names:
+        raise UnknownColumn(name, names)
+    document = tomlkit.parse(policy_text(case))
+    columns = document.setdefault("columns", tomlkit.table(is_super_table=True))
+    entry = columns.get(name)
+    if entry is None:
+        columns.add(name, tomlkit.table())
+        entry = columns[name]
+    if entry.get("role") != role:
+        entry["role"] = role
+        entry["reason"] = "chosen by the user"
+    write_text(case.policy_file, tomlkit.dumps(document))
+
+
+def set_profile(case: Case, profile: str) -> None:
+    """Judge by another profile."""
+    load_profile(profile)
+    document = tomlkit.parse(policy_text(case))
+    document["profile"] = profile
+    write_text(case.policy_file, tomlkit.dumps(document))
+
+
+def policy_from(body: bytes, *, json: bool = False) -> str:
+    """The text of a policy that was sent, as TOML or as JSON."""
+    if len(body) > LARGEST_POLICY:
+        raise Refusal(413, "too-large", "this is too large for a policy", "send a policy file")
+    try:
+        text = body.decode("utf-8")
+        if not json:
+            return text
+        found = loads_json(text)
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise InvalidPolicy(
+            ["the policy is not UTF-8 text, or not valid JSON"], remedy="send TOML or JSON"
+        ) from None
+    if not isinstance(found, dict):
+        raise InvalidPolicy(
+            ["the policy is no JSON object"], remedy="send an object with columns and profile"
+        )
+    return toml_of(found)
+
+
+def toml_of(document: Mapping[str, object]) -> str:
+    """A policy that was given as JSON, in TOML.
+
+    >>> print(toml_of({"profile": "open-data", "columns": {"age": {"role": "quasi-identifier"}}}))
+    profile = "open-data"
+    <BLANKLINE>
+    [columns.age]
+    role = "quasi-identifier"
+    <BLANKLINE>
+    """
+    try:
+        return tomlkit.dumps(_without_nulls(document))
+    except (TOMLKitError, TypeError, ValueError):
+        raise InvalidParameter(
+            "the policy holds something that a policy file cannot",
+            remedy="give tables, lists, texts and numbers",
+        ) from None
+
+
+def _without_nulls(value: Any) -> Any:
+    """TOML has no null: what is null is not given."""
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_without_nulls(one) for one in value if one is not None]
+    return value

@@ -1,0 +1,140 @@
+"""Who may come in: the token, the Host and Origin of a request, and what a response forbids the browser."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discreet.web.refusals import Problem
+from discreet.web.settings import Settings
+
+READING = ("GET", "HEAD", "OPTIONS")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; sandbox"
+)
+"""Reports are pages of their own, with their style inside: they get no script at all and no origin."""
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Door:
+    """Stands before everything else: no request comes in that should not, no response leaves without its headers."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                return
+            await self._app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("content-security-policy", POLICY)
+            await send(message)
+
+        answer = self._answer(scope)
+        await (self._app if answer is None else answer)(scope, receive, guarded)
+
+    def _answer(self, scope: Scope) -> Response | None:
+        """What is answered at the door; nothing for those who may come in."""
+        headers = Headers(scope=scope)
+        if not self._settings.serves(headers.get("host", "")):
+            return refuse(scope, 421, "wrong-host", "this server is not reached under this name", _OPEN)
+        if scope["method"] not in READING and not self._from_here(headers):
+            return refuse(scope, 403, "foreign-origin", "this request comes from another page", _OPEN)
+        token = QueryParams(scope["query_string"]).get("token")
+        if scope["path"] == "/" and token is not None:
+            return self._let_in(scope, token)
+        if not self._knows(headers):
+            return refuse(scope, 401, "no-token", "this page needs the token of its server", _OPEN)
+        return None
+
+    def _from_here(self, headers: Headers) -> bool:
+        """Whether a request that changes something was made by our own page or by a program."""
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if origin == "null":
+            # So say forms of a page that sends no referrer, ours included, but also pages without an origin.
+            return site == "same-origin"
+        if origin is not None:
+            parts = urlsplit(origin)
+            if parts.scheme != "http" or not self._settings.serves(parts.netloc):
+                return False
+        return site in (None, "same-origin", "none")
+
+    def _knows(self, headers: Headers) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and same(given.strip(), self._settings.token):
+            return True
+        cookies: SimpleCookie = SimpleCookie()
+        try:
+            cookies.load(headers.get("cookie", ""))
+        except CookieError:
+            return False
+        found = cookies.get(self._settings.cookie)
+        return found is not None and same(found.value, self._settings.session)
+
+    def _let_in(self, scope: Scope, token: str) -> Response:
+        """Exchange the token for a cookie, so that it stays neither in the address bar nor in the history.
+
+        A page that leads on, not a redirect: the browser gives a strict cookie only to a request that our
+        own page has made, and the first one may come from a terminal, a mail or a file.
+        """
+        if not same(token, self._settings.token):
+            return refuse(scope, 401, "no-token", "this token is not the one of this server", _OPEN)
+        response = HTMLResponse(
+            '<!doctype html><html lang="en"><meta charset="utf-8"><title>discreet</title>'
+            '<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/"><p><a href="/">discreet</a></p></html>'
+        )
+        response.set_cookie(
+            self._settings.cookie, self._settings.session, httponly=True, samesite="strict", path="/"
+        )
+        return response
+
+
+_OPEN = "open the address that `discreet serve` has printed, token included"
+
+
+def same(one: str, other: str) -> bool:
+    """Compare secrets in a time that does not tell how much of them was right."""
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def refuse(scope: Scope, status: int, code: str, message: str, remedy: str) -> Response:
+    """A refusal as JSON for programs and as a plain page for people."""
+    if wants_json(scope):
+        body = json.dumps(Problem(code, message, remedy).to_dict())
+        return Response(body, status, media_type="application/json")
+    return HTMLResponse(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>discreet</title><link rel="icon" href="data:,">'
+        f"<h1>{message.capitalize()}</h1><p>{remedy.capitalize()}.</p></html>",
+        status,
+    )
+
+
+def wants_json(scope: Scope) -> bool:
+    return Request(scope).url.path.startswith("/api/")

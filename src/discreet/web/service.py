@@ -1,0 +1,316 @@
+"""The verbs on cases, for the page and the REST interface alike."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.web.cases import SUFFIXES, Case, Cases
+from discreet.web.jobs import Job, Jobs, task_folders
+from discreet.web.parameters import (
+    AnonymizeParameters,
+    AuditParameters,
+    Parameters,
+    PlanParameters,
+    ReadParameters,
+)
+from discreet.web.policies import fingerprint, policy_of, policy_text, problems, replace_policy
+from discreet.web.refusals import Refusal, not_found
+from discreet.web.settings import Settings
+from discreet.web.worker import Task
+
+ExampleName = Literal["residents", "visits"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of job: the function that does it, in a process of its own, and what it may be told.
+
+    ``needs_policy`` says that it works by the policy of the case; ``then`` names the kind that follows by itself.
+    """
+
+    function: str
+    parameters: type[Parameters]
+    needs_policy: bool = True
+    then: str | None = None
+
+
+KINDS: dict[str, Kind] = {
+    "read": Kind("discreet.web.work:read", ReadParameters, needs_policy=False, then="audit"),
+    "audit": Kind("discreet.web.work:audit", AuditParameters),
+    "recommend": Kind("discreet.web.work:recommend", PlanParameters),
+    "anonymize": Kind("discreet.web.work:anonymize", AnonymizeParameters),
+}
+"""Every kind of job. To add one: a function in a module of this room, its parameters, and a line here."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that can be taken away. ``name`` is what it is called then."""
+
+    path: Path
+    name: str
+    media_type: str
+
+
+MEDIA_TYPES = {
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".parquet": "application/vnd.apache.parquet",
+    ".arrow": "application/vnd.apache.arrow.file",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".json": "application/json",
+    ".toml": "application/toml",
+    ".html": "text/html",
+}
+
+
+class Service:
+    """Cases and their jobs under one roof."""
+
+    def __init__(self, settings: Settings, kinds: dict[str, Kind] | None = None) -> None:
+        self.settings = settings
+        self.kinds = KINDS if kinds is None else kinds
+        self.cases = Cases()
+        self.jobs = Jobs(workers=settings.workers, finish=self._finish)
+        self._of_case: dict[str, list[Job]] = {}
+
+    def close(self) -> None:
+        """Stop all work and wipe everything."""
+        self.jobs.close()
+        self.cases.wipe()
+
+    def sweep(self) -> None:
+        """Remove the cases that nobody has used for the stated time."""
+        latest = time.time() - self.settings.keep_hours * 3600
+        for case in self.cases:
+            if case.used < latest and not any(job.active for job in self.jobs_of(case)):
+                self.remove(case)
+
+    # ── tables ────────────────────────────────────────────────────────────────────────────────────
+
+    async def upload(self, name: str, length: int | None, chunks: AsyncIterator[bytes]) -> Case:
+        """Put a table on disk piece by piece as it arrives; whatever goes wrong, nothing of it stays."""
+        self._refuse_large(length or 0)
+        if length is not None and length > shutil.disk_usage(self.cases.root).free:
+            raise _no_space()
+        case = self.cases.create(name, "upload")
+        try:
+            received = 0
+            with case.source.open("xb") as file:
+                async for chunk in chunks:
+                    received += len(chunk)
+                    self._refuse_large(received)
+                    await run_in_threadpool(file.write, chunk)
+        except OSError as error:
+            self.cases.remove(case)
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise _no_space() from None
+            raise
+        except BaseException:
+            self.cases.remove(case)
+            raise
+        return case
+
+    def _refuse_large(self, size: int) -> None:
+        if size > self.settings.max_size:
+            raise Refusal(
+                413,
+                "too-large",
+                f"the file is larger than {_in_words(self.settings.max_size)}, which this server takes at most",
+                "name its path instead, or start the server with a larger --max-size",
+            )
+
+    def from_path(self, text: str) -> Case:
+        """A table that lies on this machine: read where it is, not copied."""
+        path = Path(text).expanduser()
+        if "\0" in text or not path.is_absolute():
+            raise InvalidParameter(
+                "the path is not a full path", remedy="write it from the root, e.g. /data/a.csv"
+            )
+        if not path.exists():
+            raise UnreadableInput(f"there is no file {path.name}", remedy="check the path")
+        if not path.is_file():
+            raise UnreadableInput(f"{path.name} is not a file", remedy="name a file")
+        if not os.access(path, os.R_OK):
+            raise UnreadableInput(f"{path.name} may not be read", remedy="check its permissions")
+        return self.cases.create(path.name, "path", path)
+
+    def example(self, name: ExampleName) -> Case:
+        """A table of the made-up town."""
+        from discreet.example import write_example
+
+        case = self.cases.create(f"{name}.csv", "example")
+        made = case.folder / "town"
+        write_example(made)
+        os.replace(made / f"{name}.csv", case.source)
+        shutil.rmtree(made)
+        return case
+
+    def remove(self, case: Case) -> None:
+        """Stop a case's work and forget it."""
+        for job in self._of_case.pop(case.id, []):
+            self.jobs.cancel(job)
+        self.cases.remove(case)
+
+    # ── jobs ──────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self, case: Case, kind: str, given: dict[str, Any] | Parameters | None = None) -> Job:
+        """Begin a job. One of the same kind that is under way is cancelled: the newer one counts."""
+        wanted = self.kinds.get(kind)
+        if wanted is None:
+            raise not_found("kind of job")
+        parameters = given if isinstance(given, Parameters) else _validated(wanted.parameters, given or {})
+        if wanted.needs_policy:
+            policy_text(case)
+        for job in self.jobs_of(case):
+            if job.kind == kind:
+                self.jobs.cancel(job)
+        name = f"{kind}-{time.time_ns()}"
+        task = Task(
+            wanted.function,
+            case.folder,
+            case.source,
+            case.label,
+            case.job_folder(name),
+            case.scratch_folder(name),
+            parameters,
+        )
+        job = Job(kind, case.id, task, fingerprint(case))
+        task_folders(task.out, task.scratch)
+        self._of_case.setdefault(case.id, []).append(job)
+        return self.jobs.submit(job)
+
+    def _finish(self, job: Job) -> None:
+        """Take over what a job has found for the whole case, and begin what follows by itself."""
+        case = self.cases.get(job.case)
+        if job.kind == "read":
+            for name in ("columns.json", "policy.toml"):
+                if (job.task.out / name).exists():
+                    os.replace(job.task.out / name, case.folder / name)
+            job.policy = fingerprint(case)
+        following = self.kinds[job.kind].then
+        if following is not None and not problems(case):
+            self.start(case, following)
+
+    def jobs_of(self, case: Case) -> list[Job]:
+        """All jobs of a case, the oldest first."""
+        return list(self._of_case.get(case.id, ()))
+
+    def job(self, case: Case, identifier: str) -> Job:
+        for job in self.jobs_of(case):
+            if job.id == identifier:
+                return job
+        raise not_found("job")
+
+    def latest(self, case: Case, kind: str, *, done: bool = False) -> Job | None:
+        """The newest job of a kind, or the newest one that is done."""
+        found = [job for job in self.jobs_of(case) if job.kind == kind and (job.state == "done" or not done)]
+        return found[-1] if found else None
+
+    def outdated(self, case: Case, job: Job) -> bool:
+        """Whether the policy has changed since the job began."""
+        return job.policy != fingerprint(case)
+
+    def document(self, job: Job, name: str = "result.json") -> Any:
+        """What a finished job left as JSON."""
+        if job.state != "done":
+            raise Refusal(409, "not-ready", f"the job is {job.state}", "its result is there once it is done")
+        return json.loads((job.task.out / name).read_text(encoding="utf-8"))
+
+    # ── policy ────────────────────────────────────────────────────────────────────────────────────
+
+    def put_policy(self, case: Case, text: str) -> list[str]:
+        """Take another policy; if it says to read the file in another way, that is done."""
+        before = policy_of(case).read
+        found = replace_policy(case, text)
+        if policy_of(case).read != before:
+            self.start(case, "read", {"suggest": False})
+        return found
+
+    # ── downloads ─────────────────────────────────────────────────────────────────────────────────
+
+    def download(self, case: Case, what: str, *, for_people: bool = False) -> Download:
+        """A file to take away: ``policy``, or of the newest release ``release``, ``recipe``, ``report``,
+        ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``."""
+        stem = _stem(case.label)
+        if what == "policy":
+            policy_text(case)
+            return _download(case.policy_file, f"{stem}-policy.toml")
+        kind, file, name = DOWNLOADS.get(what, ("", "", ""))
+        if not kind:
+            raise not_found("download")
+        job = self.latest(case, kind, done=True)
+        if job is None:
+            raise Refusal(409, "not-ready", "there is nothing to download yet", f"run the job {kind!r} first")
+        found = sorted(job.task.out.glob(file))
+        if for_people and what == "release":
+            found = sorted(job.task.out.glob("release-for-people.*")) or found
+        if not found:
+            raise not_found("download")
+        return _download(found[0], f"{stem}-{name}{found[0].suffix}")
+
+
+DOWNLOADS: dict[str, tuple[str, str, str]] = {
+    "release": ("anonymize", "release.*", "release"),
+    "recipe": ("anonymize", "recipe.json", "recipe"),
+    "report": ("anonymize", "report.html", "release-report"),
+    "release-policy": ("anonymize", "policy.toml", "release-policy"),
+    "audit-report": ("audit", "report.html", "audit-report"),
+    "audit-report-public": ("audit", "report-public.html", "audit-report-public"),
+}
+"""What can be downloaded: the kind of job that makes it, the file that it leaves, and what it is called."""
+
+
+def _download(path: Path, name: str) -> Download:
+    return Download(path, name, MEDIA_TYPES.get(path.suffix, "application/octet-stream"))
+
+
+def _stem(label: str) -> str:
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if label.lower().endswith(suffix):
+            return label[: -len(suffix)] or "table"
+    return label
+
+
+def _validated(model: type[Parameters], given: dict[str, Any]) -> Parameters:
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidParameter(
+            f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}",
+            remedy="see the reference of the interface",
+        ) from None
+
+
+def _no_space() -> Refusal:
+    return Refusal(
+        507,
+        "no-space",
+        "there is no room on the disk for this file",
+        "make room, or name the file's path instead of uploading it",
+    )
+
+
+def _in_words(size: int) -> str:
+    """
+    >>> _in_words(4 << 30), _in_words(500 << 20), _in_words(10)
+    ('4 GB', '500 MB', '10 bytes')
+    """
+    for unit, power in (("GB", 30), ("MB", 20), ("KB", 10)):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.3g} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,98 @@
+// The page's own few lines: sending a file piece by piece, and showing what went wrong in its place.
+"use strict";
+
+(() => {
+  const notice = document.getElementById("notice");
+
+  function tell(text) {
+    const card = document.createElement("div");
+    card.className = "card notice bad";
+    card.textContent = text;
+    notice.replaceChildren(card);
+    notice.scrollIntoView({ block: "nearest" });
+  }
+
+  // ── a file ─────────────────────────────────────────────────────────────────────────────────────
+
+  const drop = document.getElementById("drop");
+  if (drop) {
+    const input = document.getElementById("file");
+    const panel = document.getElementById("upload");
+    const words = document.getElementById("upload-words");
+    const bar = document.getElementById("upload-bar");
+    const stop = document.getElementById("upload-stop");
+
+    function send(file) {
+      notice.replaceChildren();
+      if (file.size > Number(drop.dataset.maxSize)) {
+        tell(drop.dataset.tooLarge);
+        return;
+      }
+      const request = new XMLHttpRequest();
+      request.open("POST", "/api/v1/tables?name=" + encodeURIComponent(file.name.slice(-200)));
+      request.setRequestHeader("Content-Type", "application/octet-stream");
+      request.responseType = "json";
+      request.upload.addEventListener("progress", (event) => {
+        const share = event.loaded / Math.max(event.total, 1);
+        bar.value = share;
+        words.textContent = `${drop.dataset.sending}: ${Math.floor(100 * share)} %`;
+      });
+      const failed = () => {
+        panel.hidden = true;
+        input.value = "";
+        const told = request.response;
+        tell(told && told.message ? `${told.message}. ${told.remedy}` : drop.dataset.aborted);
+      };
+      request.addEventListener("load", () => {
+        if (request.status === 201) {
+          window.location.assign("/case/" + encodeURIComponent(request.response.id));
+        } else {
+          failed();
+        }
+      });
+      request.addEventListener("error", failed);
+      request.addEventListener("abort", () => {
+        panel.hidden = true;
+        input.value = "";
+      });
+      stop.onclick = () => request.abort();
+      bar.value = 0;
+      words.textContent = drop.dataset.sending;
+      panel.hidden = false;
+      request.send(file);
+    }
+
+    input.addEventListener("change", () => input.files.length && send(input.files[0]));
+    for (const kind of ["dragenter", "dragover"]) {
+      document.addEventListener(kind, (event) => {
+        event.preventDefault();
+        drop.classList.add("over");
+      });
+    }
+    for (const kind of ["dragleave", "drop"]) {
+      document.addEventListener(kind, () => drop.classList.remove("over"));
+    }
+    document.addEventListener("drop", (event) => {
+      event.preventDefault();
+      if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
+    });
+  }
+
+  // ── the rest ───────────────────────────────────────────────────────────────────────────────────
+
+  document.addEventListener("input", (event) => {
+    const shown = event.target.dataset && event.target.dataset.shownIn;
+    if (shown) document.getElementById(shown).textContent = `${Math.round(100 * event.target.value)}%`;
+  });
+
+  // A request that failed says so at the top; what was shown stays.
+  document.addEventListener("htmx:responseError", (event) => {
+    const text = event.detail.xhr.responseText;
+    notice.innerHTML = text;
+    notice.scrollIntoView({ block: "nearest" });
+  });
+  document.addEventListener("htmx:sendError", () => tell(document.body.dataset.gone));
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.requestConfig.verb !== "get") notice.replaceChildren();
+  });
+})();

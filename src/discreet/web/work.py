@@ -1,0 +1,112 @@
+"""The verbs as jobs: each takes a task, works in a process of its own and leaves its results as files.
+
+``result.json`` is for machines and the same document as the command line's ``--json``; ``view.json`` is what
+the page shows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from discreet.engine.read import read as read_table
+from discreet.policy import Policy, dumps, load
+from discreet.policy.suggest import suggestion
+from discreet.release.anonymize import anonymize as run_anonymize
+from discreet.release.audit import audit as run_audit
+from discreet.release.formulas import neutralise
+from discreet.release.recommend import recommend as run_recommend
+from discreet.release.report import report as write_report
+from discreet.release.write import write_rows
+from discreet.table import Table
+from discreet.web import views
+from discreet.web.columns import describe
+from discreet.web.parameters import AnonymizeParameters, AuditParameters, PlanParameters, ReadParameters
+from discreet.web.worker import Progress, Task
+
+RESULT = "result.json"
+VIEW = "view.json"
+TEXT_FORMATS = ("csv", "tsv")
+
+
+def read(task: Task, progress: Progress) -> None:
+    """Read the table, look at its columns and suggest a role for each."""
+    wanted = cast(ReadParameters, task.parameters)
+    progress(f"reading {task.source.name}")
+    kept = None if wanted.suggest else load(task.case / "policy.toml")
+    options = wanted.options() if kept is None else kept.read
+    table = _table(task, options)
+    progress("looking at the columns")
+    found = suggestion(table, progress=progress)
+    if kept is None:
+        policy = replace(found.policy, read=options)
+        (task.out / "policy.toml").write_text(
+            dumps(policy, notes=found.notes, heading=found.heading), encoding="utf-8"
+        )
+    progress("drawing the distributions")
+    document = describe(table, found)
+    _write(task.out / "columns.json", document)
+    _write(task.out / RESULT, document)
+
+
+def audit(task: Task, progress: Progress) -> None:
+    """Say whether the table may be released; leaves the report, too."""
+    wanted = cast(AuditParameters, task.parameters)
+    table, policy = _open(task, progress)
+    found = run_audit(table, policy, detail=wanted.detail, progress=progress)
+    progress("drawing the pictures")
+    _write(task.out / RESULT, found.to_dict())
+    _write(task.out / VIEW, views.audit(found))
+    write_report(found, task.out / "report.html")
+    write_report(found, task.out / "report-public.html", edition="public")
+
+
+def recommend(task: Task, progress: Progress) -> None:
+    """Say the smallest changes under which every requirement holds."""
+    wanted = cast(PlanParameters, task.parameters)
+    table, policy = _open(task, progress)
+    found = run_recommend(table, policy, plan=wanted.plan(policy.plan), progress=progress)
+    _write(task.out / RESULT, found.to_dict())
+    _write(task.out / VIEW, found.to_dict())
+
+
+def anonymize(task: Task, progress: Progress) -> None:
+    """Write a release that meets the policy at the least loss, verified, with recipe and reports."""
+    wanted = cast(AnonymizeParameters, task.parameters)
+    table, policy = _open(task, progress)
+    plan = wanted.plan(policy.plan)
+    release = run_anonymize(table, policy, plan=plan, progress=progress)
+    progress("writing and verifying")
+    target = task.out / f"release.{wanted.format}"
+    release.save(target, report=task.out / "report.html", recipe=task.out / "recipe.json")
+    # The policy that the release was made by, so that it can be checked by it.
+    made_by = replace(release.policy, plan=plan)
+    (task.out / "policy.toml").write_text(dumps(made_by), encoding="utf-8")
+    changed: Mapping[str, int] = {}
+    if wanted.format in TEXT_FORMATS:
+        progress("looking for cells that a spreadsheet would take for formulas")
+        rows, changed = neutralise(release.table.engine.to_arrow(release.table))
+        if changed:
+            write_rows(rows, task.out / f"release-for-people.{wanted.format}")
+    progress("drawing the pictures")
+    _write(task.out / RESULT, release.to_dict())
+    _write(task.out / VIEW, {**views.release(release), "format": wanted.format, "formulas": dict(changed)})
+
+
+def _open(task: Task, progress: Progress) -> tuple[Table, Policy]:
+    progress(f"reading {task.source.name}")
+    policy = load(task.case / "policy.toml")
+    return _table(task, policy.read), policy
+
+
+def _table(task: Task, options: Mapping[str, object]) -> Table:
+    """The table, called by the name that people know it by."""
+    table = read_table(task.source, **options)  # type: ignore[arg-type]
+    return replace(table, source=replace(table.source, name=task.label))
+
+
+def _write(path: Path, document: object) -> None:
+    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
