@@ -138,7 +138,6 @@ def test_nothing_asked_is_refused(tmp_path: Path) -> None:
         (Plan(weights={"ill": 2}), UnknownColumn),
         (Plan(method="magic"), InvalidParameter),  # type: ignore[arg-type]
         (Plan(objective="beauty"), InvalidParameter),
-        *((Plan(method=m, keep=("sex",)), InvalidParameter) for m in ("local", "mondrian", "clustering")),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(plan: Plan, error: type[Exception]) -> None:

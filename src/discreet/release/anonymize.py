@@ -116,11 +116,6 @@ def check_plan(plan: Plan, policy: Policy) -> None:
         raise InvalidParameter(
             f"there is no method {plan.method!r}", remedy=f"methods are: {', '.join(METHODS)}"
         )
-    if plan.keep and plan.method not in ("auto", "optimal", "anytime"):
-        raise InvalidParameter(
-            f"the method {plan.method} groups records by all quasi-identifiers and cannot keep some as they are",
-            remedy="use the method auto, optimal or anytime, or keep nothing",
-        )
 
 
 def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.errors import GoalUnreachable
 from discreet.privacy import KAnonymity, PrivacyModel
+from discreet.search.kept import part_by_part
 from discreet.search.lattice import LARGEST_LATTICE, Found, search
 from discreet.search.problem import Problem
 from discreet.transform.recoding import Recoding
@@ -74,14 +75,18 @@ def _subtree(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.local import local_recoding
 
-    return _measured(problem, local_recoding(problem, progress=say), "local", why)
+    found = part_by_part(problem, lambda part: local_recoding(part, progress=say))
+    return _measured(problem, found, "local", why)
 
 
 def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.mondrian import mondrian
 
-    found = mondrian(
-        problem.classes, problem.models, ladders=problem.ladders, weights=problem.weights, progress=say
+    found = part_by_part(
+        problem,
+        lambda part: mondrian(
+            part.classes, part.models, ladders=part.ladders, weights=part.weights, progress=say
+        ),
     )
     return _measured(problem, found, "mondrian", why)
 
@@ -89,13 +94,16 @@ def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.clustering import k_member
 
-    found = k_member(
-        problem.classes,
-        _group_size(problem.models),
-        ladders=problem.ladders,
-        models=problem.models,
-        weights=problem.weights,
-        progress=say,
+    found = part_by_part(
+        problem,
+        lambda part: k_member(
+            part.classes,
+            _group_size(part.models),
+            ladders=part.ladders,
+            models=part.models,
+            weights=part.weights,
+            progress=say,
+        ),
     )
     return _measured(problem, found, "clustering", why)
 
@@ -103,13 +111,16 @@ def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.microaggregation import microaggregate
 
-    found = microaggregate(
-        problem.classes,
-        _group_size(problem.models),
-        ladders=problem.ladders,
-        models=problem.models,
-        weights=problem.weights,
-        progress=say,
+    found = part_by_part(
+        problem,
+        lambda part: microaggregate(
+            part.classes,
+            _group_size(part.models),
+            ladders=part.ladders,
+            models=part.models,
+            weights=part.weights,
+            progress=say,
+        ),
     )
     return _measured(problem, found, "microaggregation", why)
 

@@ -1,0 +1,128 @@
+"""Attributes that must stay as they are: methods that group records search each of their combinations apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.equivalence import Histogram
+from discreet.classes.packing import Packing
+from discreet.search.partition_space import held, on_groups
+from discreet.search.problem import Problem
+from discreet.table.domain import Domain
+from discreet.transform.recoding import NewColumn, Recoding, with_null
+
+
+@dataclass(frozen=True)
+class PartOfTable(EquivalenceClasses):
+    """Some of the classes of a table; what they are compared with is the distribution of the whole table.
+
+    >>> whole = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]}, sensitive={"flu": ["yes", "no", "no"]})
+    >>> PartOfTable.of(whole, np.array([1])).histogram("flu").totals
+    array([2, 1])
+    """
+
+    whole: EquivalenceClasses = field(kw_only=True, repr=False)
+
+    @classmethod
+    def of(cls, whole: EquivalenceClasses, at: NDArray[np.int64]) -> PartOfTable:
+        return cls._of(whole.subset(at), whole)
+
+    @classmethod
+    def _of(cls, classes: EquivalenceClasses, whole: EquivalenceClasses) -> PartOfTable:
+        return cls(
+            **{one.name: getattr(classes, one.name) for one in fields(EquivalenceClasses)}, whole=whole
+        )
+
+    def _count_values(self, name: str) -> Histogram:
+        found = super()._count_values(name)
+        found.__dict__["totals"] = self.whole.histogram(name).totals
+        return found
+
+    def recoded(
+        self, domains: Sequence[Domain], class_codes: Sequence[NDArray[np.integer]]
+    ) -> EquivalenceClasses:
+        return self._of(super().recoded(domains, class_codes), self.whole)
+
+
+def part_by_part(problem: Problem, run: Callable[[Problem], Recoding]) -> Recoding:
+    """What a method finds if its groups may not span the attributes that must stay as they are.
+
+    These are the attributes whose ladders have no step up. The classes are divided by their values, and each
+    part is searched for itself against the distribution of the whole table; a part that is too small to meet
+    the requirements even as one group is suppressed.
+    """
+    kept = [j for j, ladder in enumerate(problem.ladders) if not ladder.height]
+    if not kept:
+        return run(problem)
+    classes, models = problem.classes, on_groups(problem.models)
+    owner = _combinations(classes, kept)
+    parts = int(owner.max()) + 1
+    # An absorbing requirement that a part as a whole fails, each of its groups fails too.
+    able = held([model for model in models if model.absorbing], classes, owner, parts)
+    order = np.argsort(owner, kind="stable")
+    bounds = np.searchsorted(owner[order], np.arange(parts + 1))
+    found = []
+    for part in np.flatnonzero(able):
+        at = np.sort(order[bounds[part] : bounds[part + 1]])
+        found.append((at, run(replace(problem, classes=PartOfTable.of(classes, at)))))
+    shown = np.zeros(len(classes), dtype=bool)
+    for at, recoding in found:
+        shown[at] = recoding.kept
+    columns = tuple(
+        _unchanged(problem, j)
+        if j in kept
+        else _joined(problem, j, [(at, one.columns[j]) for at, one in found])
+        for j in range(len(problem.ladders))
+    )
+    method = found[0][1].method if found else "part by part"
+    recoding = Recoding(classes, columns, shown, method)
+    groups = recoding.groups()
+    # Groups of one part that are written alike are one, and must hold as one.
+    seen = np.where(shown, groups, groups.max() + 1)
+    _, seen = np.unique(seen, return_inverse=True)
+    return replace(recoding, kept=shown & held(models, classes, seen, int(seen.max()) + 1)[seen])
+
+
+def _combinations(classes: EquivalenceClasses, attributes: Sequence[int]) -> NDArray[np.int64]:
+    """For every class the number of its combination of values of some attributes."""
+    packing = Packing.of([classes.attributes[j].size for j in attributes])
+    words = packing.pack([classes.codes[j] for j in attributes])
+    return np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def _unchanged(problem: Problem, j: int) -> NewColumn:
+    """An attribute as it was."""
+    ladder, codes = problem.ladders[j], problem.classes.codes[j]
+    shares = ladder.steps[0].shares[codes]
+    return NewColumn(ladder.name, with_null(ladder.domain), codes.astype(np.int32), shares, ladder.leaves)
+
+
+def _joined(problem: Problem, j: int, parts: Sequence[tuple[NDArray[np.int64], NewColumn]]) -> NewColumn:
+    """One attribute's new values in all parts; classes of no part, which are suppressed, stay as they were."""
+    before = _unchanged(problem, j)
+    alike = all(
+        column.values.equals(before.values) and (column.codes == before.codes[at]).all()
+        for at, column in parts
+    )
+    if alike:
+        return before
+    # Means of one part may be whole numbers and those of another not.
+    kinds = {column.values.type for _, column in parts}
+    if len(kinds) > 1 and all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
+        parts = [(at, replace(column, values=column.values.cast(pa.float64()))) for at, column in parts]
+    elif len(kinds) > 1:
+        parts = [(at, replace(column, values=column.texts())) for at, column in parts]
+    codes = np.zeros(len(problem.classes), dtype=np.int32)
+    shares = np.ones(len(problem.classes))
+    for at, column in parts:
+        shares[at] = column.shares
+    given = pa.concat_arrays([column.per_class() for _, column in parts])
+    encoded = given.dictionary_encode(null_encoding="encode")
+    codes[np.concatenate([at for at, _ in parts])] = encoded.indices.to_numpy(zero_copy_only=False)
+    return replace(before, values=encoded.dictionary, codes=codes, shares=shares)
