@@ -2,7 +2,7 @@
 
 A policy may come from somebody else, and an engine can read files. So a query is parsed by the engine's own
 parser and everything in its tree must be on a list: kinds of nodes, functions, and the name of the table.
-What is not listed is refused, and what DuckDB runs is the tree that was checked, not the text it came from.
+What is not listed is refused. DuckDB runs the text that its parser made of the tree, and that text is checked.
 """
 
 from __future__ import annotations
@@ -50,6 +50,13 @@ FUNCTIONS = AGGREGATES | WINDOWS | NUMBERS | TEXTS | DATES | CHOICES | LISTS
 """Functions and operators that compute from values alone: no file, no setting, no clock, no chance."""
 
 
+NOW = _words(
+    "current_catalog current_database current_date current_path current_role current_schema current_time "
+    "current_timestamp current_user localtime localtimestamp session_user"
+)
+"""Names that engines read as functions where no column has them; a column of this name is written data.NAME."""
+
+
 def refuse(reason: str) -> NoReturn:
     """Refuse a query; the reason quotes nothing but the query."""
     raise InvalidParameter(
@@ -69,6 +76,12 @@ call; write one SELECT that reads the table 'data' and nothing else
     """
     if qualified or name.lower() not in FUNCTIONS:
         refuse(f"calls {name!r}, which is not among the functions that a query may call")
+
+
+def check_column(name: str) -> None:
+    """Refuse a name that stands for the clock, the user or the place instead of a column."""
+    if name.lower() in NOW:
+        refuse(f"speaks of {name!r}, which differs from run to run; a column is written {TABLE}.{name}")
 
 
 # ── DuckDB ───────────────────────────────────────────────────────────────────────────────────────────
@@ -110,6 +123,8 @@ def _duckdb(part: object, scope: frozenset[str]) -> frozenset[str]:
             path = (part.get("qualified_name") or {}).get("path", [part["function_name"]])
             qualified = bool(part.get("schema") or part.get("catalog")) or len(path) != 1
             check_function(part["function_name"], qualified=qualified)
+        if part["class"] == "COLUMN_REF" and len(part["column_names"]) == 1:
+            check_column(part["column_names"][0])
     elif isinstance(kind, str) and kind not in DUCKDB_NODES:
         refuse(f"holds a part of the kind {kind}, which is not allowed")
     if part.get("sample") is not None:
@@ -201,6 +216,8 @@ def _spark_tree(
     if short == "UnresolvedFunction":
         # Parts of a name are told with commas between them, so a qualified name is never on the list.
         check_function(str(node["nameParts"])[1:-1], qualified=False)
+    if short == "UnresolvedAttribute":
+        check_column(str(node["nameParts"])[1:-1])
     if short == "UnresolvedRelation":
         reads |= _table(str(node["multipartIdentifier"])[1:-1], scope, plain=not node.get("isStreaming"))
     for key, value in node.items():
