@@ -92,11 +92,11 @@ def background_knowledge(
             f"{right[c]:.0f} of {seen.people[c]} people are left with one likely value of {sensitive!r}"
         ),
         meaning="Whoever finds the class of a person and knows what the person does not have knows what it has.",
-        scenario=f"knows the quasi-identifiers of the target, and {knows}",
+        scenario=f"prosecutor: knows the quasi-identifiers of the target, and {knows}",
         source=DIVERSITY,
         figures=(
             ("values-excluded", float(many)),
-            ("people-told", float(per_class(np.ones(len(owner))).sum())),
+            ("people-told", float(per_class(np.ones(len(owner)))[seen.shown].sum())),
         ),
         notes=notes,
     )

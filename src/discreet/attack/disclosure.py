@@ -42,7 +42,7 @@ def homogeneity(release: Seeable, sensitive: str, *, certainty: float = 0.95) ->
         score=share,
         says=lambda c: f"{share[c]:.0%} of the class have the same value of {sensitive!r}",
         meaning="Whoever finds the class of a person also knows the sensitive value of that person.",
-        scenario="knows the quasi-identifiers of the target and that the target is in the release",
+        scenario="prosecutor: knows the quasi-identifiers of the target and that the target is in the release",
         source=DIVERSITY,
     )
 
@@ -80,7 +80,7 @@ def skewness(release: Seeable, sensitive: str, *, factor: float = 2.0, level: fl
             f"a value of {sensitive!r} has {score[c]:.0%} in the class and {seen.prior[guess[c]]:.1%} in the table"
         ),
         meaning="Whoever finds the class of a person holds a sensitive value for much more likely than before.",
-        scenario="knows the quasi-identifiers of the target and compares the class with the whole table",
+        scenario="prosecutor: knows the quasi-identifiers of the target and compares the class with the whole table",
         source="Li, Li and Venkatasubramanian, t-closeness, 2007",
         figures=(("largest-gain", float(gains.max(initial=1.0))),),
     )

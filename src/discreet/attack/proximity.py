@@ -78,7 +78,7 @@ def similarity(
             f"{score[c]:.0%} of the class have values of {sensitive!r} in one branch of level {depth[c]}"
         ),
         meaning="Whoever finds the class of a person knows what kind of sensitive value the person has.",
-        scenario="knows the quasi-identifiers of the target and the kinds of sensitive values",
+        scenario="prosecutor: knows the quasi-identifiers of the target and the kinds of sensitive values",
         source="Li, Li and Venkatasubramanian, t-closeness, 2007",
         figures=(("not-homogeneous", float(((score > 0) & ~single & seen.shown).sum())),),
     )
@@ -138,7 +138,7 @@ def proximity(
         score=share,
         says=lambda c: f"{share[c]:.0%} of the class have a {sensitive!r} within {near:g} of one number",
         meaning="Whoever finds the class of a person knows the number of that person closely.",
-        scenario=f"knows the quasi-identifiers of the target and is content to come within {near:g}",
+        scenario=f"prosecutor: knows the quasi-identifiers of the target and is content to come within {near:g}",
         source="Li, Tao and Xiao, Preservation of proximity privacy, 2008",
         figures=(("within", near),),
         notes=("counted in records: a person with many weighs more",) if seen.released.event_level else (),
