@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": COUNTED,
     "privacy": COUNTED,
     "risk": COUNTED,
-    "utility": COUNTED,
+    "utility": COUNTED | {"risk.dependence"},
     "transform": COUNTED,
     "search": FAMILIES,
     "attack": FAMILIES,

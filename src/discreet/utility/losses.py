@@ -1,0 +1,145 @@
+"""Everything that was lost, in one call: all measures of an original and its release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from discreet.classes.pair import Pair
+from discreet.measure import Measure
+from discreet.utility import crossing, information, precision, structure, tradeoff
+from discreet.utility.definition import Weights, shares_of
+from discreet.utility.dependence import Matrices, dependence_changes, matrices
+from discreet.utility.distributions import distributions, joint_kl_divergence
+from discreet.utility.workload import Workload, random_workload
+
+Progress = Callable[[str], None]
+
+_PLAIN: tuple[Callable[[Pair], Measure | tuple[Measure, ...]], ...] = (
+    structure.suppression_ratio,
+    structure.average_class_size,
+    structure.normalised_average_class_size,
+    structure.discernibility,
+    structure.normalised_discernibility,
+    structure.number_of_classes,
+    precision.minimal_distortion,
+    precision.generalisation_height,
+    precision.minimum_absolute_distance,
+    precision.minimum_relative_distance,
+    precision.ambiguity,
+    crossing.average_distance,
+    joint_kl_divergence,
+    tradeoff.knowledge_gain_additive,
+    tradeoff.knowledge_gain_multiplicative,
+    tradeoff.accuracy_gain,
+    tradeoff.worst_case_privacy_loss,
+    tradeoff.min_entropy_leakage,
+    tradeoff.global_utility,
+    tradeoff.igpl,
+)
+_WEIGHTED: tuple[Callable[..., Measure | tuple[Measure, ...]], ...] = (
+    precision.leaf_loss,
+    precision.interval_loss,
+    precision.height_loss,
+    precision.certainty_penalty,
+    precision.iloss,
+    crossing.cross_squared,
+    crossing.cross_absolute,
+    crossing.cross_common_ancestor,
+    crossing.average_euclidean_distance,
+    crossing.sse_sst,
+    crossing.relative_condensation_loss,
+    information.conditional_entropy,
+    information.monotone_entropy,
+    information.non_uniform_entropy,
+    information.entropy_information_loss,
+    tradeoff.sanitisation_degree,
+)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """All measures of a release: overall and per attribute, and the overall ones of the trivial release.
+
+    The trivial release shows no quasi-identifier: a release that is hardly better was not worth the effort, and
+    one that is worse misleads. ``measure`` finds one of them.
+    """
+
+    overall: tuple[Measure, ...]
+    attributes: tuple[Measure, ...]
+    matrices: Matrices
+    workload: Workload
+    trivial: tuple[Measure, ...] = field(repr=False)
+
+    def measure(self, name: str, attribute: str | None = None) -> Measure | None:
+        """The measure of this id, overall or of an attribute; ``None`` if it was not measured."""
+        among = self.overall if attribute is None else self.attributes
+        return next((one for one in among if one.name == name and one.attribute == attribute), None)
+
+    def baseline(self, name: str) -> Measure | None:
+        """The same overall measure of the release that shows nothing."""
+        return next((one for one in self.trivial if one.name == name), None)
+
+    def to_dict(self) -> dict[str, object]:
+        """A JSON-ready mapping."""
+        return {
+            "overall": [one.to_dict() for one in self.overall],
+            "attributes": [one.to_dict() for one in self.attributes],
+            "matrices": self.matrices.to_dict(),
+            "workload": self.workload.to_dict(),
+            "trivial": [one.to_dict() for one in self.trivial],
+        }
+
+
+def measure_all(
+    pair: Pair,
+    *,
+    weights: Weights = None,
+    seed: int = 1,
+    queries: int = 1000,
+    progress: Progress | None = None,
+) -> Losses:
+    """Every measure of loss of a release, and the overall ones of the release that shows nothing.
+
+    ``weights`` make the precision of some quasi-identifiers count more than that of others. ``seed`` and
+    ``queries`` are for the random workload.
+
+    >>> from discreet.utility.examples import four_jobs
+    >>> losses = measure_all(four_jobs(), queries=30)
+    >>> losses.measure("certainty-penalty", "job").value, losses.baseline("certainty-penalty").value
+    (0.25, 1.0)
+    """
+    shares_of(pair, weights)
+    say = progress or (lambda _: None)
+    found, relations, workload = _measured(pair, weights, seed, queries, say)
+    say("losses of the release that shows nothing")
+    trivial = _measured(pair.trivial(), weights, seed, queries, lambda _: None)[0]
+    return Losses(
+        tuple(one for one in found if one.attribute is None),
+        tuple(one for one in found if one.attribute is not None),
+        relations,
+        workload,
+        tuple(one for one in trivial if one.attribute is None),
+    )
+
+
+def _measured(
+    pair: Pair, weights: Weights, seed: int, queries: int, say: Progress
+) -> tuple[list[Measure], Matrices, Workload]:
+    found: list[Measure] = []
+    say("losses of precision and information")
+    for plain in _PLAIN:
+        result = plain(pair)
+        found += [result] if isinstance(result, Measure) else result
+    for weighted in _WEIGHTED:
+        result = weighted(pair, weights=weights)
+        found += [result] if isinstance(result, Measure) else result
+    say("distributions")
+    found += distributions(pair)
+    say("relations between attributes")
+    relations = matrices(pair)
+    found += dependence_changes(relations)
+    say("random queries")
+    workload = random_workload(pair, queries=queries, seed=seed)
+    found += workload.measures()
+    return found, relations, workload

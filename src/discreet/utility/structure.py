@@ -1,0 +1,167 @@
+"""Losses of structure: how many records are gone, and how large the classes of the others are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.classes.pair import Pair
+from discreet.errors import InvalidParameter
+from discreet.measure import Measure
+from discreet.utility.definition import Definition
+from discreet.utility.groups import average_class_size as mean_size
+from discreet.utility.groups import discernibility as penalty
+
+SUPPRESSION_RATIO = Definition(
+    "suppression-ratio",
+    "U1",
+    "share of records",
+    "lower",
+    "How many of the records are missing from the release or show no quasi-identifier at all.",
+    "1 - shown / |T|",
+    "[0, 1]",
+    "Samarati and Sweeney 1998",
+    full=1.0,
+)
+AVERAGE_CLASS_SIZE = Definition(
+    "average-class-size",
+    "U1",
+    "people per class",
+    "lower",
+    "How many people on average look alike in the release: the larger, the less can be told apart.",
+    "|T'| / number of classes",
+    "[1, |T|]",
+    "Machanavajjhala et al. 2006",
+)
+NORMALISED_CLASS_SIZE = Definition(
+    "normalised-average-class-size",
+    "U1",
+    "times k",
+    "lower",
+    "How many times larger the classes are than the smallest class makes necessary; 1 is the best.",
+    "|T| / (number of classes · k), all suppressed records being one class",
+    "[1, |T| / k]",
+    "LeFevre, DeWitt and Ramakrishnan 2006",
+)
+DISCERNIBILITY = Definition(
+    "discernibility",
+    "U1",
+    "pairs of records",
+    "lower",
+    "How many other records each record can no longer be told from, summed up; a suppressed record cannot be told from any.",
+    "Σ |E|² + suppressed · |T|",
+    "[|T|, |T|²]",
+    "Bayardo and Agrawal 2005",
+)
+NORMALISED_DISCERNIBILITY = Definition(
+    "normalised-discernibility",
+    "U1",
+    "share of the possible penalty",
+    "lower",
+    "Where the discernibility lies between that of the original (0) and that of total suppression (1).",
+    "(DM - DM(T)) / (|T|² - DM(T))",
+    "[0, 1]",
+    "Bayardo and Agrawal 2005, scaled as in the metrics evaluation on car data, 2023",
+    full=1.0,
+)
+NUMBER_OF_CLASSES = Definition(
+    "number-of-classes",
+    "U1",
+    "classes",
+    "higher",
+    "How many different combinations of quasi-identifiers the release still shows.",
+    "number of classes that show anything",
+    "[0, |T|]",
+    "Samarati 2001 (maximum distribution)",
+)
+
+
+def suppression_ratio(pair: Pair) -> Measure:
+    """The share of records that are not in the release, or show no quasi-identifier: 1 - shown / |T|.
+
+    Samarati and Sweeney, "Protecting privacy when disclosing information", 1998.
+
+    >>> from discreet.utility.examples import four_ages
+    >>> suppression_ratio(four_ages()).value  # one of four ages became *
+    0.25
+    """
+    return SUPPRESSION_RATIO(_suppressed(pair) / pair.original.total)
+
+
+def average_class_size(pair: Pair) -> Measure:
+    """The mean size of the classes that show anything, in persons at event level.
+
+    |T'| / number of classes; if nothing is shown all records are one class.
+    Machanavajjhala et al., "l-diversity", ICDE 2006.
+
+    >>> from discreet.utility.examples import four_ages
+    >>> average_class_size(four_ages()).value  # [30, 39] twice, 47 once
+    1.5
+    """
+    shown = ~pair.suppressed
+    if not shown.any():
+        people = pair.original.total_persons if pair.unit == "persons" else pair.original.total
+        return AVERAGE_CLASS_SIZE(people)
+    return AVERAGE_CLASS_SIZE(mean_size(pair.released.sizes(pair.unit)[shown]))
+
+
+def normalised_average_class_size(pair: Pair, *, k: int | None = None) -> Measure:
+    """C_AVG = records / (classes × k), all suppressed records being one class; ``k``: the smallest class shown.
+
+    LeFevre, DeWitt and Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
+
+    >>> from discreet.utility.examples import four_ages
+    >>> normalised_average_class_size(four_ages(), k=1).value  # four records, three classes
+    1.3333333333333333
+    """
+    if k is not None and k < 1:
+        raise InvalidParameter(f"k must be at least 1, not {k!r}", remedy="for example k = 5")
+    sizes = pair.released.records[~pair.suppressed]
+    gone = _suppressed(pair)
+    least = k or (int(sizes.min()) if len(sizes) else gone)
+    return NORMALISED_CLASS_SIZE((int(sizes.sum()) + gone) / ((len(sizes) + (gone > 0)) * least))
+
+
+def discernibility(pair: Pair) -> Measure:
+    """Every record costs the size of its class, every suppressed one |T|: Σ |E|² + suppressed × |T|.
+
+    Bayardo and Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
+
+    >>> from discreet.utility.examples import four_ages
+    >>> discernibility(four_ages()).value  # 2·2 + 1·1 + 1·4
+    9.0
+    """
+    return DISCERNIBILITY(_penalty(pair))
+
+
+def normalised_discernibility(pair: Pair) -> Measure:
+    """Discernibility between that of the original and that of total suppression.
+
+    (DM - DM(T)) / (|T|² - DM(T)); 0 if all records of the original are alike.
+
+    >>> from discreet.utility.examples import four_ages
+    >>> normalised_discernibility(four_ages()).value  # (9 - 4) / (16 - 4)
+    0.4166666666666667
+    """
+    least = int((pair.original.records.astype(np.int64) ** 2).sum())
+    span = pair.original.total**2 - least
+    if not span:
+        return NORMALISED_DISCERNIBILITY(_suppressed(pair) / pair.original.total)
+    return NORMALISED_DISCERNIBILITY((_penalty(pair) - least) / span)
+
+
+def number_of_classes(pair: Pair) -> Measure:
+    """How many classes show anything (Samarati 2001, "maximum distribution").
+
+    >>> from discreet.utility.examples import four_ages
+    >>> number_of_classes(four_ages()).value
+    2.0
+    """
+    return NUMBER_OF_CLASSES(int((~pair.suppressed).sum()))
+
+
+def _suppressed(pair: Pair) -> int:
+    return max(pair.original.total - pair.shown, 0)
+
+
+def _penalty(pair: Pair) -> int:
+    return penalty(pair.released.records[~pair.suppressed], _suppressed(pair), pair.original.total)

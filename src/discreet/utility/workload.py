@@ -1,0 +1,294 @@
+"""Random COUNT, SUM and AVG queries: how far answers from the release are from the true ones.
+
+A query asks for a range of numbers or a set of categories in one to three attributes. A released value counts with
+the share of what it may stand for that lies inside, so a class counts with the product of these shares times its
+records; numbers to add up stand in the middle of their interval. That is the answer of one who knows only the
+release and takes values to be spread evenly and independently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.packing import Packing, run_starts, sort_words
+from discreet.classes.pair import Pair
+from discreet.errors import InvalidParameter
+from discreet.measure import Measure, finite
+from discreet.table.meaning import Meaning
+from discreet.utility.definition import FOREIGN, Definition, FloatArray
+from discreet.utility.distributions import attributes_of
+
+Aggregate = Literal["count", "sum", "average"]
+AGGREGATES: tuple[Aggregate, ...] = ("count", "sum", "average")
+SANITY = 0.001
+"""The least that an answer is compared with: this share of the records, or of the sum of all absolute numbers."""
+
+MOST_TEMPLATES = 40
+"""Choices of attributes that a workload asks about: queries of one choice share the work of counting."""
+
+_SOURCE = "Xiao and Tao 2006; Cormode et al. 2013; metrics evaluation on car data, 2023, A.1.5"
+_ERROR = "|answer' - answer| / max(|answer|, 0.1 % of |T|)"
+
+
+def _definition(name: str, what: str, formula: str) -> Definition:
+    return Definition(name, "U7", "relative error", "lower", what, formula, "[0, ∞)", _SOURCE)
+
+
+MEDIANS: dict[Aggregate, Definition] = {
+    "count": _definition(
+        "count-error-median",
+        "By how much half of the random questions 'how many people …?' are answered wrongly, at most.",
+        f"median of {_ERROR}",
+    ),
+    "sum": _definition(
+        "sum-error-median",
+        "By how much half of the random questions for a sum are answered wrongly, at most.",
+        "median of the same, with 0.1 % of Σ |x|",
+    ),
+    "average": _definition(
+        "average-error-median",
+        "By how much half of the random questions for a mean are answered wrongly, at most.",
+        "median of the same, with 0.1 % of the mean |x|",
+    ),
+}
+MEANS: dict[Aggregate, Definition] = {
+    "count": _definition(
+        "count-error-mean",
+        "By how much random questions 'how many people …?' are answered wrongly on average.",
+        f"mean of {_ERROR}",
+    ),
+    "sum": _definition(
+        "sum-error-mean",
+        "By how much random questions for a sum are answered wrongly on average.",
+        "mean of the same",
+    ),
+    "average": _definition(
+        "average-error-mean",
+        "By how much random questions for a mean are answered wrongly on average.",
+        "mean of the same",
+    ),
+}
+UNANSWERED = Definition(
+    "unanswered-queries",
+    "U7",
+    "share of queries",
+    "lower",
+    "How many random questions the release has no answer to.",
+    "queries that ask for a mean of nobody, or for categories where the release has values of its own",
+    "[0, 1]",
+    _SOURCE,
+)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What became of the queries: per aggregate the relative error of each that was answered.
+
+    ``asked`` is how many queries had a true answer (a mean of nobody has none), ``unanswered`` how many of these
+    the release could not answer.
+    """
+
+    errors: dict[Aggregate, FloatArray] = field(repr=False, compare=False)
+    asked: int
+    unanswered: int
+    seed: int
+    selectivity: float
+
+    def measures(self) -> tuple[Measure, ...]:
+        """Median and mean of the relative errors, and the share of queries without an answer."""
+        found = []
+        for aggregate in AGGREGATES:
+            for definition, statistic in ((MEDIANS[aggregate], np.median), (MEANS[aggregate], np.mean)):
+                errors = self.errors[aggregate]
+                found.append(
+                    definition(float(statistic(errors)))
+                    if len(errors)
+                    else definition.undefined("not defined here: no query of this kind had an answer")
+                )
+        share = self.unanswered / self.asked if self.asked else 0.0
+        return (*found, UNANSWERED(share))
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "asked": self.asked,
+            "unanswered": self.unanswered,
+            "seed": self.seed,
+            "selectivity": self.selectivity,
+            "sanity": SANITY,
+            "errors": {
+                aggregate: {
+                    "queries": len(errors),
+                    **{
+                        f"q{round(100 * q)}": finite(float(np.quantile(errors, q)))
+                        for q in (0.1, 0.25, 0.5, 0.75, 0.9)
+                        if len(errors)
+                    },
+                }
+                for aggregate, errors in self.errors.items()
+            },
+        }
+
+
+def random_workload(
+    pair: Pair, *, queries: int = 1000, seed: int = 1, selectivity: float = 0.1, most_attributes: int = 3
+) -> Workload:
+    """Ask the original and the release the same random queries.
+
+    Each query takes one to ``most_attributes`` attributes (quasi-identifiers and sensitive ones) and in each of
+    d of them a share ``selectivity``^(1/d) of its values: neighbouring numbers, or any categories. COUNT, SUM and
+    AVG take turns; the latter two are about an attribute with numbers that the query does not restrict, and
+    where there is none COUNT takes their place. The relative error is |answer' - answer| / max(|answer|, s),
+    s = 0.1 % of the records, of Σ |x| or of the mean of |x|.
+    Xiao and Tao, "Anatomy", VLDB 2006; Cormode et al., "Empirical privacy and empirical utility", 2013.
+
+    >>> from discreet.utility.examples import four_ages
+    >>> random_workload(four_ages("31", "34", "47", "52"), queries=20).errors["count"].sum().item()
+    0.0
+    """
+    if queries < 1 or not 0 < selectivity <= 1 or most_attributes < 1:
+        raise InvalidParameter(
+            "a workload needs at least one query of one attribute, and a selectivity above 0 and up to 1",
+            remedy="for example queries = 1000, selectivity = 0.1",
+        )
+    rng = np.random.default_rng(seed)
+    names = attributes_of(pair)
+    errors: dict[Aggregate, list[float]] = {aggregate: [] for aggregate in AGGREGATES}
+    asked = unanswered = 0
+    templates = [_template(pair, names, rng, most_attributes) for _ in range(min(queries, MOST_TEMPLATES))]
+    for number, (chosen, target) in enumerate(templates):
+        meanings = [pair.meaning(name) for name in chosen]
+        before = _Side.of(pair.original, pair.meaning, chosen, target, released=False)
+        after = _Side.of(pair.released, pair.meaning, chosen, target, released=True)
+        for at in range(number, queries, len(templates)):
+            aggregate: Aggregate = AGGREGATES[at % 3] if target else "count"
+            ranges = [_range(meaning, rng, selectivity ** (1 / len(chosen))) for meaning in meanings]
+            exact = before.answer(aggregate, [one.astype(np.float64) for one in ranges])
+            if np.isnan(exact):
+                continue
+            asked += 1
+            inside = [_inside(meaning, one) for meaning, one in zip(meanings, ranges, strict=True)]
+            answer = after.answer(aggregate, inside)
+            if np.isnan(answer):
+                unanswered += 1
+            else:
+                errors[aggregate].append(abs(answer - exact) / max(abs(exact), before.least[aggregate]))
+    return Workload({one: np.array(errors[one]) for one in AGGREGATES}, asked, unanswered, seed, selectivity)
+
+
+def _template(
+    pair: Pair, names: tuple[str, ...], rng: np.random.Generator, most: int
+) -> tuple[list[str], str | None]:
+    """Attributes to restrict, and one with numbers to add up, if there is one besides."""
+    size = int(rng.integers(1, min(most, len(names)) + 1))
+    chosen = [names[at] for at in sorted(rng.choice(len(names), size=size, replace=False).tolist())]
+    others = [name for name in names if name not in chosen and pair.meaning(name).numeric]
+    return chosen, others[int(rng.integers(len(others)))] if others else None
+
+
+def _range(meaning: Meaning, rng: np.random.Generator, share: float) -> NDArray[np.bool_]:
+    """Which original codes a query asks for: neighbouring numbers, or any categories."""
+    size = meaning.original.size
+    width = min(max(round(share * size), 1), size)
+    found = np.zeros(size, dtype=bool)
+    if meaning.numeric:
+        start = int(rng.integers(size - width + 1))
+        found[meaning.code_at[start : start + width]] = True
+    else:
+        found[rng.choice(size, size=width, replace=False)] = True
+    return found
+
+
+def _inside(meaning: Meaning, asked: NDArray[np.bool_]) -> FloatArray:
+    """The share of what each released value may stand for that a query asks for; NaN where it cannot be told."""
+    before = np.concatenate([[0], np.cumsum(asked[meaning.code_at])])
+    owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
+    hits = np.bincount(
+        owner, weights=before[meaning.stops] - before[meaning.starts], minlength=len(meaning.indptr) - 1
+    )
+    found = np.divide(hits, meaning.sizes, out=np.zeros(len(hits)), where=meaning.sizes > 0)
+    alien = (meaning.kinds == FOREIGN) | (meaning.sizes == 0)
+    if not alien.any():
+        return np.asarray(found)
+    centre = meaning.centre[alien]
+    numbers = meaning.original.numbers[asked]
+    if not meaning.numeric:
+        found[alien] = np.nan
+    elif np.isnan(numbers).all():
+        found[alien] = np.where(np.isnan(centre), np.nan, 0.0)
+    else:
+        within = (centre >= np.nanmin(numbers)) & (centre <= np.nanmax(numbers))
+        found[alien] = np.where(np.isnan(centre), np.nan, within)
+    return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One table counted by the attributes of some queries, with the numbers they add up."""
+
+    codes: list[NDArray[np.integer]]
+    counts: FloatArray
+    sums: FloatArray
+    known: FloatArray
+    least: dict[Aggregate, float]
+
+    @classmethod
+    def of(
+        cls,
+        classes: EquivalenceClasses,
+        meaning_of: Callable[[str], Meaning],
+        names: list[str],
+        target: str | None,
+        *,
+        released: bool,
+    ) -> _Side:
+        columns = [classes.column_of_cells(name) for name in names]
+        numbers = np.zeros(len(classes.counts))
+        if target is not None:
+            meaning = meaning_of(target)
+            per_code = meaning.centre if released else meaning.original.numbers
+            numbers = per_code[classes.column_of_cells(target)[1]]
+        counts = classes.counts.astype(np.float64)
+        weighed = [
+            counts,
+            counts * np.nan_to_num(numbers),
+            counts * ~np.isnan(numbers),
+            counts * np.abs(np.nan_to_num(numbers)),
+        ]
+        packing = Packing.of([domain.size for domain, _ in columns])
+        words, order = sort_words(
+            packing.pack([codes for _, codes in columns]), np.arange(len(counts), dtype=np.int64)
+        )
+        starts = run_starts(words)
+        heads = [word[starts] for word in words]
+        groups = [np.add.reduceat(one[order], starts) for one in weighed]
+        known = max(float(weighed[2].sum()), 1.0)
+        return cls(
+            [packing.unpack(heads, at) for at in range(len(names))],
+            groups[0],
+            groups[1],
+            groups[2],
+            {
+                "count": SANITY * classes.total,
+                "sum": max(SANITY * float(weighed[3].sum()), 1e-300),
+                "average": max(SANITY * float(weighed[3].sum()) / known, 1e-300),
+            },
+        )
+
+    def answer(self, aggregate: Aggregate, inside: list[FloatArray]) -> float:
+        """The answer if the values of each attribute lie inside by these shares; NaN if there is none."""
+        share = np.ones(len(self.counts))
+        for codes, part in zip(self.codes, inside, strict=True):
+            share *= part[codes]
+        if aggregate == "count":
+            return float(np.dot(share, self.counts))
+        people, total = float(np.dot(share, self.known)), float(np.dot(share, self.sums))
+        if aggregate == "sum":
+            # Nobody's sum is 0; that of people without numbers is not known.
+            return total if people > 0 or not np.dot(share, self.counts) > 0 else float("nan")
+        return total / people if people > 0 else float("nan")
