@@ -139,3 +139,12 @@ def test_the_value_of_a_constant_column_is_not_suppressed() -> None:
     pair = Pair.of(*[EquivalenceClasses.from_columns({"town": ["Graz"] * 3})] * 2)
     assert pair.suppressed.tolist() == [False]
     assert pair.trivial().suppressed.tolist() == [True]
+
+
+def test_an_interval_of_a_hierarchy_is_as_wide_as_it_is_printed() -> None:
+    tens = Hierarchy.of("age", [[str(age), f"[{age // 10}0, {age // 10}9]", "*"] for age in range(20, 60)])
+    meaning = Meaning.of(AGES, Domain("age", pa.array(["*", "[30, 39]"])), tens)
+    assert [KINDS[kind] for kind in meaning.kinds] == ["suppressed", "interval"]
+    assert (meaning.low[1], meaning.high[1], meaning.centre[1]) == (30, 39, 34.5)
+    assert meaning.members(1).tolist() == [1, 2, 3]
+    assert meaning.shares.tolist() == [1, 10 / 40]

@@ -210,12 +210,15 @@ class _Reader:
         at = self._exact(text)
         if at is not None and (node is None or _single(node[0])):
             return "exact", [(at, at + 1)], single, None
-        if node is not None:
-            return ("suppressed" if node[1] >= 1 else "node"), node[0], node[1], None
+        if node is not None and node[1] >= 1:
+            return "suppressed", *node, None
         parsed = parse(text)
+        span = self._span(text, parsed)
+        if node is not None:
+            # An interval of a hierarchy is as wide as it is printed, whatever values happen to be inside.
+            return ("node", *node, None) if span is None else ("interval", *node, span[2])
         if isinstance(parsed, Suppressed) or text in MISSING_MARKS:
             return self._all()
-        span = self._span(text, parsed)
         if span is not None:
             low, high, bounds, share = span
             return "interval", [(low, high)] if high > low else [], share, bounds
