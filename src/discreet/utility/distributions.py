@@ -2,8 +2,8 @@
 
 A generalised value is spread evenly over the original values it may stand for, as one must who knows only the
 release. The measures that end in ``-rolled-up`` compare at the granularity of the release instead: the original is
-rolled up to the released values, where those divide the original's values among them. They leave out what
-generalisation hides and show what suppression and other changes did.
+rolled up to the released values, where those do not overlap. They leave out what generalisation hides and show what
+suppression and other changes did.
 """
 
 from __future__ import annotations
@@ -184,33 +184,38 @@ def marginals(pair: Pair, name: str) -> Marginals | None:
 def rolled_up(pair: Pair, name: str) -> Marginals | None:
     """The distribution of an attribute over the released values, the original rolled up to them.
 
-    Suppressed cells are left out; ``None`` if the other released values do not divide the original's values
-    among them.
+    Suppressed cells are left out; original values that no released one stands for are one value of their own, and
+    if nothing is shown, the release has nothing in common with the original. ``None`` if released values overlap
+    or are not among what the original has.
 
     >>> from discreet.utility.examples import four_ages
-    >>> found = rolled_up(four_ages("[30, 39]", "[30, 39]", "[40, 59]", "[30, 39]"), "age")
+    >>> found = rolled_up(four_ages("[30, 39]", "[30, 39]", "[40, 49]", "[30, 39]"), "age")
     >>> found.before, found.after
-    (array([0.5, 0.5]), array([0.75, 0.25]))
+    (array([0.5 , 0.25, 0.25]), array([0.75, 0.25, 0.  ]))
     """
     meaning, before, after = _counts(pair, name)
     shown = (after > 0) & (meaning.kinds != SUPPRESSED)
-    if not shown.any() or (meaning.kinds[shown] == FOREIGN).any():
+    if (meaning.kinds[shown] == FOREIGN).any():
         return None
+    if not shown.any():
+        return Marginals(name, np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.full(2, np.nan), False)
     owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
     used = shown[owner]
     cover = np.zeros(len(before) + 1)
     np.add.at(cover, meaning.starts[used], 1)
     np.add.at(cover, meaning.stops[used], -1)
     by_rank = before[meaning.code_at]
-    if (np.cumsum(cover)[:-1][by_rank > 0] != 1).any():
+    covered = np.cumsum(cover)[:-1]
+    if (covered[by_rank > 0] > 1).any():
         return None
     sums = np.concatenate([[0.0], np.cumsum(by_rank)])
     mass = np.bincount(owner, weights=sums[meaning.stops] - sums[meaning.starts], minlength=len(after))
+    left_out = by_rank[covered == 0].sum()
     return Marginals(
         name,
-        mass[shown] / mass[shown].sum(),
-        after[shown] / after[shown].sum(),
-        meaning.centre[shown],
+        np.append(mass[shown], left_out) / before.sum(),
+        np.append(after[shown] / after[shown].sum(), 0.0),
+        np.append(meaning.centre[shown], np.nan),
         meaning.numeric,
     )
 

@@ -18,7 +18,6 @@ Progress = Callable[[str], None]
 _PLAIN: tuple[Callable[[Pair], Measure | tuple[Measure, ...]], ...] = (
     structure.suppression_ratio,
     structure.average_class_size,
-    structure.normalised_average_class_size,
     structure.discernibility,
     structure.normalised_discernibility,
     structure.number_of_classes,
@@ -111,9 +110,11 @@ def measure_all(
     """
     shares_of(pair, weights)
     say = progress or (lambda _: None)
-    found, relations, workload = _measured(pair, weights, seed, queries, say)
+    shown = pair.released.records[~pair.suppressed]
+    k = int(shown.min()) if len(shown) else None
+    found, relations, workload = _measured(pair, k, weights, seed, queries, say)
     say("losses of the release that shows nothing")
-    trivial = _measured(pair.trivial(), weights, seed, queries, lambda _: None)[0]
+    trivial = _measured(pair.trivial(), k, weights, seed, queries, lambda _: None)[0]
     return Losses(
         tuple(one for one in found if one.attribute is None),
         tuple(one for one in found if one.attribute is not None),
@@ -124,9 +125,9 @@ def measure_all(
 
 
 def _measured(
-    pair: Pair, weights: Weights, seed: int, queries: int, say: Progress
+    pair: Pair, k: int | None, weights: Weights, seed: int, queries: int, say: Progress
 ) -> tuple[list[Measure], Matrices, Workload]:
-    found: list[Measure] = []
+    found: list[Measure] = [structure.normalised_average_class_size(pair, k=k)]
     say("losses of precision and information")
     for plain in _PLAIN:
         result = plain(pair)
