@@ -100,6 +100,7 @@ def serve(
             access_log=False,
             server_header=False,
             timeout_keep_alive=30,
+            timeout_graceful_shutdown=2,
         )
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])

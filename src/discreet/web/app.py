@@ -24,8 +24,8 @@ from discreet.web.service import Service
 SWEEP_SECONDS = 60.0
 
 
-def create_app(service: Service) -> FastAPI:
-    """Page and REST interface on one service; the service is closed with the application."""
+def create_app(service: Service) -> Door:
+    """Page and REST interface on one service, behind the door; the service is closed with the application."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -49,13 +49,13 @@ def create_app(service: Service) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         lifespan=lifespan,
     )
-    app.add_middleware(Door, settings=service.settings)
     app.include_router(api.router(service))
     app.include_router(page.router(service))
     app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web") / "static")))
     for kind, handler in _handlers().items():
         app.add_exception_handler(kind, handler)
-    return app
+    # Outside of everything, so that failures have its headers, too.
+    return Door(app, service.settings)
 
 
 async def _sweep(service: Service) -> None:

@@ -66,6 +66,16 @@ class Case:
         """What the last look at the table found about its columns."""
         return self.folder / "columns.json"
 
+    def snapshot(self, job: str) -> Path:
+        """A copy of the policy as it is now, for a job: what is changed while it waits is for the next one.
+
+        It lies beside the policy, so that the files that a policy names are found from it.
+        """
+        target = self.folder / f"policy-{job}.toml"
+        if self.policy_file.exists():
+            shutil.copyfile(self.policy_file, target)
+        return target
+
     def job_folder(self, job: str) -> Path:
         return self.folder / "jobs" / job
 

@@ -9,7 +9,6 @@ import numpy as np
 from discreet.errors import DiscreetError
 from discreet.policy.suggest import Suggestion
 from discreet.table import Column, Table
-from discreet.web.views import plain
 
 BARS = 12
 SAMPLED_ROWS = 50_000
@@ -67,17 +66,27 @@ def distribution(table: Table, column: Column) -> list[dict[str, object]]:
     records = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(int)
     numbers = domain.numbers
     known = ~np.isnan(numbers)
-    if column.numeric and domain.is_numeric and known.sum() > 1:
+    if (column.numeric or column.type == "date") and domain.is_numeric and known.sum() > 1:
         bars, edges = np.histogram(numbers[known], bins=BARS, weights=records[known])
+        shown = [_edge(edge, column) for edge in edges]
         return [
-            {"label": f"{low:.4g} – {high:.4g}", "records": int(bar)}
-            for low, high, bar in zip(edges[:-1], edges[1:], bars, strict=True)
+            {"label": f"{low} – {high}", "records": int(bar)}
+            for low, high, bar in zip(shown[:-1], shown[1:], bars, strict=True)
         ]
     order = np.argsort(-records, kind="stable")
-    shown = order[:BARS] if len(order) <= BARS else order[: BARS - 1]
-    found = [
-        {"label": domain.label(int(code))[:LONGEST_LABEL], "records": int(records[code])} for code in shown
+    first = order[:BARS] if len(order) <= BARS else order[: BARS - 1]
+    found: list[dict[str, object]] = [
+        {"label": domain.label(int(code))[:LONGEST_LABEL], "records": int(records[code])} for code in first
     ]
-    if len(order) > len(shown):
-        found.append({"label": "…", "records": int(records[order[len(shown) :]].sum())})
-    return plain(found)  # type: ignore[return-value]
+    if len(order) > len(first):
+        found.append({"label": "…", "records": int(records[order[len(first) :]].sum()), "rest": True})
+    return found
+
+
+def _edge(number: float, column: Column) -> str:
+    """The edge of a range of numbers, or of days.
+
+    >>> _edge(1234.5678, Column("pay", "continuous", "float")), _edge(365, Column("born", "date", "date"))
+    ('1235', '1971-01-01')
+    """
+    return str(np.datetime64(round(number), "D")) if column.type == "date" else f"{number:.4g}"

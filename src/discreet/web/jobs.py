@@ -169,15 +169,17 @@ class Jobs:
                 self._finish(job)
             except Exception as error:
                 done, problem = False, explain(error)
+        if not done:
+            _clear(job)
+        shutil.rmtree(job.task.scratch, ignore_errors=True)
         with self._lock:
             if job.state == "running":
                 job.ended = time.time()
                 job.problem = None if done else problem
                 # Last, because whoever sees the state reads the rest.
                 job.state = "done" if done else "failed"
-        if job.state != "done":
+        if job.state == "cancelled":
             _clear(job)
-        shutil.rmtree(job.task.scratch, ignore_errors=True)
 
 
 def _start() -> _Worker:

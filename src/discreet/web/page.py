@@ -20,12 +20,14 @@ from discreet.release.words import SYMBOLS
 from discreet.table.roles import ROLES, Role
 from discreet.web.cases import Case
 from discreet.web.language import COOKIE, LANGUAGES, language_of, text
+from discreet.web.parameters import FORMATS, PlanParameters
 from discreet.web.policies import (
     LARGEST_POLICY,
     columns_of,
     policy_from,
     policy_of,
     problems,
+    set_plan,
     set_profile,
     set_role,
 )
@@ -59,7 +61,8 @@ def _columns(service: Service, case: Case) -> Content:
     for number, column in enumerate(found["columns"]):
         given = policy.column(column["name"])
         role = given.role if given else None
-        highest = max((bar["records"] for bar in column["distribution"]), default=0)
+        # The rest may be most of it: it must not make all others invisible.
+        highest = max((bar["records"] for bar in column["distribution"] if not bar.get("rest")), default=0)
         columns.append(
             {
                 **column,
@@ -67,7 +70,6 @@ def _columns(service: Service, case: Case) -> Content:
                 "role": role,
                 "reason": given.reason if given else "",
                 "highest": highest,
-                "total": sum(bar["records"] for bar in column["distribution"]),
             }
         )
     return {"columns": columns, "table": found["table"], "roles": ROLES, "problems": problems(case)}
@@ -80,7 +82,7 @@ def _verdict(service: Service, case: Case) -> Content:
 
 def _release(service: Service, case: Case) -> Content:
     policy = policy_of(case) if case.policy_file.exists() else None
-    return {"methods": METHODS, "plan": policy.plan if policy else None}
+    return {"methods": METHODS, "plan": policy.plan if policy else None, "formats": FORMATS}
 
 
 def _downloads(service: Service, case: Case) -> Content:
@@ -209,16 +211,7 @@ def router(service: Service) -> APIRouter:
     @routes.post("/case/{case_id}/jobs/{kind}")
     async def start_job(request: Request, case_id: str, kind: str) -> Response:
         case = service.cases.get(case_id)
-        async with request.form() as form:
-            # A field called `keep[]` is a list, also if one value or none was chosen.
-            given = {
-                key.removesuffix("[]"): [one for one in form.getlist(key) if one]
-                if key.endswith("[]")
-                else value
-                for key, value in form.items()
-                if value != "" or key.endswith("[]")
-            }
-        service.start(case, kind, given)
+        service.start(case, kind, await _fields(request))
         name = next((one.name for one in SECTIONS.values() if one.kind == kind), None)
         if name is None:
             raise not_found("section")
@@ -259,6 +252,12 @@ def router(service: Service) -> APIRouter:
         service.put_policy(case, policy_from(raw))
         return Response(status_code=204, headers=CHANGED)
 
+    @routes.post("/case/{case_id}/plan")
+    async def change_plan(request: Request, case_id: str) -> Response:
+        case = service.cases.get(case_id)
+        set_plan(case, PlanParameters.checked(await _fields(request, *PlanParameters.model_fields)))
+        return Response(status_code=204)
+
     @routes.post("/case/{case_id}/profile")
     def change_profile(request: Request, case_id: str, profile: Annotated[str, Form()]) -> Response:
         case = service.cases.get(case_id)
@@ -279,6 +278,20 @@ def router(service: Service) -> APIRouter:
         return FileResponse(found.path, media_type=found.media_type, filename=found.name)
 
     return routes
+
+
+async def _fields(request: Request, *names: str) -> dict[str, Any]:
+    """The filled fields of a form (of these names only, if any is given).
+
+    A field called ``keep[]`` is a list, also if one value or none was chosen.
+    """
+    async with request.form() as form:
+        found = {
+            key.removesuffix("[]"): [one for one in form.getlist(key) if one] if key.endswith("[]") else value
+            for key, value in form.items()
+            if value != "" or key.endswith("[]")
+        }
+    return {key: value for key, value in found.items() if not names or key in names}
 
 
 def section_content(service: Service, case: Case, section: Section) -> Content:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from discreet.errors import InvalidParameter
 from discreet.policy.plan import Method, Plan
 
-Format = Literal["csv", "tsv", "parquet", "arrow", "xlsx"]
+Format = Literal["csv", "xlsx", "parquet", "tsv", "arrow"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -17,6 +20,23 @@ class Parameters(BaseModel):
     """No setting that is not known, so that a slip of the pen is told."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def checked(cls, given: Mapping[str, object]) -> Self:
+        """The parameters that were given, or an error that names the first that does not make sense.
+
+        >>> AuditParameters.checked({"detail": "core"}).detail
+        'core'
+        """
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise InvalidParameter(
+                f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}",
+                remedy="see the reference of the interface",
+            ) from None
 
 
 class ReadParameters(Parameters):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Mapping, Sequence
 from json import loads as loads_json
+from pathlib import Path
 from typing import Any
 
 import tomlkit
@@ -17,6 +19,7 @@ from discreet.release.profile import load_profile
 from discreet.table import Column
 from discreet.table.roles import Role
 from discreet.web.cases import Case
+from discreet.web.parameters import PlanParameters
 from discreet.web.refusals import Refusal
 
 LARGEST_POLICY = 4 << 20
@@ -32,10 +35,20 @@ def policy_text(case: Case) -> str:
         ) from None
 
 
-def fingerprint(case: Case) -> str:
-    """Tells whether the policy is still the one that a result rests on."""
-    found = case.policy_file.read_bytes() if case.policy_file.exists() else b""
-    return hashlib.sha256(found).hexdigest()[:16]
+def fingerprint(file: Path, *, plan: bool) -> str:
+    """Tells whether a policy is still the one that a result rests on.
+
+    Reasons and comments do not count, nor does the plan for what has nothing to do with it.
+    """
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    if not plan:
+        raw.pop("anonymize", None)
+    for column in raw.get("columns", {}).values():
+        column.pop("reason", None)
+    return hashlib.sha256(repr(raw).encode()).hexdigest()[:16]
 
 
 def policy_of(case: Case) -> Policy:
@@ -112,6 +125,17 @@ def policy_from(body: bytes, *, json: bool = False) -> str:
             ["the policy is no JSON object"], remedy="send an object with columns and profile"
         )
     return toml_of(found)
+
+
+def set_plan(case: Case, given: PlanParameters) -> None:
+    """Anonymise in another way: what was given goes into the policy's plan."""
+    document = tomlkit.parse(policy_text(case))
+    plan = document.setdefault("anonymize", tomlkit.table())
+    for key, value in given.model_dump(exclude_none=True, exclude={"format"}).items():
+        plan[key] = value
+    text = tomlkit.dumps(document)
+    loads(text)
+    write_text(case.policy_file, text)
 
 
 def toml_of(document: Mapping[str, object]) -> str:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import InvalidParameter, UnreadableInput
@@ -37,20 +36,22 @@ ExampleName = Literal["residents", "visits"]
 class Kind:
     """A kind of job: the function that does it, in a process of its own, and what it may be told.
 
-    ``needs_policy`` says that it works by the policy of the case; ``then`` names the kind that follows by itself.
+    ``needs_policy`` says that it works by the policy of the case, ``plan`` that it also works by its plan
+    (``[anonymize]``); ``then`` names the kind that follows by itself.
     """
 
     function: str
     parameters: type[Parameters]
     needs_policy: bool = True
+    plan: bool = False
     then: str | None = None
 
 
 KINDS: dict[str, Kind] = {
     "read": Kind("discreet.web.work:read", ReadParameters, needs_policy=False, then="audit"),
     "audit": Kind("discreet.web.work:audit", AuditParameters),
-    "recommend": Kind("discreet.web.work:recommend", PlanParameters),
-    "anonymize": Kind("discreet.web.work:anonymize", AnonymizeParameters),
+    "recommend": Kind("discreet.web.work:recommend", PlanParameters, plan=True),
+    "anonymize": Kind("discreet.web.work:anonymize", AnonymizeParameters, plan=True),
 }
 """Every kind of job. To add one: a function in a module of this room, its parameters, and a line here."""
 
@@ -171,23 +172,26 @@ class Service:
         wanted = self.kinds.get(kind)
         if wanted is None:
             raise not_found("kind of job")
-        parameters = given if isinstance(given, Parameters) else _validated(wanted.parameters, given or {})
+        parameters = given if isinstance(given, Parameters) else wanted.parameters.checked(given or {})
         if wanted.needs_policy:
             policy_text(case)
         for job in self.jobs_of(case):
-            if job.kind == kind:
+            # What rests on another reading of the file is of no use.
+            if kind in ("read", job.kind):
                 self.jobs.cancel(job)
         name = f"{kind}-{time.time_ns()}"
+        policy = case.snapshot(name)
         task = Task(
             wanted.function,
             case.folder,
             case.source,
             case.label,
+            policy,
             case.job_folder(name),
             case.scratch_folder(name),
             parameters,
         )
-        job = Job(kind, case.id, task, fingerprint(case))
+        job = Job(kind, case.id, task, fingerprint(policy, plan=wanted.plan))
         task_folders(task.out, task.scratch)
         self._of_case.setdefault(case.id, []).append(job)
         return self.jobs.submit(job)
@@ -199,7 +203,6 @@ class Service:
             for name in ("columns.json", "policy.toml"):
                 if (job.task.out / name).exists():
                     os.replace(job.task.out / name, case.folder / name)
-            job.policy = fingerprint(case)
         following = self.kinds[job.kind].then
         if following is not None and not problems(case):
             self.start(case, following)
@@ -221,7 +224,8 @@ class Service:
 
     def outdated(self, case: Case, job: Job) -> bool:
         """Whether the policy has changed since the job began."""
-        return job.policy != fingerprint(case)
+        kind = self.kinds[job.kind]
+        return kind.needs_policy and job.policy != fingerprint(case.policy_file, plan=kind.plan)
 
     def document(self, job: Job, name: str = "result.json") -> Any:
         """What a finished job left as JSON."""
@@ -282,18 +286,6 @@ def _stem(label: str) -> str:
         if label.lower().endswith(suffix):
             return label[: -len(suffix)] or "table"
     return label
-
-
-def _validated(model: type[Parameters], given: dict[str, Any]) -> Parameters:
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InvalidParameter(
-            f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}",
-            remedy="see the reference of the interface",
-        ) from None
 
 
 def _no_space() -> Refusal:

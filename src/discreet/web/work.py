@@ -36,7 +36,7 @@ def read(task: Task, progress: Progress) -> None:
     """Read the table, look at its columns and suggest a role for each."""
     wanted = cast(ReadParameters, task.parameters)
     progress(f"reading {task.source.name}")
-    kept = None if wanted.suggest else load(task.case / "policy.toml")
+    kept = None if wanted.suggest else load(task.policy)
     options = wanted.options() if kept is None else kept.read
     table = _table(task, options)
     progress("looking at the columns")
@@ -83,7 +83,7 @@ def anonymize(task: Task, progress: Progress) -> None:
     target = task.out / f"release.{wanted.format}"
     release.save(target, report=task.out / "report.html", recipe=task.out / "recipe.json")
     # The policy that the release was made by, so that it can be checked by it.
-    made_by = replace(release.policy, plan=plan)
+    made_by = replace(release.policy, plan=plan, read={})
     (task.out / "policy.toml").write_text(dumps(made_by), encoding="utf-8")
     changed: Mapping[str, int] = {}
     if wanted.format in TEXT_FORMATS:
@@ -98,7 +98,7 @@ def anonymize(task: Task, progress: Progress) -> None:
 
 def _open(task: Task, progress: Progress) -> tuple[Table, Policy]:
     progress(f"reading {task.source.name}")
-    policy = load(task.case / "policy.toml")
+    policy = load(task.policy)
     return _table(task, policy.read), policy
 
 

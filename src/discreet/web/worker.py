@@ -40,14 +40,16 @@ class Task:
     """What a job is to do.
 
     ``function`` is ``"module:name"`` of a function that takes the task and a :class:`Progress`. It finds the
-    table at ``source`` (called ``label``) and the policy in the directory ``case``, and leaves its results in
-    ``out``, which is removed if it does not come to its end. ``scratch`` is for what is needed meanwhile.
+    table at ``source`` (called ``label``) and the policy at ``policy``, both in the directory ``case`` or named by
+    it, and leaves its results in ``out``, which is removed if it does not come to its end. ``scratch`` is for what
+    is needed meanwhile.
     """
 
     function: str
     case: Path
     source: Path
     label: str
+    policy: Path
     out: Path
     scratch: Path
     parameters: BaseModel

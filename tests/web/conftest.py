@@ -1,0 +1,125 @@
+"""Servers to knock at: in this process without a network, and as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the page needs discreet[web]")
+
+import httpx2 as httpx
+from starlette.testclient import TestClient
+
+from discreet.web.app import create_app
+from discreet.web.service import Service
+from discreet.web.settings import Settings
+
+PATIENCE = 120.0
+
+
+def wait_for(what: Callable[[], Any], seconds: float = PATIENCE) -> Any:
+    """What comes true in the end; a failure if it does not."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not come true in time")
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    made = Service(Settings(max_size=1 << 20))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def client(service: Service) -> Iterator[TestClient]:
+    """Somebody with the token."""
+    with TestClient(
+        create_app(service),
+        base_url=service.settings.address,
+        headers={"authorization": f"Bearer {service.settings.token}"},
+        follow_redirects=False,
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def stranger(client: TestClient, service: Service) -> TestClient:
+    """Somebody without the token, at the same server."""
+    return TestClient(client.app, base_url=service.settings.address, follow_redirects=False)
+
+
+@dataclass
+class Program:
+    """A running `discreet serve`."""
+
+    process: subprocess.Popen[str]
+    door: str
+    temporary: Path
+    client: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        address, _, token = self.door.partition("/?token=")
+        self.client = httpx.Client(
+            base_url=address, headers={"authorization": f"Bearer {token}"}, timeout=PATIENCE, trust_env=False
+        )
+
+    def stored(self) -> list[Path]:
+        return list(self.temporary.glob("discreet-*"))
+
+    def end(self, number: int) -> tuple[int, str]:
+        self.process.send_signal(number)
+        code = self.process.wait(PATIENCE)
+        assert self.process.stdout is not None
+        return code, self.process.stdout.read()
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Callable[..., Program]]:
+    """Starts `discreet serve` with options; whatever happens, it is ended."""
+    started: list[Program] = []
+
+    def start(*options: str) -> Program:
+        temporary = tmp_path / "temporary"
+        temporary.mkdir(exist_ok=True)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "discreet", "serve", "--no-browser", "--port", "0", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"},
+        )
+        assert process.stdout is not None
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found
+        made = Program(process, found[0], temporary)
+        started.append(made)
+
+        def answers() -> bool:
+            try:
+                return made.client.get("/").status_code == 200
+            except httpx.TransportError:
+                return False
+
+        wait_for(answers)
+        return made
+
+    yield start
+    for one in started:
+        one.client.close()
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()

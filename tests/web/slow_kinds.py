@@ -1,0 +1,50 @@
+"""Jobs that do what jobs should not: they take long, die, run out of memory, or leave things behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+from discreet.errors import UnreadableInput
+from discreet.web.worker import Progress, Task
+
+
+def counts(task: Task, progress: Progress) -> None:
+    """Tells three steps and leaves a result."""
+    for step in range(3):
+        progress(f"step {step} of {task.source.name}", step / 3)
+    (task.out / "result.json").write_text('{"steps": 3}', encoding="utf-8")
+
+
+def sleeps(task: Task, progress: Progress) -> None:
+    """Leaves half a result and something in its temporary directory, and never ends."""
+    (task.out / "half").write_text("half", encoding="utf-8")
+    Path(tempfile.mkdtemp()).joinpath("spill").write_text("rows", encoding="utf-8")
+    progress("sleeping", 0.5)
+    time.sleep(600)
+
+
+def is_killed(task: Task, progress: Progress) -> None:
+    """Ends as a process does whose memory the system wants back."""
+    (task.out / "half").write_text("half", encoding="utf-8")
+    progress("about to be killed")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def exits(task: Task, progress: Progress) -> None:
+    os._exit(3)
+
+
+def is_hungry(task: Task, progress: Progress) -> None:
+    raise MemoryError
+
+
+def is_bad(task: Task, progress: Progress) -> None:
+    raise UnreadableInput(f"{task.source.name} is no table", remedy="name another file")
+
+
+def breaks(task: Task, progress: Progress) -> None:
+    raise ValueError("Smith, born 1947")

@@ -1,0 +1,162 @@
+"""Who may come in: token, Host, Origin, and what every response forbids the browser."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from starlette.testclient import TestClient
+
+from discreet.web.service import Service
+from discreet.web.settings import Settings
+
+OTHERS = [
+    "evil.example",
+    "evil.example:8477",
+    "127.0.0.1",
+    "127.0.0.1:80",
+    "127.0.0.1.evil.example:8477",
+    "",
+    "[::1]:8477",
+]
+
+
+@pytest.mark.parametrize("path", ["/", "/case/x", "/static/page.js", "/api/v1/openapi.json", "/nowhere"])
+def test_nothing_is_answered_without_the_token(stranger: TestClient, path: str) -> None:
+    answer = stranger.get(path)
+    assert answer.status_code == 401
+    assert "token" in answer.text
+    if path.startswith("/api/"):
+        assert set(answer.json()) == {"code", "message", "remedy"}
+    else:
+        assert answer.text.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": "Bearer wrong"},
+        {"authorization": "Bearer "},
+        {"authorization": "Basic x"},
+        {"cookie": "discreet-8477=wrong"},
+        {"cookie": "discreet-8477="},
+        {"cookie": '=;;"'},
+    ],
+)
+def test_a_wrong_token_opens_nothing(stranger: TestClient, headers: dict[str, str]) -> None:
+    assert stranger.get("/api/v1/openapi.json", headers=headers).status_code == 401
+
+
+def test_a_wrong_token_in_the_address_gives_no_cookie(stranger: TestClient, service: Service) -> None:
+    for token in ("wrong", "", service.settings.token[:-1], service.settings.session):
+        answer = stranger.get("/", params={"token": token})
+        assert answer.status_code == 401
+        assert "set-cookie" not in answer.headers
+
+
+def test_the_token_is_exchanged_for_a_strict_cookie(stranger: TestClient, service: Service) -> None:
+    answer = stranger.get(service.settings.door)
+    assert answer.status_code == 200
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert service.settings.token not in cookie + answer.text
+    # The cookie alone is enough from now on.
+    assert "drop" in stranger.get("/").text
+    # And it opens nothing as a token.
+    session = {"authorization": f"Bearer {service.settings.session}"}
+    stranger.cookies.clear()
+    assert stranger.get("/", headers=session).status_code == 401
+
+
+@pytest.mark.parametrize("host", OTHERS)
+def test_a_foreign_host_is_refused_with_the_right_token(client: TestClient, host: str) -> None:
+    answer = client.get("/", headers={"host": host})
+    assert answer.status_code == 421
+    assert client.get("/", headers={"host": "LOCALHOST:8477"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"origin": "https://127.0.0.1:8477"},
+        {"origin": "http://127.0.0.1:8477.evil.example"},
+        {"origin": "null"},
+        {"origin": "null", "sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_another_page_changes_nothing(client: TestClient, service: Service, headers: dict[str, str]) -> None:
+    before = len(list(service.cases))
+    for path in ("/api/v1/tables/example", "/case/example", "/api/v1/tables"):
+        answer = client.post(path, headers=headers)
+        assert answer.status_code == 403
+    assert len(list(service.cases)) == before
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"origin": "http://127.0.0.1:8477", "sec-fetch-site": "same-origin"},
+        {"origin": "http://localhost:8477"},
+        # What browsers send with a form of a page that gives no referrer.
+        {"origin": "null", "sec-fetch-site": "same-origin"},
+    ],
+)
+def test_our_own_page_and_programs_may(client: TestClient, headers: dict[str, str]) -> None:
+    answer = client.patch(
+        "/api/v1/tables/none/columns", json={"name": "a", "role": "weight"}, headers=headers
+    )
+    assert answer.status_code == 404
+
+
+def test_every_response_has_its_headers(client: TestClient, stranger: TestClient) -> None:
+    answers = [
+        client.get("/"),
+        client.get("/static/htmx.min.js"),
+        client.get("/static/report.css"),
+        client.get("/nowhere"),
+        client.get("/static/../../pyproject.toml"),
+        client.get("/api/v1/openapi.json"),
+        stranger.get("/"),
+    ]
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cache-control"] == "no-store"
+        assert "server" not in answer.headers
+        assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd", "/static/"],
+)
+def test_static_files_lead_nowhere_else(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "create_app" not in answer.text
+
+
+def test_a_wildcard_host_takes_addresses_and_no_foreign_name() -> None:
+    everywhere = Settings(host="0.0.0.0", port=8477)
+    assert everywhere.serves("192.0.2.7:8477")
+    assert not everywhere.serves("evil.example:8477")
+    assert not Settings(host="192.0.2.7", port=8477).serves("127.0.0.1:8477")
+
+
+def test_secrets_are_long_and_not_shown() -> None:
+    one, other = Settings(), Settings()
+    assert one.token != other.token
+    assert len(one.token) >= 43
+    assert one.token not in repr(one)
+    assert one.session not in repr(one)

@@ -1,0 +1,63 @@
+"""The words of the page: the same keys and places in every language, and none that a template lacks or leaves."""
+
+from __future__ import annotations
+
+import re
+import string
+from importlib import resources
+from typing import get_args
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from discreet.policy.plan import METHODS
+from discreet.table import DATA_TYPES
+from discreet.table.roles import ROLES
+from discreet.web.cases import Origin
+from discreet.web.language import LANGUAGES, text
+from discreet.web.parameters import FORMATS
+from discreet.web.service import DOWNLOADS
+
+TEMPLATES = [
+    path.read_text("utf-8")
+    for folder in ("", "parts", "sections")
+    for path in (resources.files("discreet.web") / "templates" / folder).iterdir()
+    if path.name.endswith(".jinja")
+]
+
+
+def places(words: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(words) if name}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_keys_and_places(language: str) -> None:
+    english, other = text("en").words, text(language).words
+    assert set(english) == set(other)
+    assert {key for key in english if places(english[key]) != places(other[key])} == set()
+    assert [key for key, words in other.items() if not words.strip()] == []
+
+
+def used() -> set[str]:
+    """Keys that templates name in full, and those that they make of a value."""
+    found = {key for one in TEMPLATES for key in re.findall(r"""\bt\(["']([a-z._-]+)["'](?! *~)""", one)}
+    made = {
+        "roles.": [*ROLES, *(f"{role}_says" for role in ROLES)],
+        "methods.": METHODS,
+        "formats.": FORMATS,
+        "columns.type_": DATA_TYPES,
+        "case.origin_": get_args(Origin),
+        "verdict.risk_": ("low", "medium", "high"),
+        "job.": ("queued", "running"),
+        "downloads.": [*DOWNLOADS, *(f"{what}_says" for what in DOWNLOADS)],
+    }
+    prefixes = {key for one in TEMPLATES for key in re.findall(r"""\bt\(["']([a-z._-]+)["'] *~""", one)}
+    assert prefixes == set(made), "say here what the keys are made of"
+    return found | {prefix + value for prefix, values in made.items() for value in values}
+
+
+def test_every_key_that_is_used_exists_and_every_key_is_used() -> None:
+    known = set(text("en").words)
+    assert used() - known == set()
+    assert known - used() == set()
