@@ -16,12 +16,12 @@ GENERALISED: tuple[Generalised, ...] = get_args(Generalised)
 class Kpi:
     """A query that is run on the original and on the release: what the release is used for.
 
-    ``query`` is one SELECT from the table ``data``; its last column is the figure, columns before it name the
+    ``query`` selects from the table ``data``; its last column is the figure, columns before it name the
     group. ``tolerance`` is the largest relative error that is accepted in any group. ``generalised`` says how
     numbers that became intervals are seen: ``"refuse"`` leaves them text, with which nothing can be computed;
     ``"midpoint"`` reads an interval as its middle and ``*`` as null.
 
-    >>> Kpi("mean age", "SELECT avg(age) FROM data", tolerance=0.05).generalised
+    >>> Kpi("mean age", "select avg(age) from data", tolerance=0.05).generalised
     'refuse'
     """
 
