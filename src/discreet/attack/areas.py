@@ -32,7 +32,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     Suppressed records fit nobody, unless the release shows nothing else: then they fit everybody. Tries: people
     whose set is not empty; successes: compromised people; baseline: people with a value that everybody of the
     original has. Released values that are not the original's (means, modes, noise) fit whom they say they fit, so
-    guesses may be wrong: ``mean-precision`` is the mean share of right values among guesses. At event level the
+    guesses may be wrong: ``mean-precision`` is the mean share of right values over the guesses that are not empty. At event level the
     release must tell whose record is whose; if it has no persons, each record stands for itself. Privacy
     demonstrator of a study of anonymised car data (2023).
 
@@ -52,7 +52,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     fits = _fits(pair)
     common = targets.shared(np.flatnonzero(targets.sizes), len(elements))
     guesses: dict[frozenset[bytes], NDArray[np.int64]] = {}
-    recall, precision, known, candidates = (np.zeros(len(targets.sizes)) for _ in range(4))
+    recall, precision, known, candidates, guessed = (np.zeros(len(targets.sizes)) for _ in range(5))
     tried = targets.sizes > 0
     for person in np.flatnonzero(tried).tolist():
         # The released classes that fit each of the target's classes; people with equal ones have one guess.
@@ -66,6 +66,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
         own = targets.set(person)
         right = int(np.isin(own, guess).sum())
         recall[person] = right / len(own)
+        guessed[person] = len(guess) > 0
         precision[person] = right / len(guess) if len(guess) else 0.0
         known[person] = int(np.isin(own, common).sum()) / len(own)
     weight = targets.people * tried
@@ -75,7 +76,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
         return float((values * weight).sum() / tries) if tries else 0.0
 
     compromised = recall > 0
-    guessed = weight * (candidates > 0)
+    guessed *= weight
     return AttackResult(
         "areas-of-interest",
         "K7",
