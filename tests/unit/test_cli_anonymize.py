@@ -115,6 +115,19 @@ def test_kept_attributes_stay_as_they_are(run: Run, people: Path, tmp_path: Path
     assert set(read_back(target)["sex"].to_pylist()) == {"*"}
 
 
+def test_values_and_attributes_are_suppressed(run: Run, people: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    ways = ["--suppress-values", "age=20", "--suppress-values", "age=21", "--suppress-rare", "sex=500"]
+    told = run("anonymize", people, "-o", target, *roles("--quiet", *ways))
+    assert told.code == 0, told.said
+    assert set(read_back(target)["sex"].to_pylist()) == {"*"}
+    assert set(read_back(target)["age"].to_pylist()[:16]) == {"*"}
+    run("anonymize", people, "-o", target, *roles("--quiet", "--drop-attributes", "age"))
+    assert read_back(target).column_names == ["sex", "dx"]
+    run("anonymize", people, "-o", target, *roles("--quiet", "--suppress-attributes", "age"))
+    assert set(read_back(target)["age"].to_pylist()) == {"*"}
+
+
 def test_weights_say_what_to_spare(run: Run, people: Path, tmp_path: Path) -> None:
     shown = {}
     for weights in ("age=100,sex=0.01", "age=0.01,sex=100"):
@@ -129,6 +142,10 @@ def test_weights_say_what_to_spare(run: Run, people: Path, tmp_path: Path) -> No
     ("more", "word"),
     [
         (["--keep", "sx"], "'sx'"),
+        (["--suppress-rare", "age"], "name=number"),
+        (["--suppress-rare", "age=few"], "name=number"),
+        (["--suppress-values", "4711"], "attribute=value"),
+        (["--suppress-attributes", "ag"], "'ag'"),
         (["--weights", "age"], "not a weight"),
         (["--weights", "age=-1"], "not a weight"),
         (["--weights", "ag=1"], "'ag'"),

@@ -61,6 +61,19 @@ PLAN = [
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Which rows are drawn (1)."),
     click.option(
+        "--suppress-values",
+        multiple=True,
+        help="A value that becomes * everywhere, e.g. 'town=Little Hope'. May be repeated.",
+        metavar="A=VALUE",
+    ),
+    click.option(
+        "--suppress-rare",
+        help="Values of fewer records become *, e.g. town=20,job=5.",
+        metavar="A=N,…",
+    ),
+    click.option("--suppress-attributes", help="Show these only as *.", metavar="A,B,…"),
+    click.option("--drop-attributes", help="Quasi-identifiers to leave out.", metavar="A,B,…"),
+    click.option(
         "--require",
         multiple=True,
         help="A further requirement, e.g. 'l-diversity l=3 sensitive=diagnosis'. May be repeated.",
@@ -91,8 +104,21 @@ def make_plan(policy: Policy, given: dict[str, Any]) -> Plan:
     ):
         if given.get(option) is not None:
             changed[key] = given[option]
-    if given.get("keep") is not None:
-        changed["keep"] = tuple(split(given["keep"]) or ())
+    for key in ("keep", "suppress_attributes", "drop_attributes"):
+        if given.get(key) is not None:
+            changed[key] = tuple(split(given[key]) or ())
+    if given.get("suppress_rare") is not None:
+        changed["suppress_rare"] = dict(_rare(part) for part in split(given["suppress_rare"]) or ())
+    if given.get("suppress_values"):
+        values: dict[str, tuple[str, ...]] = {}
+        for text in given["suppress_values"]:
+            name, mark, value = text.partition("=")
+            if not mark:
+                raise InvalidParameter(
+                    "a value to suppress has no attribute", remedy="write attribute=value, e.g. town=Rome"
+                )
+            values[name.strip()] = (*values.get(name.strip(), ()), value)
+        changed["suppress_values"] = values
     if given.get("weights") is not None:
         changed["weights"] = dict(_pair(part) for part in split(given["weights"]) or ())
     return dataclasses.replace(policy.plan, **changed)
@@ -107,6 +133,16 @@ def _pair(text: str) -> tuple[str, float]:
     if not mark or value < 0:
         raise InvalidParameter(f"{text!r} is not a weight", remedy="write name=number, e.g. age=2")
     return name.strip(), value
+
+
+def _rare(text: str) -> tuple[str, int]:
+    name, mark, least = text.partition("=")
+    if not mark or not least.strip().isdecimal():
+        raise InvalidParameter(
+            f"{text!r} does not say below how many records a value is rare",
+            remedy="write name=number, e.g. town=20",
+        )
+    return name.strip(), int(least)
 
 
 def parse_requirement(text: str) -> PrivacyModel:

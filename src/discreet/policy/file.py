@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -27,6 +28,7 @@ from discreet.table.roles import ROLES, Role
 
 FORMAT = 1
 Score = Annotated[int, Field(ge=1, le=3)]
+_Scalar = str | bool | int | float | datetime.datetime | datetime.date
 Text = Annotated[str, Field(pattern=r"\S")]
 
 
@@ -76,9 +78,20 @@ class _Anonymize(_Strict):
     label: str | None = None
     sample: Annotated[float, Field(gt=0, le=1)] = Plan.sample
     seed: int = Plan.seed
+    suppress_values: dict[str, Annotated[list[_Scalar], Field(min_length=1)]] = Field(default_factory=dict)
+    suppress_rare: dict[str, Annotated[int, Field(ge=2)]] = Field(default_factory=dict)
+    suppress_attributes: list[str] = Field(default_factory=list)
+    drop_attributes: list[str] = Field(default_factory=list)
 
     def plan(self) -> Plan:
-        return Plan(**{**self.model_dump(), "keep": tuple(self.keep)})
+        given: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in self.model_dump().items()
+        }
+        given["suppress_values"] = {
+            name: tuple(map(str, values)) for name, values in self.suppress_values.items()
+        }
+        return Plan(**given)
 
 
 class _Kpi(_Strict):
@@ -259,7 +272,7 @@ def dumps(
     if changed:
         anonymize = tomlkit.table()
         for key, value in changed.items():
-            anonymize.add(key, tomlkit.item(list(value) if isinstance(value, tuple) else value))
+            anonymize.add(key, tomlkit.item(_plain({key: value})[key]))
         document.add("anonymize", anonymize)
     columns = tomlkit.table(is_super_table=True)
     for column in policy.columns:

@@ -31,6 +31,10 @@ class Plan:
     ids are replaced by keyed hashes or left out; ``seconds`` limits searches that can stop early; ``label`` is
     the attribute that the ``classification`` objective wants to predict. ``sample`` is the share of rows that
     are drawn (with ``seed``) before anything else is done: who is in the release is then uncertain, too.
+
+    Before the search, ``suppress_values`` (per attribute, as printed) and the values that fewer records have
+    than ``suppress_rare`` says (per attribute) become ``*`` wherever they occur, and so do all values of
+    ``suppress_attributes``; ``drop_attributes`` are left out of the release.
     """
 
     method: Method = "auto"
@@ -45,3 +49,7 @@ class Plan:
     label: str | None = None
     sample: float = 1.0
     seed: int = 1
+    suppress_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    suppress_rare: Mapping[str, int] = field(default_factory=dict)
+    suppress_attributes: tuple[str, ...] = ()
+    drop_attributes: tuple[str, ...] = ()

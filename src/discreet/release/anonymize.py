@@ -7,21 +7,23 @@ from dataclasses import replace
 
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
-from discreet.errors import GoalUnreachable, InvalidParameter, UnknownColumn
+from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
-from discreet.policy.hierarchies import FittedHierarchy, hierarchies
-from discreet.policy.plan import METHODS, Plan
+from discreet.policy.hierarchies import hierarchies
+from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Progress
-from discreet.release.goals import extended_goals, goals, self_consistent, within_limit
+from discreet.release.goals import extended_goals, goals, meeting, self_consistent, within_limit
 from discreet.release.make import count_classes, make_release
+from discreet.release.plans import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.search.methods import Chosen, find, leaf_share_loss
 from discreet.search.problem import make_problem
 from discreet.table import Table
 from discreet.table.hierarchy import Ladder
+from discreet.transform.suppress import Covered
 from discreet.utility.registry import build_objective
 
 
@@ -55,18 +57,21 @@ def anonymize(
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
         notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
     say("counting equivalence classes")
-    classes = count_classes(table, policy)
-    fitted = tuple(hierarchies(policy, classes))
+    left = without_dropped(policy, plan)
+    covered, told = cover(count_classes(table, left), plan)
+    notes += told
+    classes = covered.classes
+    fitted = tuple(hierarchies(left, classes))
     learned = [one.ladder.name for one in fitted if one.learned]
     if learned:
         notes.append(f"hierarchies of {', '.join(learned)} were learned from the data")
-    required = goals(policy, profile, classes)
+    required = goals(left, profile, classes)
     wished, out_of_reach = extended_goals(profile, classes)
     notes += out_of_reach
-    ladders = kept_ladders(fitted, plan)
+    ladders = [covered.priced(ladder) for ladder in kept_ladders(fitted, plan)]
     models = tuple(dict.fromkeys((*required, *wished)))
     try:
-        chosen = least_change(classes, ladders, models, plan, say)
+        chosen = _uncovered(least_change(classes, ladders, models, plan, say), covered, plan, models)
     except GoalUnreachable:
         if not wished:
             raise
@@ -74,9 +79,20 @@ def anonymize(
             "the extended risks cannot be brought below high within the limits: only the requirements were met"
         )
         models = required
-        chosen = least_change(classes, ladders, models, plan, say)
+        chosen = _uncovered(least_change(classes, ladders, models, plan, say), covered, plan, models)
     return make_release(
-        table, policy, plan, chosen.recoding, chosen, fitted, models, notes, key, say, required=required
+        table,
+        policy,
+        plan,
+        chosen.recoding,
+        chosen,
+        fitted,
+        models,
+        notes,
+        key,
+        say,
+        without=plan.drop_attributes,
+        required=required,
     )
 
 
@@ -107,20 +123,14 @@ def least_change(
     return replace(chosen, recoding=recoding, cost=leaf_share_loss(recoding), bound=None, optimal=False)
 
 
-def check_plan(plan: Plan, policy: Policy) -> None:
-    """Refuse a plan that names what is not there or asks a method for what it cannot do."""
-    for name in (*plan.keep, *plan.weights):
-        if name not in policy.quasi_identifiers:
-            raise UnknownColumn(name, policy.quasi_identifiers)
-    if plan.method not in METHODS:
-        raise InvalidParameter(
-            f"there is no method {plan.method!r}", remedy=f"methods are: {', '.join(METHODS)}"
-        )
-
-
-def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:
-    """The ladders to climb; that of an attribute which must stay as it is has its first step only."""
-    return [
-        replace(one.ladder, steps=one.ladder.steps[:1]) if one.ladder.name in plan.keep else one.ladder
-        for one in fitted
-    ]
+def _uncovered(chosen: Chosen, covered: Covered, plan: Plan, models: Sequence[PrivacyModel]) -> Chosen:
+    """What was found for the covered classes, for those of the table: suppressed values are ``*``."""
+    if not covered.attributes:
+        return chosen
+    shown = covered.uncovered(chosen.recoding)
+    # Groups that differed only in what is * now are one, and must hold as one.
+    recoding = self_consistent(meeting(shown, models), models)
+    within_limit(recoding, plan, models)
+    if shown.scope == "global" and recoding.suppressed_records == shown.suppressed_records:
+        return replace(chosen, recoding=recoding)
+    return replace(chosen, recoding=recoding, cost=leaf_share_loss(recoding), bound=None, optimal=False)

@@ -14,6 +14,7 @@ from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.release.audit import Progress
 from discreet.release.goals import goals, meeting, self_consistent, within_limit
 from discreet.release.make import count_classes, make_release
+from discreet.release.plans import without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.search.methods import Chosen
@@ -49,15 +50,17 @@ def apply(
     asked = [make_model(entry) for entry in recipe.requirements]
     policy = policy.require(*(model for model in asked if model not in policy.requirements))
     table = policy.fit(table)
-    if set(recipe.quasi_identifiers) != set(policy.quasi_identifiers):
+    dropped = policy.plan.drop_attributes
+    left = without_dropped(policy, policy.plan)
+    if set(recipe.quasi_identifiers) != set(left.quasi_identifiers):
         raise InvalidPolicy(
             [
                 f"the recipe is for {', '.join(recipe.quasi_identifiers)}, "
-                f"the policy has {', '.join(policy.quasi_identifiers)} as quasi-identifiers"
+                f"the policy has {', '.join(left.quasi_identifiers)} as quasi-identifiers"
             ],
             remedy="use the policy under which the recipe was made, or make a new recipe",
         )
-    classes = count_classes(table, policy, recipe.quasi_identifiers)
+    classes = count_classes(table, left, recipe.quasi_identifiers)
     models = goals(policy, load_profile(policy.profile), classes)
     say("applying the recipe")
     recoding = self_consistent(meeting(recipe.recode(classes), models), models)
@@ -65,7 +68,7 @@ def apply(
     within_limit(recoding, plan, models)
     chosen = Chosen(recoding, recipe.method, "as the recipe says", math.nan, None, False)
     new = [name for name in table.names if name not in recipe.columns]
-    unknown = [name for name in new if name != policy.person and name not in policy.direct_identifiers]
+    unknown = [name for name in new if name not in (policy.person, *policy.direct_identifiers, *dropped)]
     if unknown:
         notes.append(f"left out because the recipe does not know them: {', '.join(unknown)}")
     return make_release(table, policy, plan, recoding, chosen, (), models, notes, key, say, without=new)

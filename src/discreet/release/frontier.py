@@ -16,10 +16,11 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.release.anonymize import check_plan, kept_ladders, least_change
+from discreet.release.anonymize import least_change
 from discreet.release.audit import Progress
 from discreet.release.goals import goals
 from discreet.release.make import count_classes
+from discreet.release.plans import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
 from discreet.search.methods import leaf_share_loss
 from discreet.table import Table
@@ -164,9 +165,11 @@ def frontier(
         )
     table = policy.fit(table)
     say("counting equivalence classes")
-    classes = count_classes(table, policy)
-    fitted = hierarchies(policy, classes)
-    ladders = kept_ladders(fitted, plan)
+    left = without_dropped(policy, plan)
+    covered, _ = cover(count_classes(table, left), plan)
+    classes = covered.classes
+    fitted = hierarchies(left, classes)
+    ladders = [covered.priced(ladder) for ladder in kept_ladders(fitted, plan)]
 
     def attempt(point: Point, models: Sequence[PrivacyModel]) -> Point:
         start = perf_counter()

@@ -9,9 +9,10 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.anonymize import check_plan, kept_ladders
 from discreet.release.audit import Progress
 from discreet.release.goals import goals
+from discreet.release.make import count_classes
+from discreet.release.plans import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
 from discreet.search.lattice import LARGEST_LATTICE, Found, search
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
@@ -88,11 +89,11 @@ def recommend(
     check_plan(plan, policy)
     table = policy.fit(table)
     say("counting equivalence classes")
-    classes = table.engine.count(
-        table, quasi_identifiers=policy.quasi_identifiers, sensitive=policy.sensitive, person=policy.person
-    )
-    models = goals(policy, load_profile(policy.profile), classes)
-    ladders = kept_ladders(hierarchies(policy, classes), plan)
+    left = without_dropped(policy, plan)
+    covered, _ = cover(count_classes(table, left), plan)
+    classes = covered.classes
+    models = goals(left, load_profile(policy.profile), classes)
+    ladders = [covered.priced(ladder) for ladder in kept_ladders(hierarchies(left, classes), plan)]
     problem = make_problem(classes, ladders, models, suppression_limit=FEW, weights=plan.weights)
     found = [*_simple(problem), *_best(problem, say)]
     unique = {(tuple(sorted(one.levels.items())), one.suppressed): one for one in reversed(found)}

@@ -1,0 +1,154 @@
+"""Value and attribute suppression: some values of an attribute, or all, are ``*`` wherever they occur."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.packing import Packing
+from discreet.table.domain import Domain
+from discreet.table.hierarchy import ROOT, Ladder
+from discreet.transform.recoding import NewColumn, Recoding
+
+Codes = NDArray[np.bool_]
+"""Per code of a domain, the null's included, whether it is meant."""
+
+
+def named_values(domain: Domain, texts: Sequence[str]) -> Codes:
+    """Which values are printed as one of the texts, or are the same number.
+
+    >>> named_values(Domain("age", pa.array([30.0, 99.0, 120.0])), ["99", "120.0"])
+    array([False,  True,  True])
+    """
+    wanted = set(texts)
+    found = np.array([label in wanted for label in domain.labels()], dtype=bool)
+    if domain.has_null:
+        found[-1] = False
+    if not domain.is_text:
+        numbers = {number for number in map(_number, texts) if number is not None}
+        found |= np.isin(domain.numbers, list(numbers))
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def rare_values(classes: EquivalenceClasses, name: str, least: int) -> Codes:
+    """Which values of an attribute fewer than ``least`` records have.
+
+    >>> classes = EquivalenceClasses.from_columns({"city": ["a", "a", "a", "b", None]})
+    >>> rare_values(classes, "city", 2)
+    array([False,  True, False])
+    """
+    j = classes.index(name)
+    domain = classes.attributes[j]
+    found = np.bincount(classes.codes[j], weights=classes.records, minlength=domain.size) < least
+    if domain.has_null:
+        found[-1] = False
+    return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Classes of a table some values of which are suppressed before anything is searched.
+
+    In ``classes`` a suppressed value is a null, so that no hierarchy needs or names it; the nulls of such an
+    attribute cannot be told from it and are suppressed with it. ``owner[c]`` is the class there of class ``c``
+    of the ``original``, ``attributes`` are those with suppressed values.
+
+    >>> classes = EquivalenceClasses.from_columns({"city": ["a", "a", "b", "c"]})
+    >>> covered = Covered.of(classes, {"city": np.array([False, True, True])})
+    >>> covered.classes.records, covered.owner, covered.classes.attributes[0].labels()
+    (array([2, 2]), array([0, 1, 1]), ['a', '∅'])
+    """
+
+    original: EquivalenceClasses = field(repr=False)
+    classes: EquivalenceClasses = field(repr=False)
+    owner: NDArray[np.int64] = field(repr=False)
+    attributes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, classes: EquivalenceClasses, gone: Mapping[str, Codes]) -> Covered:
+        """``gone[name]`` says which values of attribute ``name`` are suppressed."""
+        names = tuple(name for name in classes.names if name in gone and gone[name].any())
+        if not names:
+            return cls(classes, classes, np.arange(len(classes)))
+        domains: list[Domain] = []
+        codes: list[NDArray[np.integer]] = []
+        for domain, column in zip(classes.attributes, classes.codes, strict=True):
+            if domain.name not in names:
+                domains.append(domain)
+                codes.append(column)
+                continue
+            left = ~gone[domain.name][: len(domain.values)]
+            place = np.full(domain.size, int(left.sum()), dtype=np.int64)
+            place[: len(left)][left] = np.arange(left.sum())
+            domains.append(Domain(domain.name, domain.values.filter(pa.array(left)), has_null=True))
+            codes.append(place[column])
+        words = Packing.of([domain.size for domain in domains]).pack(codes)
+        # Classes are in the order of their packed codes.
+        owner = np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel()
+        return cls(classes, classes.recoded(domains, codes), owner.astype(np.int64), names)
+
+    def priced(self, ladder: Ladder) -> Ladder:
+        """The ladder on which suppressed values count among the leaves, and cost at every level what the top does."""
+        if ladder.name not in self.attributes:
+            return ladder
+        before = self.original.attributes[self.original.index(ladder.name)]
+        gone = len(before.values) - len(ladder.domain.values)
+        leaves = ladder.leaves + gone
+        null = np.arange(ladder.domain.size) == ladder.domain.null_code
+        steps = [
+            replace(step, shares=np.where(null, 1.0, step.shares * ladder.leaves / leaves))
+            for step in ladder.steps[:-1]
+        ]
+        return replace(ladder, leaves=leaves, steps=(*steps, ladder.steps[-1]))
+
+    def uncovered(self, recoding: Recoding) -> Recoding:
+        """What a recoding of ``classes`` makes of the original's classes, suppressed values as ``*``.
+
+        Records that are written alike must stay so: where one of a group has a suppressed value, the whole
+        group shows ``*``.
+        """
+        if not self.attributes:
+            return recoding
+        groups = recoding.groups()
+        columns = []
+        for domain, codes, column in zip(
+            self.classes.attributes, self.classes.codes, recoding.columns, strict=True
+        ):
+            if domain.name in self.attributes:
+                starred = np.zeros(int(groups.max()) + 1, dtype=bool)
+                starred[groups[codes == domain.null_code]] = True
+                column = _with_root(column, starred[groups])
+            columns.append(replace(column, codes=column.codes[self.owner], shares=column.shares[self.owner]))
+        return replace(
+            recoding, classes=self.original, columns=tuple(columns), kept=recoding.kept[self.owner]
+        )
+
+
+def _with_root(column: NewColumn, starred: NDArray[np.bool_]) -> NewColumn:
+    """The column with ``*`` in some classes; it is text then."""
+    if not starred.any():
+        return column
+    texts = column.texts()
+    places = pa.array(np.where(starred, len(texts), column.codes))
+    cells = pa.concat_arrays([texts, pa.array([ROOT])]).take(places)
+    encoded = cells.dictionary_encode(null_encoding="encode")
+    return replace(
+        column,
+        values=encoded.dictionary,
+        codes=encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32),
+        shares=np.where(starred, 1.0, column.shares),
+    )
