@@ -24,6 +24,7 @@ FOREIGN_NOTE = (
     "and this measure asks what a generalised value may stand for"
 )
 UNLINKED_NOTE = "not defined here: which original record became which released one is not known"
+EMPTY_NOTE = "not defined here: the release has no records"
 NO_HIERARCHY_NOTE = "not defined here: there is no hierarchy to count levels in"
 NO_NUMBERS_NOTE = "not defined here: there is no attribute with numbers"
 

@@ -172,9 +172,9 @@ def _shown(pair: Pair, classes: EquivalenceClasses, names: tuple[str, str]) -> E
         if name in pair.names:
             at = pair.original.index(name)
             keep &= (pair.meanings[at].kinds != SUPPRESSED)[classes.codes[at]]
-    if keep.all():
-        return classes
-    return classes.subset(np.flatnonzero(keep)) if keep.any() else None
+    if not keep.any():
+        return None
+    return classes if keep.all() else classes.subset(np.flatnonzero(keep))
 
 
 def _numbers(meaning: Meaning, released: bool) -> FloatArray:

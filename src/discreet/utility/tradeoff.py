@@ -17,7 +17,7 @@ from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure
 from discreet.utility.crossing import crossed
-from discreet.utility.definition import FOREIGN_NOTE, UNLINKED_NOTE, Definition, Weights
+from discreet.utility.definition import EMPTY_NOTE, FOREIGN_NOTE, UNLINKED_NOTE, Definition, Weights
 from discreet.utility.information import kept_bits
 from discreet.utility.precision import leaf_loss
 
@@ -265,6 +265,8 @@ def igpl(pair: Pair) -> Measure:
     kept = kept_bits(pair)
     if math.isnan(kept):
         return IGPL.undefined(FOREIGN_NOTE)
+    if not pair.released.total:
+        return IGPL.undefined(EMPTY_NOTE)
     sizes = pair.released.sizes(pair.unit)
     people = pair.released.total_persons if pair.unit == "persons" else pair.released.total
     return IGPL(kept / (math.log2(people / int(sizes.min())) + 1.0))
@@ -293,10 +295,10 @@ def sanitisation_degree(pair: Pair, *, weights: Weights = None) -> Measure:
 def _per_sensitive(
     pair: Pair, definition: Definition, measure: Callable[[Histogram], float]
 ) -> tuple[Measure, ...]:
-    return tuple(
-        definition(measure(pair.released.histogram(domain.name)), attribute=domain.name)
-        for domain in pair.released.sensitive
-    )
+    names = [domain.name for domain in pair.released.sensitive]
+    if not pair.released.total:
+        return tuple(definition.undefined(EMPTY_NOTE, attribute=name) for name in names)
+    return tuple(definition(measure(pair.released.histogram(name)), attribute=name) for name in names)
 
 
 def _best_guesses(
