@@ -1,0 +1,401 @@
+"""What a release is still good for: train on it, test on records of the original that were held out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.pair import Pair
+from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.measure import finite, proportion_interval
+from discreet.utility.encoding import Encoder, Floats, Labels, codes_in
+from discreet.utility.learners import CLASSIFIERS, Classifier, check_classifiers, learn
+
+Ints = NDArray[np.int64]
+Metric = Literal["accuracy", "macro-f1", "auc"]
+METRICS: tuple[Metric, ...] = ("accuracy", "macro-f1", "auc")
+
+MAX_ROWS = 50_000
+"""Distinct rows to learn from, and records to test on; more are sampled."""
+REPLICATES = 100
+SOURCE = (
+    "Iyengar, Transforming data to satisfy privacy constraints, KDD 2002; train on the release, test on the "
+    "original: Jordon, Yoon, van der Schaar, ICLR 2019"
+)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, object]:
+        return {"value": finite(self.value), "low": finite(self.low), "high": finite(self.high)}
+
+
+Scores = dict[Metric, Score]
+
+
+@dataclass(frozen=True)
+class Efficacy:
+    """How well one classifier predicts held-out records, by what it learned from.
+
+    ``release``: learned from the release; ``original``: from the original's training records (U_max);
+    ``majority``: always the most frequent label (U_base); ``trivial``: from a release that shows no
+    quasi-identifier. ``tested`` are records.
+    """
+
+    classifier: Classifier
+    label: str
+    labels: int
+    tested: int
+    release: Scores
+    original: Scores
+    majority: Scores
+    trivial: Scores
+    seconds: float = field(default=0.0, compare=False)
+    notes: tuple[str, ...] = ()
+    catalogue: str = "U8"
+    source: str = SOURCE
+
+    def relative(self, metric: Metric = "accuracy") -> float:
+        """What the release kept of what can be learned: (release - base) / (max - base).
+
+        1 is as good as the original, 0 as good as no data, below 0 misleading; NaN if even the original teaches
+        nothing.
+        """
+        base = self.majority[metric].value
+        room = self.original[metric].value - base
+        return (self.release[metric].value - base) / room if room > 1e-9 else float("nan")
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for a layperson."""
+        return (
+            f"Of {self.tested:,} held-out records, {self.release['accuracy'].value:.1%} are predicted rightly by one "
+            f"who learned from the release, {self.original['accuracy'].value:.1%} by one who learned from the "
+            f"original, {self.majority['accuracy'].value:.1%} by always saying the most frequent value."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "classifier": self.classifier,
+            "label": self.label,
+            "labels": self.labels,
+            "tested": self.tested,
+            **{
+                name: {metric: score.to_dict() for metric, score in scores.items()}
+                for name, scores in (
+                    ("release", self.release),
+                    ("original", self.original),
+                    ("majority", self.majority),
+                    ("trivial", self.trivial),
+                )
+            },
+            "relative": {metric: finite(self.relative(metric)) for metric in METRICS},
+            "meaning": self.meaning,
+            "source": self.source,
+            "catalogue": self.catalogue,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+        }
+
+
+def efficacy(
+    pair: Pair,
+    label: str,
+    *,
+    classifiers: Sequence[Classifier] = CLASSIFIERS,
+    test_share: float = 0.3,
+    holdout: EquivalenceClasses | None = None,
+    seed: int = 1,
+) -> tuple[Efficacy, ...]:
+    """Predict a sensitive attribute from the quasi-identifiers: learned from the release, tested on the original.
+
+    relative efficacy = (U_release - U_base) / (U_max - U_base), with U the accuracy, the macro-averaged F1 or the
+    area under the ROC curve (one label against the rest, weighted by frequency). A share of the original's
+    records (of its people, at event level) is held out. If it is known which records became which
+    (``pair.links``), the released counterparts of held-out records are taken out of the release before learning;
+    else a note says that they may be in it. ``holdout`` gives other people to test on; then all of both tables
+    is learned from. Accuracy has Wilson's interval, the others mean ± 1.96 standard deviations over 100
+    resamplings of the held-out records. Numbers with more than 20 values are predicted by quartile.
+    Iyengar 2002; Jordon, Yoon, van der Schaar 2019.
+
+    >>> original = EquivalenceClasses.from_columns(
+    ...     {"smokes": ["yes", "yes", "no", "no"]}, sensitive={"ill": ["y", "n", "y", "n"]}, counts=[40, 10, 10, 40])
+    >>> (found,) = efficacy(Pair.of(original, original), "ill", classifiers=["naive-bayes"])
+    >>> found.tested, found.release == found.original, found.trivial == found.majority, found.relative()
+    (30, True, True, 1.0)
+    """
+    chosen = check_classifiers(classifiers)
+    if not 0.0 < test_share < 1.0:
+        raise InvalidParameter("the test share is not between 0 and 1", remedy="give a share such as 0.3")
+    rng = np.random.default_rng(seed)
+    labels = Labels.of(pair, label)
+    notes = []
+    if labels.binned:
+        notes.append(f"{label} has many numeric values: its quarter is predicted")
+    rows = _rows_of(pair.original, label, labels.original)
+    if holdout is None:
+        held = _held_out(pair.original, label, labels.original, test_share, rng)
+        codes: Sequence[NDArray[np.integer]] = pair.original.codes
+        test = _Rows(rows.classes, rows.labels, held)
+        rest = _Rows(rows.classes, rows.labels, rows.weights - held)
+        if pair.links is None:
+            notes.append(
+                "it is not known which records became which, so records tested on may be in the release"
+            )
+    else:
+        test, codes = _foreign_rows(pair, holdout, label, labels)
+        rest, held = rows, np.zeros_like(rows.weights)
+    test = test.sample(MAX_ROWS, rng, exactly=True)
+    if len(np.unique(test.labels)) < 2 or len(np.unique(rest.labels[rest.weights > 0])) < 2:
+        raise UnsuitableColumn(
+            f"column {label!r} has one value only among the records to learn from or to test on",
+            remedy="name an attribute with at least two values, or hold out another share",
+        )
+    setups = []
+    for one, kept in (
+        (pair, _released_rows(pair, label, labels, rows, held)),
+        (pair.unchanged(), rest),
+        (pair.trivial(), None),
+    ):
+        if kept is None:
+            kept = _released_rows(one, label, Labels.of(one, label), rows, held)
+        drawn = kept.sample(MAX_ROWS, rng)
+        if np.count_nonzero(kept.weights) > MAX_ROWS:
+            notes.append(f"learned from a sample of {MAX_ROWS:,} records")
+        encoder = Encoder.of(one)
+        setups.append(
+            (
+                encoder.released(drawn.classes),
+                drawn,
+                encoder.original([column[test.classes] for column in codes]),
+            )
+        )
+    majority = np.zeros((len(test.classes), labels.count))
+    majority[:, int(np.argmax(np.bincount(rest.labels, rest.weights)))] = 1.0
+    judge = _Judge.of(test, labels.count, rng)
+    base = judge.scores(majority)
+    found = []
+    for name in chosen:
+        started = time.perf_counter()
+        scores = [
+            judge.scores(
+                learn(name, seen, drawn.labels, drawn.weights, count=labels.count, seed=seed).chances(asked)
+            )
+            for seen, drawn, asked in setups
+        ]
+        found.append(
+            Efficacy(
+                name,
+                label,
+                labels.count,
+                round(test.weights.sum()),
+                scores[0],
+                scores[1],
+                base,
+                scores[2],
+                time.perf_counter() - started,
+                tuple(dict.fromkeys(notes)),
+            )
+        )
+    return tuple(found)
+
+
+# ── rows to learn from and to test on ────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Records by class and label."""
+
+    classes: Ints
+    labels: Ints
+    weights: Floats
+
+    def sample(self, most: int, rng: np.random.Generator, *, exactly: bool = False) -> _Rows:
+        """The rows that have records; of more than ``most`` (records, if ``exactly``) as many records at random."""
+        at = np.flatnonzero(self.weights > 1e-9)
+        few = _Rows(self.classes[at], self.labels[at], self.weights[at])
+        if (few.weights.sum() if exactly else len(at)) <= most:
+            return few
+        drawn = rng.multinomial(most, few.weights / few.weights.sum())
+        keep = drawn > 0
+        return _Rows(few.classes[keep], few.labels[keep], drawn[keep].astype(np.float64))
+
+
+def _rows_of(
+    classes: EquivalenceClasses, name: str, label_of: Ints, counts: NDArray[np.number] | None = None
+) -> _Rows:
+    """The records (or ``counts`` of every cell) by class and label."""
+    labels = label_of[classes.sensitive_codes[name]]
+    return _summed(classes.class_of_cell, labels, classes.counts if counts is None else counts)
+
+
+def _summed(classes: NDArray[np.integer], labels: Ints, weights: NDArray[np.number]) -> _Rows:
+    """One row for each class and label."""
+    width = int(labels.max(initial=0)) + 1
+    keys, inverse = np.unique(classes.astype(np.int64) * width + labels, return_inverse=True)
+    return _Rows(keys // width, keys % width, np.bincount(inverse, weights, len(keys)).astype(np.float64))
+
+
+def _held_out(
+    classes: EquivalenceClasses, name: str, label_of: Ints, share: float, rng: np.random.Generator
+) -> Floats:
+    """How many records of each class and label are held out: whole people at event level, else records."""
+    if classes.person_codes is None:
+        counts = np.rint(_rows_of(classes, name, label_of).weights).astype(np.int64)
+        wanted = round(share * counts.sum())
+        return rng.multivariate_hypergeometric(counts, wanted, method="marginals").astype(np.float64)
+    people, person = np.unique(classes.person_codes, return_inverse=True)
+    out = np.zeros(len(people), dtype=bool)
+    out[rng.choice(len(people), size=round(share * len(people)), replace=False)] = True
+    return _rows_of(classes, name, label_of, classes.counts * out[person]).weights
+
+
+def _released_rows(pair: Pair, name: str, labels: Labels, rows: _Rows, held: Floats) -> _Rows:
+    """The release's records by class and label, without the counterparts of those held out.
+
+    Held-out records of an original class are taken from its released classes in proportion, with their label.
+    """
+    histogram = pair.released.histogram(name)
+    code, label = np.nonzero(labels.released)
+    first = np.searchsorted(code, np.arange(len(labels.released) + 1))
+    entry, place = _expanded(first, histogram.values)
+    classes, told = histogram.class_of_entry[entry], label[place]
+    weights = histogram.records[entry] * labels.released[code[place], told]
+    if pair.links is None or not held.any():
+        return _summed(classes, told, weights)
+    links = pair.links
+    order = np.argsort(links.original, kind="stable")
+    first = np.searchsorted(links.original[order], np.arange(len(pair.original) + 1))
+    out = np.flatnonzero(held > 0)
+    row, place = _expanded(first, rows.classes[out])
+    row, place = out[row], order[place]
+    share = links.records[place] / np.bincount(links.original, links.records)[rows.classes[row]]
+    inside = links.released[place] >= 0
+    gone = _summed(links.released[place][inside], rows.labels[row][inside], (held[row] * share)[inside])
+    left = _summed(
+        np.concatenate([classes, gone.classes]),
+        np.concatenate([told, gone.labels]),
+        np.concatenate([weights, -gone.weights]),
+    )
+    # Where labels are generalised a class may not have enough of a label: the others make up for it.
+    due = np.bincount(left.classes, left.weights, len(pair.released)).clip(0.0)
+    clipped = left.weights.clip(0.0)
+    have = np.bincount(left.classes, clipped, len(pair.released))
+    rate = np.divide(due, have, out=np.zeros_like(have), where=have > 0)
+    return _Rows(left.classes, left.labels, clipped * rate[left.classes])
+
+
+def _expanded(first: Ints, at: NDArray[np.integer]) -> tuple[Ints, Ints]:
+    """For each number in ``at`` all places ``first[number]:first[number + 1]``, and which number each is for.
+
+    >>> _expanded(np.array([0, 2, 3]), np.array([1, 0]))
+    (array([0, 1, 1]), array([2, 0, 1]))
+    """
+    sizes = first[at.astype(np.int64) + 1] - first[at]
+    owner = np.repeat(np.arange(len(at)), sizes)
+    start = np.repeat(first[at] - np.cumsum(sizes) + sizes, sizes)
+    return owner, start + np.arange(len(owner))
+
+
+def _foreign_rows(
+    pair: Pair, holdout: EquivalenceClasses, name: str, labels: Labels
+) -> tuple[_Rows, list[Ints]]:
+    """Records of another table by class and label, and its classes in the codes of the original."""
+    codes = []
+    for domain in pair.original.attributes:
+        at = holdout.index(domain.name)
+        codes.append(codes_in(domain, holdout.attributes[at])[holdout.codes[at]])
+    known = codes_in(pair.original.sensitive_domain(name), holdout.sensitive_domain(name))
+    # Labels that the original does not have cannot be predicted rightly: a number of their own, never guessed.
+    label_of = np.where(known < 0, labels.count, labels.original[known])
+    rows = _rows_of(holdout, name, label_of)
+    return rows, codes
+
+
+# ── judging ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """The held-out records, and how often each is in each of the resamplings (the first is the truth)."""
+
+    labels: Ints
+    count: int
+    weights: Floats
+
+    @classmethod
+    def of(cls, test: _Rows, count: int, rng: np.random.Generator) -> _Judge:
+        records = test.weights.sum()
+        drawn = rng.multinomial(round(records), test.weights / records, size=REPLICATES)
+        return cls(test.labels, count, np.vstack([test.weights, drawn]))
+
+    def scores(self, chances: Floats) -> Scores:
+        """Accuracy, macro F1 and AUC of the chances that a classifier gives to each label."""
+        guess = chances.argmax(axis=1)
+        records = float(self.weights[0].sum())
+        right = float(self.weights[0][guess == self.labels].sum())
+        return {
+            "accuracy": Score(right / records, *proportion_interval(right, records)),
+            "macro-f1": _resampled(self._f1(guess)),
+            "auc": _resampled(self._auc(chances)),
+        }
+
+    def _f1(self, guess: Ints) -> Floats:
+        found = []
+        for label in np.unique(self.labels):
+            true, said = self.labels == label, guess == label
+            both = self.weights[:, true & said].sum(axis=1)
+            either = self.weights[:, true].sum(axis=1) + self.weights[:, said].sum(axis=1)
+            found.append(np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0))
+        return np.asarray(np.mean(found, axis=0))
+
+    def _auc(self, chances: Floats) -> Floats:
+        present = [int(label) for label in np.unique(self.labels) if label < self.count]
+        if len(present) == 2 and self.count == 2:
+            present = present[1:]  # both labels have the same curve
+        total = np.zeros(len(self.weights))
+        weight = np.zeros(len(self.weights))
+        for label in present:
+            area, positive = weighted_auc(chances[:, label], self.labels == label, self.weights)
+            total += area * positive
+            weight += positive
+        return np.divide(total, weight, out=np.full_like(total, 0.5), where=weight > 0)
+
+
+def weighted_auc(score: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple[Floats, Floats]:
+    """Area under the ROC curve for each row of weights, and the weight of the positives.
+
+    P(score of a positive > score of a negative) + P(equal) / 2; 1/2 where one kind is missing. Hanley and McNeil,
+    Radiology 143, 1982.
+
+    >>> weighted_auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([False, False, True, True]), np.ones((1, 4)))[0]
+    array([0.875])
+    """
+    order = np.argsort(score, kind="stable")
+    ranked = score[order]
+    # Scores that differ by rounding only are equal.
+    starts = np.flatnonzero(np.append(True, np.diff(ranked) > 1e-12))
+    ups = np.add.reduceat(np.where(positive, weights, 0.0)[:, order], starts, axis=1)
+    downs = np.add.reduceat(np.where(positive, 0.0, weights)[:, order], starts, axis=1)
+    below = np.cumsum(downs, axis=1) - downs / 2
+    gains, up, down = (ups * below).sum(axis=1), ups.sum(axis=1), downs.sum(axis=1)
+    return np.divide(gains, up * down, out=np.full_like(gains, 0.5), where=up * down > 0), up
+
+
+def _resampled(values: Floats) -> Score:
+    """The first value, and 1.96 standard deviations of the others around it."""
+    value, half = float(values[0]), 1.96 * float(values[1:].std(ddof=1))
+    return Score(value, max(value - half, 0.0), min(value + half, 1.0))
