@@ -13,8 +13,10 @@ from discreet.attack.areas import areas_of_interest
 from discreet.attack.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
+from discreet.policy.plan import Method
 from discreet.privacy import KAnonymity
 from discreet.release.pairs import pair_of_recoding
+from discreet.transform.recoding import Recoding
 
 AREAS = {1: ["(1,0)", "(2,0)", "x"], 2: ["(1,0)", "(2,0)", "y", "z", "w"], 3: ["u", "v"]}
 
@@ -109,6 +111,9 @@ def test_a_release_without_persons_is_said() -> None:
 # ── the finding of the study ─────────────────────────────────────────────────────────────────────────
 
 
+METHODS: tuple[Method, ...] = ("optimal", "microaggregation")
+
+
 @pytest.fixture(scope="module")
 def recalls(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], AttackResult]:
     """Attacks on the trips of 15 drivers, by method and k counted in drivers."""
@@ -122,20 +127,20 @@ def recalls(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], A
     table = table.set_column(table.column_names.index("seats"), "seats", table["seats"].cast(pa.string()))
     return {
         (method, k): areas_of_interest(pair_of_recoding(release(table, profile, method, k)), "place")
-        for method in ("optimal", "microaggregation")
+        for method in METHODS
         for k in (2, 3, 5, 15)
     }
 
 
-def release(table: pa.Table, profile: Path, method: str, k: int) -> discreet.transform.recoding.Recoding:  # type: ignore[name-defined]
+def release(table: pa.Table, profile: Path, method: Method, k: int) -> Recoding:
     policy = discreet.Policy.of(
         quasi_identifiers=["engine", "body", "seats"], sensitive=["place"], person="driver"
     ).replace(profile=str(profile))
-    plan = discreet.Plan(method=method)  # type: ignore[arg-type]
+    plan = discreet.Plan(method=method)
     return discreet.anonymize(table, policy.require(KAnonymity(k)), plan=plan).recoding
 
 
-@pytest.mark.parametrize("method", ["optimal", "microaggregation"])
+@pytest.mark.parametrize("method", METHODS)
 def test_recall_falls_with_k_to_nothing(recalls: dict[tuple[str, int], AttackResult], method: str) -> None:
     means = [figures(recalls[method, k])["mean-recall"] for k in (2, 3, 5, 15)]
     assert means == sorted(means, reverse=True)
@@ -157,3 +162,14 @@ def test_generalisation_with_k_of_two_hardly_helps(recalls: dict[tuple[str, int]
     found = recalls["optimal", 2]
     assert found.tries == 15
     assert found.successes >= 14
+
+
+def test_the_table_of_the_documentation(recalls: dict[tuple[str, int], AttackResult]) -> None:
+    page = Path(__file__).parents[2] / "docs" / "explanation" / "attacks-disclosure.md"
+    text = page.read_text(encoding="utf-8")
+    for k in (2, 3, 5):
+        cells = [
+            f"{found.successes:.0f} of {found.tries:.0f}, {figures(found)['mean-recall']:.2f}"
+            for found in (recalls["optimal", k], recalls["microaggregation", k])
+        ]
+        assert f"| {k} | {cells[0]} | {cells[1]} |" in text

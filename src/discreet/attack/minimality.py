@@ -171,10 +171,10 @@ def _split(pair: Pair, links: Links, name: str, state: _State, *, local: bool) -
     order = np.lexsort((below.child, links.released))
     cuts = np.searchsorted(links.released[order], np.arange(len(pair.released) + 1))
     found = _Split(name, [], [], [])
-    for c in range(len(pair.released)):
+    for c in np.unique(links.released[below.child >= 0]).tolist():
         mine = order[cuts[c] : cuts[c + 1]]
         children = below.child[mine]
-        if not len(mine) or children[0] < 0 or links.records[mine].sum() != pair.released.records[c]:
+        if children[0] < 0 or links.records[mine].sum() != pair.released.records[c]:
             continue
         entries = slice(histogram.indptr[c], histogram.indptr[c + 1])
         values = histogram.values[entries].astype(np.int64)
