@@ -125,10 +125,10 @@ def exposed_people(
     pool: NDArray[np.int64],
     right: NDArray[np.float64],
     most: int,
-    how: Literal["fit", "are nearest"] = "fit",
+    how: Literal["fit", "are nearest", "match best"] = "fit",
 ) -> tuple[Exposed, ...]:
     """Those who have the fewest candidates, the surest match first."""
-    one = {"fit": "fits", "are nearest": "is nearest"}[how]
+    one = {"fit": "fits", "are nearest": "is nearest", "match best": "matches best"}[how]
     tried = view.tried[at]
     chance = right / np.maximum(tried, 1)
     order = [int(i) for i in np.lexsort((-chance, pool)) if pool[i] > 0][:most]

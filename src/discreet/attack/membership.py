@@ -74,7 +74,7 @@ def membership(
     """Tell people whose record is in the release from people whose record is not.
 
     The intruder says "in it" of whoever fits at least one released record that shows something. Where the
-    release holds other values than the original, of whoever is nearer to the release than half of all. Members and
+    release holds other values than the original, of the half of all that is nearer to the release. Members and
     others count equally, so that
 
         success rate = (true positives + 1 - false positives) / 2,      baseline 1/2.
@@ -102,8 +102,8 @@ def membership(
         )
     if control is None:
         notes.append(
-            "the control set are the people whom the release leaves out; they may be unusual, which makes the "
-            "attack look stronger than it is against people from outside"
+            "the control set are the people whom the release leaves out; they are unusual, and where all records of "
+            "a combination are left out none of them fits: the attack looks stronger than against people from outside"
         )
     names = known_names(pair, known, others)
     inside = _members(pair, notes)
@@ -226,7 +226,7 @@ def _by_fit(view: View) -> _Side:
 
 
 def _by_distance(own: View, outer: View) -> tuple[_Side, _Side]:
-    """Says "in it" of whoever is nearer to the release than half of all, members and others weighted equally."""
+    """Says "in it" of the half that is nearer to the release, members and others weighted equally."""
     sides = []
     for view in (own, outer):
         at = np.flatnonzero(view.tried)
@@ -235,7 +235,7 @@ def _by_distance(own: View, outer: View) -> tuple[_Side, _Side]:
     pooled = np.concatenate([distance for _, distance in sides])
     order = np.argsort(pooled, kind="stable")
     middle = pooled[order][np.searchsorted(np.cumsum(weights[order]), 1.0 - 1e-9)]
-    members, strangers = (_Side(people, -distance, distance < middle - 1e-9) for people, distance in sides)
+    members, strangers = (_Side(people, -distance, distance <= middle + 1e-9) for people, distance in sides)
     return members, strangers
 
 
