@@ -1,0 +1,230 @@
+"""The page without a browser: what it shows, that it follows jobs and survives a reload, and that it trusts nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from starlette.testclient import TestClient
+
+from conftest import wait_for
+from discreet.policy import load
+from discreet.web.service import Service
+
+IN_HTMX = {"hx-request": "true"}
+NASTY = "<script>alert(1)</script>"
+TABLE = f'id,age,sex,"{NASTY}"\n' + "".join(
+    f'{i},{20 + i % 9},{"fm"[i % 2]},"<img src=x onerror={i % 4}>"\n' for i in range(120)
+)
+
+
+def ended(service: Service, table: str, kind: str) -> str:
+    case = service.cases.get(table)
+
+    def found() -> str | None:
+        job = service.latest(case, kind)
+        return None if job is None or job.active else job.state
+
+    return str(wait_for(found))
+
+
+@pytest.fixture(scope="module")
+def table(client: TestClient, service: Service) -> str:
+    answer = client.post("/api/v1/tables", params={"name": "<b>people.csv"}, content=TABLE)
+    made = str(answer.json()["id"])
+    assert ended(service, made, "audit") == "done"
+    return made
+
+
+def section(client: TestClient, table: str, name: str, **parameters: str) -> str:
+    answer = client.get(f"/case/{table}/section/{name}", params=parameters, headers=IN_HTMX)
+    assert answer.status_code == 200
+    return answer.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "accept", "language"),
+    [
+        ({}, "en", "en"),
+        ({}, "de-AT,en;q=0.5", "de"),
+        ({"lang": "de"}, "en", "de"),
+        ({"lang": "xx"}, "fr", "en"),
+    ],
+)
+def test_the_start_in_the_reader_s_language(
+    client: TestClient, asked: dict[str, str], accept: str, language: str
+) -> None:
+    answer = client.get("/", params=asked, headers={"accept-language": accept})
+    assert f'<html lang="{language}">' in answer.text
+    assert ("Datei hier ablegen" in answer.text) == (language == "de")
+    client.cookies.clear()
+
+
+def test_the_example_leads_to_a_verdict(client: TestClient, service: Service) -> None:
+    answer = client.post("/case/example", data={"table": "visits"})
+    assert answer.status_code == 303
+    table = answer.headers["location"].removeprefix("/case/")
+    # The page can be loaded at any time, also while the table is being read.
+    first = client.get(f"/case/{table}")
+    assert first.status_code == 200
+    assert ended(service, table, "read") == "done"
+    assert ended(service, table, "audit") == "done"
+    shown = client.get(f"/case/{table}", headers={"accept-language": "de"}).text
+    assert "Do not release this table." in shown
+    assert "Was die Spalten sind" in shown
+    assert shown.count('type="radio"') == 6 * len(set(re.findall(r'id="column-(\d+)"', shown)))
+    assert "<svg" in section(client, table, "verdict")
+
+
+def test_a_bad_path_is_told(client: TestClient) -> None:
+    answer = client.post("/case/path", data={"path": "/no/such/file.csv"})
+    assert answer.status_code == 422
+    assert "here is no file file.csv" in answer.text
+    assert "/no/such" not in answer.text
+
+
+def test_nothing_in_the_page_is_inline_or_from_elsewhere(client: TestClient, table: str) -> None:
+    for text in (client.get("/").text, client.get(f"/case/{table}").text):
+        assert re.findall(r"<script(?! src=\"/static/)", text) == []
+        assert re.findall(r"<style|\sstyle=|\son[a-z]+=\"|javascript:", text) == []
+        assert re.findall(r"(?:src|href)=\"(?:https?:)?//", text) == []
+
+
+def test_names_and_values_are_never_markup(client: TestClient, table: str) -> None:
+    for text in (
+        client.get(f"/case/{table}").text,
+        *(section(client, table, n) for n in ("columns", "verdict")),
+    ):
+        assert NASTY not in text
+        assert "<b>" not in text
+        assert "<img" not in text
+    shown = client.get(f"/case/{table}").text
+    assert "&lt;b&gt;people.csv" in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+
+
+def test_a_section_looks_again_only_while_its_job_is_under_way(client: TestClient, table: str) -> None:
+    shown = section(client, table, "verdict")
+    assert "load delay" not in shown
+    assert "case-changed from:body" in shown
+    answer = client.get(f"/case/{table}/section/verdict", params={"follows": "x"})
+    assert answer.headers["hx-trigger"] == "case-changed"
+    assert "hx-trigger" not in client.get(f"/case/{table}/section/verdict").headers
+    answer = client.post(f"/case/{table}/jobs/audit", headers=IN_HTMX)
+    assert "load delay" in answer.text
+    assert "cancel" in answer.text
+    # A reload finds the job again.
+    assert "load delay" in client.get(f"/case/{table}").text
+
+
+def test_cancel_in_the_page(client: TestClient, service: Service, table: str) -> None:
+    client.post(f"/case/{table}/jobs/audit", headers=IN_HTMX)
+    job = service.latest(service.cases.get(table), "audit")
+    assert job is not None
+    answer = client.post(f"/case/{table}/jobs/{job.id}/cancel", headers=IN_HTMX)
+    assert "Cancelled" in answer.text
+    assert "load delay" not in answer.text
+    # The older verdict is still there.
+    assert 'class="words"' in answer.text
+
+
+def test_a_killed_worker_is_told_and_the_page_goes_on(
+    client: TestClient, service: Service, table: str
+) -> None:
+    client.post(f"/case/{table}/jobs/audit", headers=IN_HTMX)
+    job = service.latest(service.cases.get(table), "audit")
+    assert job is not None
+    wait_for(lambda: job.messages)
+    service.jobs._running[job.id].process.kill()
+    assert ended(service, table, "audit") == "failed"
+    assert "stopped by the system (SIGKILL)" in section(client, table, "verdict")
+    client.post(f"/case/{table}/jobs/audit", headers=IN_HTMX)
+    assert ended(service, table, "audit") == "done"
+    assert "SIGKILL" not in section(client, table, "verdict")
+
+
+def test_a_role_by_one_click(client: TestClient, service: Service, table: str) -> None:
+    ended(service, table, "audit")
+    policy = service.cases.get(table).policy_file
+    was = load(policy).column("age")
+    assert was is not None
+    assert "Judge again" not in section(client, table, "verdict")
+    answer = client.post(f"/case/{table}/columns/1/role", data={"role": "insensitive"}, headers=IN_HTMX)
+    assert "chosen by the user" in answer.text
+    assert answer.headers["hx-trigger"] == "case-changed"
+    now = load(policy).column("age")
+    assert now is not None
+    assert now.role == "insensitive"
+    assert "Judge again" in section(client, table, "verdict")
+    # Taken back, the verdict holds again.
+    client.post(f"/case/{table}/columns/1/role", data={"role": was.role}, headers=IN_HTMX)
+    assert "Judge again" not in section(client, table, "verdict")
+    for number, role, status in ((99, "weight", 404), (-1, "weight", 404), (1, "king", 422)):
+        answer = client.post(f"/case/{table}/columns/{number}/role", data={"role": role}, headers=IN_HTMX)
+        assert answer.status_code == status
+        assert "notice" in answer.text
+        assert "<html" not in answer.text
+
+
+def test_the_plan_goes_into_the_policy_and_leaves_the_verdict_alone(
+    client: TestClient, service: Service, table: str
+) -> None:
+    ended(service, table, "audit")
+    given = {"method": "mondrian", "suppression_limit": "0.35", "format": "xlsx"}
+    assert client.post(f"/case/{table}/plan", data=given, headers=IN_HTMX).status_code == 204
+    plan = load(service.cases.get(table).policy_file).plan
+    assert (plan.method, plan.suppression_limit) == ("mondrian", 0.35)
+    assert "Judge again" not in section(client, table, "verdict")
+    assert 'value="mondrian" selected' in section(client, table, "release")
+    assert client.post(f"/case/{table}/plan", data={"method": "magic"}).status_code == 422
+
+
+def test_another_profile_judges_anew(client: TestClient, service: Service, table: str) -> None:
+    answer = client.post(f"/case/{table}/profile", data={"profile": "research-partner-3"}, headers=IN_HTMX)
+    assert "load delay" in answer.text
+    assert ended(service, table, "audit") == "done"
+    assert 'value="research-partner-3" selected' in section(client, table, "verdict")
+    for profile in ("none", "../profiles/open-data", "/etc/passwd"):
+        assert client.post(f"/case/{table}/profile", data={"profile": profile}).status_code == 404
+
+
+def test_a_policy_is_loaded_and_a_bad_one_lists_its_problems(
+    client: TestClient, service: Service, table: str
+) -> None:
+    good = '[columns.age]\nrole = "quasi-identifier"\n'
+    answer = client.post(f"/case/{table}/policy", files={"policy": ("../x.toml", good)}, headers=IN_HTMX)
+    assert answer.status_code == 204
+    assert service.cases.get(table).policy_file.read_text("utf-8") == good
+    bad = '[columns.age]\nrole = "king"\n[columns.sex]\nrole = "queen"\n'
+    answer = client.post(f"/case/{table}/policy", files={"policy": ("x.toml", bad)}, headers=IN_HTMX)
+    assert answer.status_code == 422
+    assert "2 problems" in answer.text
+    assert "king" in answer.text
+    assert service.cases.get(table).policy_file.read_text("utf-8") == good
+    assert client.post(f"/case/{table}/policy", data={"policy": good}).status_code == 404
+
+
+def test_a_report_is_shown_without_any_power(client: TestClient, table: str) -> None:
+    answer = client.get(f"/case/{table}/download/audit-report", params={"show": "1"})
+    policy = answer.headers["content-security-policy"]
+    assert "sandbox" in policy
+    assert "script-src" not in policy
+    assert "content-disposition" not in answer.headers
+
+
+def test_what_does_not_exist(client: TestClient, table: str) -> None:
+    for path in ("/case/none", f"/case/{table}/section/none", f"/case/{table}/download/none", "/case/../x"):
+        assert client.get(path).status_code == 404
+    assert client.post(f"/case/{table}/jobs/none").status_code == 404
+    assert "Back to the start" in client.get("/case/none").text
+
+
+def test_wiping_a_table(client: TestClient, service: Service) -> None:
+    table = client.post("/api/v1/tables", content=TABLE).json()["id"]
+    folder = service.cases.get(table).folder
+    assert client.post(f"/case/{table}/remove").headers["location"] == "/"
+    assert not folder.exists()
+    assert client.get(f"/case/{table}").status_code == 404
