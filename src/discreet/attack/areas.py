@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,29 +48,21 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     """
     refuse_empty(pair.original)
     refuse_empty(pair.released)
+    began = time.perf_counter()
     elements: dict[str, int] = {}
     targets = _People.of(pair.original, sensitive, separator, elements)
     held = _People.of(pair.released, sensitive, separator, elements)
-    fits = _fits(pair)
-    common = targets.shared(np.flatnonzero(targets.sizes), len(elements))
-    guesses: dict[frozenset[bytes], NDArray[np.int64]] = {}
-    recall, precision, known, candidates, guessed = (np.zeros(len(targets.sizes)) for _ in range(5))
     tried = targets.sizes > 0
-    for person in np.flatnonzero(tried).tolist():
-        # The released classes that fit each of the target's classes; people with equal ones have one guess.
-        options = frozenset(
-            found.tobytes() for found in (fits[c] for c in targets.classes(person)) if len(found)
-        )
-        if options not in guesses:
-            alike = _candidates(held, options)
-            guesses[options] = np.append(held.shared(alike, len(elements)), held.people[alike].sum())
-        guess, candidates[person] = guesses[options][:-1], guesses[options][-1]
-        own = targets.set(person)
-        right = int(np.isin(own, guess).sum())
-        recall[person] = right / len(own)
-        guessed[person] = len(guess) > 0
-        precision[person] = right / len(guess) if len(guess) else 0.0
-        known[person] = int(np.isin(own, common).sum()) / len(own)
+    option, fits = _options(pair, targets)
+    found = [_candidates(held, fitting) for fitting in fits]
+    guesses = [held.shared(persons, len(elements)) for persons in found]
+    own = np.maximum(targets.sizes, 1)
+    recall = targets.hits(guesses, option, len(elements)) / own
+    size = np.array([len(guess) for guess in guesses], dtype=np.int64)[option]
+    precision = recall * own / np.maximum(size, 1)
+    candidates = np.array([held.people[persons].sum() for persons in found], dtype=np.int64)[option]
+    common = targets.shared(np.flatnonzero(tried), len(elements))
+    known = targets.hits([common], np.zeros_like(option), len(elements)) / own
     weight = targets.people * tried
     tries = int(weight.sum())
 
@@ -76,7 +70,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
         return float((values * weight).sum() / tries) if tries else 0.0
 
     compromised = recall > 0
-    guessed *= weight
+    guessed = weight * (size > 0)
     return AttackResult(
         "areas-of-interest",
         "K7",
@@ -110,6 +104,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
             ("baseline-mean-recall", mean(known)),
             ("without-candidates", float(weight[tried & (candidates == 0)].sum())),
         ),
+        seconds=time.perf_counter() - began,
         notes=("the release does not tell whose records are whose: each stands for itself",)
         if pair.original.event_level and not pair.released.event_level
         else (),
@@ -164,13 +159,10 @@ class _People:
         who_at, who = _rows(classes.class_of_cell, person, len(classes))
         return cls(people, place_at, place, value_at, value, who_at, who)
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """How many values each person has."""
         return np.diff(self.value_at)
-
-    def set(self, person: int) -> NDArray[np.int64]:
-        return self.value[self.value_at[person] : self.value_at[person + 1]]
 
     def classes(self, person: int) -> NDArray[np.int64]:
         return self.place[self.place_at[person] : self.place_at[person + 1]]
@@ -186,10 +178,19 @@ class _People:
         """The values that all of some persons have."""
         if not len(persons):
             return np.empty(0, dtype=np.int64)
-        counts = np.zeros(elements, dtype=np.int64)
-        for person in persons.tolist():
-            counts[self.set(person)] += 1
-        return np.flatnonzero(counts == len(persons))
+        length = self.sizes[persons]
+        at = np.repeat(self.value_at[persons] - np.cumsum(length) + length, length)
+        values = self.value[at + np.arange(len(at))]
+        return np.flatnonzero(np.bincount(values, minlength=elements) == len(persons))
+
+    def hits(
+        self, guesses: Sequence[NDArray[np.int64]], which: NDArray[np.int64], elements: int
+    ) -> NDArray[np.int64]:
+        """How many values of each person are in the guess made about that person."""
+        told = [guess + number * elements for number, guess in enumerate(guesses)]
+        owner = np.repeat(np.arange(len(self.people)), self.sizes)
+        right = np.isin(which[owner] * elements + self.value, np.concatenate(told) if told else [])
+        return np.bincount(owner[right], minlength=len(self.people))
 
 
 def _rows(
@@ -201,11 +202,40 @@ def _rows(
     return np.searchsorted(keys, np.arange(size + 1) * width), keys % width
 
 
-def _candidates(held: _People, options: frozenset[bytes]) -> NDArray[np.int64]:
+Fits = tuple[NDArray[np.int64], ...]
+"""For each class of a person that fits any, the released classes that fit it."""
+
+
+def _options(pair: Pair, targets: _People) -> tuple[NDArray[np.int64], list[Fits]]:
+    """For each person the number of what the intruder finds, and what that is: people alike have one guess."""
+    numbers: dict[bytes, int] = {}
+    kinds: list[NDArray[np.int64]] = []
+    kind = np.empty(len(pair.original), dtype=np.int64)
+    for c, fitting in enumerate(_fits(pair)):
+        kind[c] = numbers.setdefault(fitting.tobytes(), len(numbers))
+        if kind[c] == len(kinds):
+            kinds.append(fitting)
+    listed: dict[tuple[int, ...], int] = {}
+    of_place = kind[targets.place]
+    single = np.diff(targets.place_at) == 1
+    # One class is the rule, and needs no look at each person.
+    for number in np.unique(of_place[targets.place_at[:-1][single]]).tolist():
+        listed[(number,)] = len(listed)
+    place = np.zeros(len(kinds), dtype=np.int64)
+    place[[number for (number,) in listed]] = list(listed.values())
+    option = np.zeros(len(targets.people), dtype=np.int64)
+    option[single] = place[of_place[targets.place_at[:-1][single]]]
+    for person in np.flatnonzero(~single).tolist():
+        mine = of_place[targets.place_at[person] : targets.place_at[person + 1]]
+        option[person] = listed.setdefault(tuple(np.unique(mine).tolist()), len(listed))
+    return option, [tuple(kinds[number] for number in several if len(kinds[number])) for several in listed]
+
+
+def _candidates(held: _People, fits: Fits) -> NDArray[np.int64]:
     """The released persons who have a record for each of the target's classes."""
     found: NDArray[np.int64] | None = None
-    for option in options:
-        persons = held.inside(np.frombuffer(option, dtype=np.int64))
+    for places in fits:
+        persons = held.inside(places)
         found = persons if found is None else np.intersect1d(found, persons, assume_unique=True)
     return np.empty(0, dtype=np.int64) if found is None else found
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,7 @@ def minimality(
     >>> found.successes, round(found.baseline, 4), round(dict(found.figures)["max-credibility"], 4)
     (7.0, 0.7143, 1.0)
     """
+    began = time.perf_counter()
     need_choice("recoding", recoding, ("auto", "local", "global"))
     need_whole("limit", limit)
     pair.original.sensitive_domain(sensitive)
@@ -87,7 +89,7 @@ def minimality(
     for name in pair.names:
         split = _split(pair, links, name, state, local=scope == "local")
         _conclude(split, state, models, limit, local=scope == "local", domain_size=domain.size)
-    return _result(pair, sensitive, state, ())
+    return replace(_result(pair, sensitive, state, ()), seconds=time.perf_counter() - began)
 
 
 def _testable(pair: Pair, models: Sequence[PrivacyModel], sensitive: str) -> tuple[Links | None, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -64,6 +65,7 @@ class Seen:
     sensitive: str
     pair: Pair | None
     unit: Unit
+    began: float = field(default_factory=time.perf_counter, repr=False, compare=False)
 
     @classmethod
     def of(cls, release: Seeable, sensitive: str, *, unit: Unit | None = None) -> Seen:
@@ -217,5 +219,6 @@ class Seen:
                 ("people-in-fallen-classes", float(people.sum())),
                 *figures,
             ),
+            seconds=time.perf_counter() - self.began,
             notes=notes + (("who is in several classes is tried in each",) if several else ()),
         )
