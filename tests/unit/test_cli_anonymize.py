@@ -224,6 +224,21 @@ def test_starred_records_are_shown(run: Run, people: Path, tmp_path: Path) -> No
     assert rows.to_pylist()[-1] == {"age": "*", "sex": "*", "dx": "a"}
 
 
+def test_suppressed_numbers_show_a_statistic(run: Run, people: Path, tmp_path: Path) -> None:
+    people.write_text(people.read_text() + "120,P. Nr120,95,f,a\n")
+    target, report = tmp_path / "out.csv", tmp_path / "report.html"
+    asked = roles(
+        "--suppressed", "star", "--keep", "age,sex", "--suppressed-numbers", "maximum", "--report", report
+    )
+    told = run("anonymize", people, "-o", target, *asked)
+    assert told.code == 0, told.said
+    assert read_back(target).to_pylist()[-1] == {"age": "34", "sex": "*", "dx": "a"}
+    assert "the maximum of released numbers" in report.read_text()
+    told = run("anonymize", people, "-o", target, *roles("--suppressed-numbers", "mean"))
+    assert told.code == 2
+    assert "--suppressed star" in told.err
+
+
 def test_report_and_recipe_are_written_beside_it(run: Run, people: Path, tmp_path: Path) -> None:
     ways = ["--report", tmp_path / "report.html", "--recipe", tmp_path / "recipe.toml"]
     told = run("anonymize", people, "-o", tmp_path / "out.csv", *ways, *roles())

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from rich.console import Console
@@ -24,7 +24,7 @@ from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy
 from discreet.policy.file import make_model, write_text
-from discreet.policy.plan import METHODS, Plan
+from discreet.policy.plan import METHODS, Numbers, Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.apply import apply as run_apply
@@ -47,6 +47,11 @@ PLAN = [
         "--suppressed",
         type=click.Choice(["drop", "star"]),
         help="Leave suppressed records out, or show them with * (drop).",
+    ),
+    click.option(
+        "--suppressed-numbers",
+        type=click.Choice(get_args(Numbers)),
+        help="What numbers of suppressed records show in place of *: a statistic of those released.",
     ),
     click.option(
         "--person-ids",
@@ -97,6 +102,7 @@ def make_plan(policy: Policy, given: dict[str, Any]) -> Plan:
         ("objective", "objective"),
         ("suppression_limit", "suppression"),
         ("suppressed", "suppressed"),
+        ("suppressed_numbers", "suppressed_numbers"),
         ("person", "person_ids"),
         ("seconds", "seconds"),
         ("sample", "sample"),

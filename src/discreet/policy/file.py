@@ -19,7 +19,7 @@ from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
 from discreet.policy.kpi import Generalised, Kpi
-from discreet.policy.plan import Method, Plan
+from discreet.policy.plan import Method, Numbers, Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
@@ -73,6 +73,7 @@ class _Anonymize(_Strict):
     weights: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     keep: list[str] = Field(default_factory=list)
     suppressed: Literal["drop", "star"] = Plan.suppressed
+    suppressed_numbers: Numbers = Plan.suppressed_numbers
     person: Literal["pseudonymise", "drop"] = Plan.person
     seconds: Annotated[float, Field(gt=0)] = Plan.seconds
     label: str | None = None

@@ -9,6 +9,7 @@ from typing import Literal
 Method = Literal[
     "auto", "optimal", "anytime", "subtree", "local", "mondrian", "clustering", "microaggregation"
 ]
+Numbers = Literal["star", "mean", "median", "mode", "minimum", "maximum"]
 METHODS: tuple[Method, ...] = (
     "auto",
     "optimal",
@@ -27,7 +28,8 @@ class Plan:
 
     ``suppression_limit`` is the largest share of records that may be suppressed; ``weights`` say how much an
     attribute matters (1 if not named); ``keep`` names quasi-identifiers that must stay as they are;
-    ``suppressed`` says whether suppressed records are left out or shown with ``*``; ``person`` whether person
+    ``suppressed`` says whether suppressed records are left out or shown with ``*``, and ``suppressed_numbers``
+    which statistic of the released values their numbers then show in place of ``*``; ``person`` whether person
     ids are replaced by keyed hashes or left out; ``seconds`` limits searches that can stop early; ``label`` is
     the attribute that the ``classification`` objective wants to predict. ``sample`` is the share of rows that
     are drawn (with ``seed``) before anything else is done: who is in the release is then uncertain, too.
@@ -44,6 +46,7 @@ class Plan:
     weights: Mapping[str, float] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
     suppressed: Literal["drop", "star"] = "drop"
+    suppressed_numbers: Numbers = "star"
     person: Literal["pseudonymise", "drop"] = "pseudonymise"
     seconds: float = 60.0
     label: str | None = None

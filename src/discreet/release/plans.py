@@ -51,6 +51,13 @@ def check_plan(plan: Plan, policy: Policy) -> None:
         for name, least in plan.suppress_rare.items()
         if least < 2
     ]
+    if plan.suppressed_numbers != "star" and plan.suppressed == "drop":
+        problems.append(
+            InvalidParameter(
+                f"suppressed_numbers is {plan.suppressed_numbers}, but suppressed records are left out",
+                remedy='say suppressed = "star" (--suppressed star), so that they are shown',
+            )
+        )
     if known and set(known) <= set(plan.drop_attributes):
         problems.append(
             InvalidParameter(

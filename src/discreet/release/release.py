@@ -47,6 +47,8 @@ class Release:
     before: Audit = field(repr=False)
     after: Audit = field(repr=False)
     notes: tuple[str, ...] = ()
+    stand_ins: Mapping[str, object] = field(default_factory=dict, repr=False)
+    """What suppressed records show where it is not ``*`` in all quasi-identifiers."""
 
     @property
     def verdict(self) -> Verdict:
@@ -67,6 +69,8 @@ class Release:
             person=self.policy.person if self.policy.person in rows.column_names else None,
             original=_totals(self.recoding.classes),
             starred=self.plan.suppressed == "star",
+            suppressed=self.suppressed,
+            stand_ins=self.stand_ins,
             blanks_are_nulls=blanks_are_nulls,
         )
 

@@ -346,7 +346,10 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
                 rows.append(("Lower bound of the cost", number(chosen.bound)))
     rows.append(("How good", quality(release)[1]))
     rows.append(("Suppression limit", percent(plan.suppression_limit)))
-    rows.append(("Suppressed records", "are shown with *" if plan.suppressed == "star" else "are left out"))
+    shown = "are shown with *" if plan.suppressed == "star" else "are left out"
+    if release.stand_ins:
+        shown = f"show the {plan.suppressed_numbers} of released numbers, and * elsewhere"
+    rows.append(("Suppressed records", shown))
     if plan.weights:
         weights = (f"{name} {number(weight)}" for name, weight in plan.weights.items())
         rows.append(("Weights", ", ".join(weights)))
@@ -411,8 +414,9 @@ def cautions(release: Release) -> list[str]:
             "not known"
         )
     if release.plan.suppressed == "star" and release.suppressed:
+        told = f"the {release.plan.suppressed_numbers} of released numbers" if release.stand_ins else "*"
         found.append(
-            "Suppressed records are shown with * and form one class of their own; requirements are asked "
+            f"Suppressed records are shown with {told} and form one class of their own; requirements are asked "
             "of the others"
         )
     return found

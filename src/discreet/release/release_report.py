@@ -171,7 +171,7 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
             "Suppressed records",
             before.share(release.suppressed / release.before.rows),
             "The share of records that "
-            + ("are shown with * only" if plan.suppressed == "star" else "the release leaves out")
+            + (_shown(release) if plan.suppressed == "star" else "the release leaves out")
             + f"; at most {plan.suppression_limit:.0%} were allowed.",
             "counted",
         ),
@@ -190,3 +190,9 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
             for title, value, meaning, source in costs
         ),
     ]
+
+
+def _shown(release: Release) -> str:
+    if release.stand_ins:
+        return f"show only the {release.plan.suppressed_numbers} of released numbers, and * elsewhere"
+    return "are shown with * only"

@@ -103,18 +103,29 @@ def verify(
     person: str | None,
     original: Mapping[str, Mapping[str | None, int]],
     starred: bool,
+    suppressed: int = 0,
+    stand_ins: Mapping[str, object] | None = None,
     blanks_are_nulls: bool = False,
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
 
     ``original`` has, per sensitive attribute, how often each value occurs in the original table: distances
     are measured from the distribution of all input records, those included that the release does not show.
-    Records whose quasi-identifiers are all ``*`` are suppressed and asked nothing if ``starred``. Of a text
+    Records whose quasi-identifiers are all ``*`` are suppressed and asked nothing if ``starred``. Where they show
+    ``stand_ins`` instead, a reader cannot tell them from others that have these values: they are asked nothing
+    only if nobody but the ``suppressed`` records looks like that. Of a text
     file most readers take an empty sensitive value for a null; then the two count as one
     (``blanks_are_nulls``).
     """
-    shown = _shown(rows, quasi_identifiers) if starred else rows
     failures: list[str] = []
+    shown = rows
+    if starred:
+        shown = _shown(rows, quasi_identifiers, stand_ins or {})
+        unseen = rows.num_rows - shown.num_rows
+        if unseen < suppressed:
+            failures.append("records that are suppressed show their quasi-identifiers")
+        elif stand_ins and unseen > suppressed:
+            shown = rows
     for name, totals in original.items():
         texts = _texts(rows[name], blanks_are_nulls)
         if min(_left(texts, totals, blanks_are_nulls).values(), default=0) < 0:
@@ -179,13 +190,20 @@ def _left(
     return left
 
 
-def _shown(rows: pa.Table, quasi_identifiers: Sequence[str]) -> pa.Table:
-    """The records of which at least one quasi-identifier is shown."""
+def _shown(rows: pa.Table, quasi_identifiers: Sequence[str], stand_ins: Mapping[str, object]) -> pa.Table:
+    """The records of which at least one quasi-identifier is neither ``*`` nor what stands for it."""
     any_shown = pa.scalar(False)
     for name in quasi_identifiers:
-        starred = pc.fill_null(pc.equal(pc.cast(rows[name], pa.string()), ROOT), False)
-        any_shown = pc.or_(any_shown, pc.invert(starred))
+        forms = pa.array(_forms(stand_ins.get(name, ROOT)), pa.string())
+        told = pc.is_in(pc.cast(rows[name], pa.string()), value_set=forms)
+        any_shown = pc.or_(any_shown, pc.invert(pc.fill_null(told, False)))
     return rows.filter(any_shown) if quasi_identifiers else rows
+
+
+def _forms(value: object) -> list[str]:
+    """The ways in which files print a value."""
+    printed = {str(value), canonical(value), pc.cast(pa.scalar(value), pa.string()).as_py()}
+    return sorted(form for form in printed if form is not None)
 
 
 def _count(
