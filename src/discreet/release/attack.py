@@ -1,0 +1,584 @@
+"""Attack a release: every attack that what is at hand allows, and why the others were not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from time import perf_counter
+from types import MappingProxyType
+from typing import Literal
+
+from discreet.attack.result import AttackResult, Criterion
+from discreet.attack.scenario import Scenario, make_scenario
+from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Pair
+from discreet.engine.read import read
+from discreet.errors import DiscreetError, InvalidParameter, UnknownColumn
+from discreet.policy import Policy
+from discreet.policy.hierarchies import hierarchies
+from discreet.policy.suggest import suggest
+from discreet.privacy import PrivacyModel
+from discreet.release.audit import Audit, Progress, audit
+from discreet.release.legal import Summary, Untested, summarise
+from discreet.release.pairs import count_people, make_pair
+from discreet.release.release import Release
+from discreet.table import Source, Table
+from discreet.table.hierarchy import Hierarchy
+
+Need = Literal["original", "links", "sensitive", "control", "numbers", "hierarchy", "models"]
+
+SINGLING_OUT_SOURCE = (
+    "Article 29 Working Party, Opinion 05/2014 (WP216); sample uniques: Skinner, Elliot 2002"
+)
+
+WHY_NOT: Mapping[Need, str] = MappingProxyType(
+    {
+        "original": "it needs the original table",
+        "links": "it is not known which released record is which of the original",
+        "sensitive": "there is no sensitive attribute",
+        "control": "there is no control group: give a table of people who are not in the release",
+        "numbers": "the sensitive attribute is not a number",
+        "hierarchy": "the sensitive attribute has no hierarchy that says which values are similar",
+        "models": "the policy requires nothing, so an intruder learns nothing from its being met",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an attack is given: classes over all that the scenario takes to be known, but for what is to be found."""
+
+    pair: Pair | None
+    released: EquivalenceClasses
+    scenario: Scenario
+    public: EquivalenceClasses | None
+    control: EquivalenceClasses | None
+    models: tuple[PrivacyModel, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    seed: int
+
+    @property
+    def both(self) -> Pair:
+        assert self.pair is not None, "an attack that needs the original is only run with it"
+        return self.pair
+
+    @property
+    def seen(self) -> Pair | EquivalenceClasses:
+        """The release with its original if that is at hand, else alone."""
+        return self.released if self.pair is None else self.pair
+
+
+Run = Callable[[Setup, str], AttackResult | Iterable[AttackResult]]
+
+
+@dataclass(frozen=True)
+class AttackKind:
+    """One attack: what it asks, what it needs, and how it is run (once for each sensitive attribute, or once)."""
+
+    id: str
+    catalogue: str
+    criterion: Criterion
+    says: str
+    needs: tuple[Need, ...]
+    run: Run = field(repr=False)
+
+    @property
+    def per_sensitive(self) -> bool:
+        return "sensitive" in self.needs
+
+
+def _linkage(setup: Setup, _: str) -> AttackResult:
+    from discreet.attack.linkage import compatible_linkage
+    from discreet.attack.nearest import nearest_linkage
+
+    pair = setup.both
+    chosen = compatible_linkage if pair.truthful else nearest_linkage
+    return chosen(pair, known=setup.scenario.known, targets=setup.public, seed=setup.seed)
+
+
+def _singling_out(setup: Setup, _: str) -> AttackResult:
+    found = _linkage(setup, "")
+    figures = dict(found.figures)
+    alone = figures["singled-out" if "singled-out" in figures else "one-nearest"] * found.tries
+    how = "fits" if "singled-out" in figures else "is nearest to"
+    return replace(
+        found,
+        attack="singling-out",
+        criterion="singling-out",
+        successes=alone,
+        baseline=0.0,
+        meaning=f"Of {found.tries:.0f} people, {alone:.0f} are those whom exactly one record of the release {how}. "
+        f"Without the release nobody can be singled out in it.",
+        source=SINGLING_OUT_SOURCE,
+        figures=(),
+    )
+
+
+def _probabilistic(setup: Setup, _: str) -> AttackResult:
+    from discreet.attack.probabilistic import probabilistic_linkage
+
+    return probabilistic_linkage(
+        setup.both, known=setup.scenario.known, targets=setup.public, seed=setup.seed
+    )
+
+
+def _membership(setup: Setup, _: str) -> AttackResult:
+    from discreet.attack.membership import membership
+
+    return membership(setup.both, control=setup.control, known=setup.scenario.known, seed=setup.seed)
+
+
+def _worst_case(setup: Setup, _: str) -> AttackResult:
+    from discreet.attack.worst_case import worst_case
+
+    return worst_case(setup.both)
+
+
+def _homogeneity(setup: Setup, sensitive: str) -> AttackResult:
+    from discreet.attack.disclosure import homogeneity
+
+    return homogeneity(setup.seen, sensitive)
+
+
+def _background(setup: Setup, sensitive: str) -> AttackResult:
+    from discreet.attack.background import background_knowledge
+
+    return background_knowledge(setup.seen, sensitive)
+
+
+def _skewness(setup: Setup, sensitive: str) -> AttackResult:
+    from discreet.attack.disclosure import skewness
+
+    return skewness(setup.seen, sensitive)
+
+
+def _similarity(setup: Setup, sensitive: str) -> AttackResult:
+    from discreet.attack.proximity import similarity
+
+    return similarity(setup.seen, sensitive, setup.hierarchies[sensitive])
+
+
+def _proximity(setup: Setup, sensitive: str) -> AttackResult:
+    from discreet.attack.proximity import proximity
+
+    return proximity(setup.seen, sensitive)
+
+
+def _inference(setup: Setup, sensitive: str) -> Iterable[AttackResult]:
+    from discreet.attack.inference import attribute_inference
+
+    return attribute_inference(setup.both, sensitive, seed=setup.seed)
+
+
+def _areas(setup: Setup, sensitive: str) -> AttackResult:
+    from discreet.attack.areas import areas_of_interest
+
+    return areas_of_interest(setup.both, sensitive)
+
+
+def _minimality(setup: Setup, sensitive: str) -> AttackResult:
+    from discreet.attack.minimality import minimality
+
+    return minimality(setup.both, setup.models, sensitive)
+
+
+def _downcoding(setup: Setup, _: str) -> AttackResult:
+    from discreet.attack.downcoding import downcoding
+
+    return downcoding(setup.both, setup.models)
+
+
+_ALL = (
+    AttackKind(
+        "singling-out",
+        "K1",
+        "singling-out",
+        "Does exactly one released record fit what the intruder knows about a person?",
+        ("original",),
+        _singling_out,
+    ),
+    AttackKind(
+        "record-linkage",
+        "K1",
+        "linkability",
+        "Which released records fit a person, and is a guess among them right?",
+        ("original",),
+        _linkage,
+    ),
+    AttackKind(
+        "probabilistic-linkage",
+        "K1",
+        "linkability",
+        "Is the released record that agrees best with a person that person's?",
+        ("original", "links"),
+        _probabilistic,
+    ),
+    AttackKind(
+        "membership",
+        "K3",
+        "linkability",
+        "Can it be told whether a person is in the release at all?",
+        ("original",),
+        _membership,
+    ),
+    AttackKind(
+        "worst-case",
+        "K8",
+        "singling-out",
+        "How many released records can be assigned by someone who holds the original?",
+        ("original",),
+        _worst_case,
+    ),
+    AttackKind(
+        "homogeneity",
+        "K2",
+        "inference",
+        "Does everybody in a class have the same sensitive value?",
+        ("sensitive",),
+        _homogeneity,
+    ),
+    AttackKind(
+        "background-knowledge",
+        "K2",
+        "inference",
+        "Is one sensitive value left once another one can be ruled out?",
+        ("sensitive",),
+        _background,
+    ),
+    AttackKind(
+        "skewness",
+        "K2",
+        "inference",
+        "Is a sensitive value much more frequent in a class than in general?",
+        ("sensitive",),
+        _skewness,
+    ),
+    AttackKind(
+        "similarity",
+        "K2",
+        "inference",
+        "Do all sensitive values of a class mean the same kind of thing?",
+        ("sensitive", "hierarchy"),
+        _similarity,
+    ),
+    AttackKind(
+        "proximity",
+        "K2",
+        "inference",
+        "Do the sensitive numbers of a class lie close together?",
+        ("sensitive", "numbers"),
+        _proximity,
+    ),
+    AttackKind(
+        "attribute-inference",
+        "K4",
+        "inference",
+        "Can the sensitive value be predicted by a model learned from the release?",
+        ("sensitive", "original"),
+        _inference,
+    ),
+    AttackKind(
+        "areas-of-interest",
+        "K7",
+        "inference",
+        "Which values of a person follow from what all candidates have in common?",
+        ("sensitive", "original"),
+        _areas,
+    ),
+    AttackKind(
+        "minimality",
+        "K6",
+        "inference",
+        "What follows from knowing that no more was changed than had to be?",
+        ("sensitive", "original", "models"),
+        _minimality,
+    ),
+    AttackKind(
+        "downcoding",
+        "K6",
+        "singling-out",
+        "Which generalised values can be narrowed down again?",
+        ("original", "models"),
+        _downcoding,
+    ),
+)
+
+ATTACKS: Mapping[str, AttackKind] = MappingProxyType({one.id: one for one in _ALL})
+"""Every attack by its name."""
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """What every attack came to, what was not run and why, and what that says of the three legal criteria."""
+
+    source: Source
+    scenario: Scenario
+    results: tuple[AttackResult, ...]
+    untested: tuple[Untested, ...]
+    criteria: tuple[Summary, ...]
+    audit: Audit = field(repr=False)
+    matched: str
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    def result(self, attack: str, target: str | None = None) -> AttackResult:
+        """The result of one attack (on one sensitive attribute)."""
+        for one in self.results:
+            if one.attack == attack and (target is None or one.target == target):
+                return one
+        raise InvalidParameter(
+            f"the attack {attack!r} was not run",
+            remedy="run were: " + ", ".join(dict.fromkeys(one.attack for one in self.results)),
+        )
+
+    @property
+    def exposure(self) -> float:
+        """The largest advantage that an attack gained over its baseline, 0 if none is beyond chance."""
+        return max((one.advantage for one in self.results if one.better_than_baseline), default=0.0)
+
+    def __repr__(self) -> str:
+        # Results hold values of the data, which a traceback or a log must not show.
+        return f"Attacks({self.source.name!r}, {len(self.results)} run, exposure {self.exposure:.3f})"
+
+    def __str__(self) -> str:
+        from discreet.release.terminal_evidence import attacks_as_text
+
+        return attacks_as_text(self)
+
+    def to_dict(self, *, exposed: bool = False) -> dict[str, object]:
+        """Everything as JSON-ready data; the most exposed people only if asked for, as they show values."""
+        results = []
+        for one in self.results:
+            told = one.to_dict()
+            if not exposed:
+                told.pop("exposed")
+            results.append(told)
+        return {
+            "schema": "discreet-attacks-1",
+            "release": self.source.to_dict(),
+            "scenario": {
+                "name": self.scenario.name,
+                "says": self.scenario.preset.says,
+                "known": list(self.scenario.known),
+            },
+            "seed": self.seed,
+            "matched": self.matched,
+            "exposure": self.exposure,
+            "attacks": results,
+            "not_tested": [one.to_dict() for one in self.untested],
+            "criteria": [one.to_dict() for one in self.criteria],
+            "notes": list(self.notes),
+        }
+
+
+def attack(
+    release: object,
+    policy: Policy | None = None,
+    *,
+    original: object | None = None,
+    public: object | None = None,
+    control: object | None = None,
+    scenario: str = "prosecutor",
+    known: Sequence[str] | None = None,
+    attacks: Sequence[str] | None = None,
+    key: str | None = None,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Attacks:
+    """Try what an intruder could still do to a release, made here or elsewhere.
+
+    With the ``original`` all attacks can be judged; without it only those that read the release alone. ``public``
+    is a table about people whom the intruder wants to find (else the people of the original are taken);
+    ``control`` one about people who are not in the release. ``known`` overrides which columns the ``scenario``
+    takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
+    record is which. Everything random follows from ``seed``.
+    """
+    say = progress or (lambda _: None)
+    wanted = _wanted(attacks)
+    if isinstance(release, Release):
+        policy = policy or release.policy
+        table = release.table
+    else:
+        table = release if isinstance(release, Table) else read(release)
+    before = None if original is None else original if isinstance(original, Table) else read(original)
+    notes: list[str] = []
+    if policy is None:
+        policy = suggest(before or table)
+        notes.append("no policy was given: roles were suggested from names and content and should be checked")
+    given = make_scenario(
+        scenario,
+        quasi_identifiers=policy.quasi_identifiers,
+        sensitive=policy.sensitive,
+        availability={c.name: c.rating.availability for c in policy.columns if c.rating is not None},
+        known=known,
+        columns=(before or table).names,
+    )
+    counter = _Counter(table, before, policy, given, key=key)
+    base = counter.setup(public, control, seed)
+    say("auditing the release")
+    judged = audit(table, _present(policy, table), detail="core")
+    results: list[AttackResult] = []
+    untested: list[Untested] = []
+    for kind in wanted:
+        for sensitive in policy.sensitive if kind.per_sensitive else ("",):
+            say(f"attacking: {kind.id}" + (f" on {sensitive}" if sensitive else ""))
+            setup = counter.against(base, sensitive)
+            missing = next((need for need in kind.needs if not _at_hand(need, setup, sensitive)), None)
+            if missing is not None:
+                about = f"{sensitive}: " if sensitive else ""
+                untested.append(Untested(kind.id, kind.criterion, about + WHY_NOT[missing]))
+                continue
+            start = perf_counter()
+            try:
+                found = kind.run(setup, sensitive)
+                listed = (found,) if isinstance(found, AttackResult) else tuple(found)
+            except DiscreetError as error:
+                untested.append(Untested(kind.id, kind.criterion, str(error)))
+                continue
+            each = (perf_counter() - start) / max(len(listed), 1)
+            results += [
+                replace(
+                    one,
+                    scenario=given.name,
+                    target=one.target or sensitive or None,
+                    known=one.known or given.known,
+                    seconds=each,
+                )
+                for one in listed
+            ]
+        if kind.per_sensitive and not policy.sensitive:
+            untested.append(Untested(kind.id, kind.criterion, WHY_NOT["sensitive"]))
+    return Attacks(
+        table.source,
+        given,
+        tuple(results),
+        tuple(untested),
+        summarise(results, untested, judged.measures),
+        judged,
+        counter.matched,
+        seed,
+        (*notes, *counter.notes),
+    )
+
+
+def _wanted(names: Sequence[str] | None) -> list[AttackKind]:
+    if names is None:
+        return list(ATTACKS.values())
+    for name in names:
+        if name not in ATTACKS:
+            close = get_close_matches(name, ATTACKS, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            raise InvalidParameter(
+                f"there is no attack {name!r}", remedy=f"{hint}Attacks are: {', '.join(ATTACKS)}"
+            )
+    return [ATTACKS[name] for name in dict.fromkeys(names)]
+
+
+class _Counter:
+    """Counts a release (and its original) by what an intruder knows, once for each set of columns."""
+
+    def __init__(
+        self, table: Table, original: Table | None, policy: Policy, scenario: Scenario, *, key: str | None
+    ) -> None:
+        self.table, self.original, self.policy, self.scenario, self.key = (
+            table,
+            original,
+            policy,
+            scenario,
+            key,
+        )
+        self._paired = None if original is None else make_pair(original, table, policy, key=key)
+        self.matched = "the original was not given" if self._paired is None else self._paired.matched
+        self.notes: tuple[str, ...] = () if self._paired is None else self._paired.notes
+        self._counted: dict[tuple[str, ...], tuple[Pair | None, EquivalenceClasses]] = {}
+
+    def setup(self, public: object | None, control: object | None, seed: int) -> Setup:
+        if self.original is None and (public is not None or control is not None):
+            raise InvalidParameter(
+                "a public table or a control group can only be used together with the original",
+                remedy="give the original table, too",
+            )
+        known = self.scenario.known
+        return Setup(
+            *self._count(known),
+            self.scenario,
+            _people(public, known),
+            _people(control, known),
+            self.policy.requirements,
+            self._hierarchies(),
+            seed,
+        )
+
+    def against(self, base: Setup, sensitive: str) -> Setup:
+        """The same intruder, who does not know the attribute that is to be found out."""
+        pair, released = self._count(self.scenario.known_against(sensitive))
+        return replace(base, pair=pair, released=released)
+
+    def _count(self, names: tuple[str, ...]) -> tuple[Pair | None, EquivalenceClasses]:
+        if names not in self._counted:
+            self._counted[names] = self._side_by_side(names)
+        return self._counted[names]
+
+    def _side_by_side(self, names: tuple[str, ...]) -> tuple[Pair | None, EquivalenceClasses]:
+        table, policy = self.table, self.policy
+        if self.original is None:
+            released = table.engine.count(
+                table,
+                quasi_identifiers=[name for name in names if name in table.names],
+                sensitive=[n for n in policy.sensitive if n in table.names and n not in names],
+                person=policy.person if policy.person in table.names else None,
+            )
+            return None, released
+        # Which row is which is best told by all columns, however few of them the intruder knows.
+        paired = make_pair(self.original, table, policy, names=names, like=self._paired)
+        return paired.pair, paired.pair.released
+
+    def _hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchies that the policy gives to sensitive attributes."""
+        found: dict[str, Hierarchy] = {}
+        source = self.original or self.table
+        for name in self.policy.sensitive:
+            column = self.policy.column(name)
+            if column is not None and column.hierarchy is not None:
+                own = Policy.of(quasi_identifiers=[name]).generalise({name: column.hierarchy})
+                counted = source.engine.count(source, quasi_identifiers=[name])
+                found[name] = hierarchies(own, counted)[0].hierarchy
+        return found
+
+
+def _people(source: object | None, names: Sequence[str]) -> EquivalenceClasses | None:
+    if source is None:
+        return None
+    table = source if isinstance(source, Table) else read(source)
+    there = [name for name in names if name in table.names]
+    if not there:
+        raise UnknownColumn(names[0], table.names)
+    return count_people(table, there)
+
+
+def _present(policy: Policy, table: Table) -> Policy:
+    """The policy without the columns that a release lacks."""
+    return replace(
+        policy,
+        columns=tuple(column for column in policy.columns if column.name in table.names),
+        requirements=tuple(
+            model for model in policy.requirements if model.sensitive in (None, "*", *table.names)
+        ),
+    )
+
+
+def _at_hand(need: Need, setup: Setup, sensitive: str) -> bool:
+    if need == "original":
+        return setup.pair is not None
+    if need == "links":
+        return setup.pair is not None and setup.pair.links is not None
+    if need == "control":
+        return setup.control is not None
+    if need == "numbers":
+        return setup.released.sensitive_domain(sensitive).is_numeric
+    if need == "hierarchy":
+        return sensitive in setup.hierarchies
+    if need == "models":
+        return bool(setup.models)
+    return bool(sensitive)
