@@ -29,6 +29,18 @@ from discreet.release.schema import AUDIT_SCHEMA
 from discreet.table import DATA_TYPES
 from discreet.table.builders import BUILDERS, parameter_names
 from discreet.table.roles import ROLES
+from discreet.utility import (
+    crossing,
+    dependence,
+    distributions,
+    information,
+    precision,
+    structure,
+    tradeoff,
+    workload,
+)
+from discreet.utility.catalogue import MEASURES as LOSSES
+from discreet.utility.definition import Definition
 
 
 def page(name: str) -> str:
@@ -220,6 +232,33 @@ def test_every_part_of_the_exposure(audits: list[Audit]) -> None:
     assert isinstance(exposure, dict)
     assert set(exposure) - names_in(page("risks.md")) == set()
     assert set(exposure) - names_in(page("json.md")) == set()
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_measure_of_loss_with_its_direction_range_and_source(name: str) -> None:
+    text = (ROOT / "docs" / "explanation" / "utility.md").read_text(encoding="utf-8")
+    row = next((line for line in text.splitlines() if line.startswith(f"| `{name}` |")), None)
+    assert row is not None, f"utility.md has no row for {name}"
+    formula, better, bounds, source = re.split(r"(?<!\\) \| ", row.removesuffix(" |"))[1:]
+    definition = LOSSES[name].definition
+    assert (formula.replace("\\|", "|"), better, bounds.replace("\\|", "|"), source) == (
+        definition.formula,
+        definition.better,
+        definition.bounds,
+        definition.source,
+    )
+
+
+def test_every_measure_of_loss_that_is_documented_exists() -> None:
+    text = (ROOT / "docs" / "explanation" / "utility.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", text, re.MULTILINE)) == set(LOSSES)
+
+
+def test_every_measure_of_loss_is_in_the_catalogue() -> None:
+    modules = [crossing, dependence, distributions, information, precision, structure, tradeoff, workload]
+    found = {one.name for module in modules for one in vars(module).values() if isinstance(one, Definition)}
+    found |= {one.name for one in (*workload.MEDIANS.values(), *workload.MEANS.values())}
+    assert found == set(LOSSES)
 
 
 # ── machines ─────────────────────────────────────────────────────────────────────────────────────────

@@ -33,8 +33,8 @@ NO_NUMBERS_NOTE = "not defined here: there is no attribute with numbers"
 class Definition:
     """A measure by its id: what it means, which way is good, its range, formula and source.
 
-    ``better`` is the direction that a user of the data wants; for what an intruder gains (``kind`` "privacy")
-    the one that protects people. ``full`` is the value of a release that shows no quasi-identifier, if it is
+    ``better`` is the direction that a user of the data wants; for what an intruder gains, the one that protects
+    people. ``full`` is the value of a release that shows no quasi-identifier, if it is
     always the same; one that changes nothing then has 0.
 
     >>> ratio = Definition("ratio", "U1", "share", "lower", "Records left out.", "r / n", "[0, 1]", "Sweeney")

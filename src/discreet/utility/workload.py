@@ -27,13 +27,14 @@ from discreet.utility.distributions import attributes_of
 Aggregate = Literal["count", "sum", "average"]
 AGGREGATES: tuple[Aggregate, ...] = ("count", "sum", "average")
 SANITY = 0.001
-"""The least that an answer is compared with: this share of the records, or of the sum of all absolute numbers."""
+"""The least that an answer is compared with: this share of the records, or of the sum of all absolute numbers,
+and what one record has on average."""
 
 MOST_TEMPLATES = 40
 """Choices of attributes that a workload asks about: queries of one choice share the work of counting."""
 
 _SOURCE = "Xiao and Tao 2006; Cormode et al. 2013; metrics evaluation on car data, 2023, A.1.5"
-_ERROR = "|answer' - answer| / max(|answer|, 0.1 % of |T|)"
+_ERROR = "|answer' - answer| / max(|answer|, 0.1 % of |T|, 1)"
 
 
 def _definition(name: str, what: str, formula: str) -> Definition:
@@ -49,7 +50,7 @@ MEDIANS: dict[Aggregate, Definition] = {
     "sum": _definition(
         "sum-error-median",
         "By how much half of the random questions for a sum are answered wrongly, at most.",
-        "median of the same, with 0.1 % of Σ |x|",
+        "median of the same, with 0.1 % of Σ |x|, at least one mean",
     ),
     "average": _definition(
         "average-error-median",
@@ -144,7 +145,7 @@ def random_workload(
     d of them a share ``selectivity``^(1/d) of its values: neighbouring numbers, or any categories. COUNT, SUM and
     AVG take turns; the latter two are about an attribute with numbers that the query does not restrict, and
     where there is none COUNT takes their place. The relative error is |answer' - answer| / max(|answer|, s),
-    s = 0.1 % of the records, of Σ |x| or of the mean of |x|.
+    s = 0.1 % of the records (at least one), of Σ |x| (at least one mean) or of the mean of |x|.
     Xiao and Tao, "Anatomy", VLDB 2006; Cormode et al., "Empirical privacy and empirical utility", 2013.
 
     >>> from discreet.utility.examples import four_ages
@@ -268,14 +269,15 @@ class _Side:
         heads = [word[starts] for word in words]
         groups = [np.add.reduceat(one[order], starts) for one in weighed]
         known = max(float(weighed[2].sum()), 1.0)
+        least = max(SANITY, 1 / max(classes.total, 1))
         return cls(
             [packing.unpack(heads, at) for at in range(len(names))],
             groups[0],
             groups[1],
             groups[2],
             {
-                "count": SANITY * classes.total,
-                "sum": max(SANITY * float(weighed[3].sum()), 1e-300),
+                "count": least * classes.total,
+                "sum": max(least * float(weighed[3].sum()), 1e-300),
                 "average": max(SANITY * float(weighed[3].sum()) / known, 1e-300),
             },
         )
