@@ -33,7 +33,7 @@ from discreet.table.meaning import KINDS, Meaning
 
 Floats = NDArray[np.float64]
 
-MAX_COLUMNS = 256
+MAX_COLUMNS = 250
 """Columns for categories in all; attributes with many values share what the others leave."""
 MIN_COLUMNS = 4
 NUMBER_BINS = 16

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -19,7 +20,8 @@ Classifier = Literal["logistic-regression", "gradient-boosting", "naive-bayes"]
 CLASSIFIERS: tuple[Classifier, ...] = get_args(Classifier)
 
 THREADS = 1
-TREES = 120
+"""Trees of a few thousand rows gain little from a second one and wait long for it on a busy machine."""
+TREES = 80
 """Trees in all: with many labels each boosting step grows one for every label."""
 
 
@@ -59,7 +61,7 @@ def learn(
     if name == "naive-bayes":
         chosen = csr_array((weights, (np.arange(len(labels)), labels)), shape=(len(labels), count))
         return NaiveBayes.of(features, chosen)
-    return _Fitted(name, _fit(name, features, labels, weights, len(seen), seed), count)
+    return _fit(name, features, labels, weights, count, seed)
 
 
 @dataclass(frozen=True)
@@ -132,22 +134,60 @@ class _Model(Protocol):
 class _Fitted:
     """A model of scikit-learn's, asked for all labels, also those it never saw."""
 
-    name: Classifier
     model: _Model = field(repr=False)
+    layout: _Layout
     count: int
 
     def chances(self, features: Features) -> Floats:
         found = np.zeros((len(features), self.count))
         with limited_threads():
-            found[:, self.model.classes_] = self.model.predict_proba(_rows(self.name, features))
+            found[:, self.model.classes_] = self.model.predict_proba(self.layout.rows(features))
         return found
 
 
-def _rows(name: Classifier, features: Features) -> Floats | csr_array:
-    if name == "logistic-regression":
-        return csr_array(hstack([features.shares, csr_array(features.numbers)], format="csr"))
-    categories = features.shares[:, np.flatnonzero(~features.binned)].toarray()
-    return np.concatenate([features.numbers, categories], axis=1)
+@dataclass(frozen=True)
+class _Layout:
+    """How features become the columns of a model.
+
+    ``linear``: shares and numbers side by side. Trees get numbers, one column for each category whose rows show
+    one value (``whole``: trees split sets of values much faster than columns of shares), shares for the others.
+    """
+
+    linear: bool
+    whole: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, name: Classifier, features: Features) -> _Layout:
+        shares, spans = features.shares, features.spans
+        whole = [
+            not features.binned[start]
+            and shares[:, start:stop].max(axis=1).toarray().min(initial=1.0) > 0.999
+            for start, stop in pairwise(spans)
+        ]
+        return cls(name == "logistic-regression", np.array(whole, dtype=bool))
+
+    def rows(self, features: Features) -> Floats | csr_array:
+        shares = features.shares
+        if self.linear:
+            return csr_array(hstack([shares, csr_array(features.numbers)], format="csr"))
+        # A column that says nothing, for a release that shows nothing.
+        parts = [np.zeros((len(features), 1)), features.numbers]
+        for whole, start, stop in zip(self.whole, features.spans[:-1], features.spans[1:], strict=True):
+            if not features.binned[start]:
+                table = shares[:, start:stop].toarray()
+                parts.append(table.argmax(axis=1)[:, None] if whole else table)
+        return np.concatenate(parts, axis=1)
+
+    def categories(self, features: Features) -> list[int]:
+        """The columns that hold numbers of values."""
+        at, found = 1 + features.numbers.shape[1], []
+        for whole, start, stop in zip(self.whole, features.spans[:-1], features.spans[1:], strict=True):
+            if whole:
+                found.append(at)
+                at += 1
+            elif not features.binned[start]:
+                at += stop - start
+        return found
 
 
 def _fit(
@@ -155,9 +195,9 @@ def _fit(
     features: Features,
     labels: NDArray[np.integer],
     weights: Floats,
-    seen: int,
+    count: int,
     seed: int,
-) -> _Model:
+) -> _Fitted:
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
         from sklearn.exceptions import ConvergenceWarning
@@ -167,23 +207,23 @@ def _fit(
             f"{name} needs scikit-learn", remedy="install the extra: pip install 'discreet[ml]'"
         ) from error
     at = np.flatnonzero(weights > 0)
-    rows = _rows(name, features)[at]
-    if not rows.shape[1]:
-        rows = np.zeros((len(at), 1))
+    layout = _Layout.of(name, features)
+    rows, labels, weights = layout.rows(features.take(at)), labels[at], weights[at]
+    seen = len(np.unique(labels))
     model: _Model
     with limited_threads(), warnings.catch_warnings():
         # Stopping after 200 steps is a choice, not a fault: later steps move the third digit of a chance.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if name == "logistic-regression":
-            model = LogisticRegression(max_iter=200).fit(rows, labels[at], sample_weight=weights[at])
+            model = LogisticRegression(max_iter=200).fit(rows, labels, sample_weight=weights)
         else:
             model = HistGradientBoostingClassifier(
-                max_iter=max(TREES // (1 if seen == 2 else seen), 10),
-                learning_rate=0.1,
+                max_iter=TREES if seen == 2 else max(TREES // seen, 10),
+                categorical_features=layout.categories(features),
                 early_stopping=False,
                 random_state=seed,
-            ).fit(rows, labels[at], sample_weight=weights[at])
-    return model
+            ).fit(rows, labels, sample_weight=weights)
+    return _Fitted(model, layout, count)
 
 
 @contextmanager
