@@ -26,7 +26,9 @@ from discreet.release.release import Release
 from discreet.table import Source, Table
 from discreet.table.hierarchy import Hierarchy
 
-Need = Literal["original", "links", "sensitive", "control", "numbers", "hierarchy", "models"]
+Need = Literal[
+    "original", "links", "sensitive", "control", "numbers", "hierarchy", "models", "several-values", "sets"
+]
 
 SINGLING_OUT_SOURCE = (
     "Article 29 Working Party, Opinion 05/2014 (WP216); sample uniques: Skinner, Elliot 2002"
@@ -40,6 +42,8 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
         "control": "there is no control group: give a table of people who are not in the release",
         "numbers": "the sensitive attribute is not a number",
         "hierarchy": "the sensitive attribute has no hierarchy that says which values are similar",
+        "several-values": "the sensitive attribute has two values: to rule one out is to know the other",
+        "sets": "every person has one value of the sensitive attribute: homogeneity says the same",
         "models": "the policy requires nothing, so an intruder learns nothing from its being met",
     }
 )
@@ -219,7 +223,7 @@ _ALL = (
         "K3",
         "linkability",
         "Can it be told whether a person is in the release at all?",
-        ("original",),
+        ("original", "control"),
         _membership,
     ),
     AttackKind(
@@ -243,7 +247,7 @@ _ALL = (
         "K2",
         "inference",
         "Is one sensitive value left once another one can be ruled out?",
-        ("sensitive",),
+        ("sensitive", "several-values"),
         _background,
     ),
     AttackKind(
@@ -283,7 +287,7 @@ _ALL = (
         "K7",
         "inference",
         "Which values of a person follow from what all candidates have in common?",
-        ("sensitive", "original"),
+        ("sensitive", "original", "sets"),
         _areas,
     ),
     AttackKind(
@@ -437,6 +441,10 @@ def attack(
                 untested.append(Untested(kind.id, kind.criterion, str(error)))
                 continue
             each = (perf_counter() - start) / max(len(listed), 1)
+            for one in listed:
+                if not one.tries:
+                    why = "; ".join(one.notes) or "it found nobody to be tried on"
+                    untested.append(Untested(one.attack, kind.criterion, why))
             results += [
                 replace(
                     one,
@@ -446,6 +454,7 @@ def attack(
                     seconds=each,
                 )
                 for one in listed
+                if one.tries
             ]
         if kind.per_sensitive and not policy.sensitive:
             untested.append(Untested(kind.id, kind.criterion, WHY_NOT["sensitive"]))
@@ -581,4 +590,8 @@ def _at_hand(need: Need, setup: Setup, sensitive: str) -> bool:
         return sensitive in setup.hierarchies
     if need == "models":
         return bool(setup.models)
+    if need == "several-values":
+        return setup.released.sensitive_domain(sensitive).size > 2
+    if need == "sets":
+        return setup.both.original.event_level
     return bool(sensitive)

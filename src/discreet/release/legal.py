@@ -9,7 +9,14 @@ from typing import Literal
 from discreet.attack.result import AttackResult, Criterion
 from discreet.measure import Measure
 
-State = Literal["gives way", "withstood", "not tested"]
+State = Literal["gives way", "weakened", "withstood", "not tested"]
+
+TOLERATED = 0.09
+"""An advantage over chance up to this weakens a criterion, a larger one makes it give way.
+
+0.09 is the chance of re-identification that EMA policy 0070 and Health Canada accept for public releases. Neither
+they nor WP216 name a number for inference; the same one is used, and said.
+"""
 
 CRITERIA: tuple[Criterion, ...] = ("singling-out", "linkability", "inference")
 
@@ -114,14 +121,15 @@ def summarise(
 ) -> tuple[Summary, ...]:
     """The three criteria, each by the attack that got furthest beyond what the intruder had without the release.
 
-    A criterion is said to give way if some attack was better than its baseline, the whole confidence interval
-    counted; to have withstood if attacks were run and none was. Neither speaks of attacks that were not run.
+    A criterion has withstood if attacks were run and none was better than its baseline, the whole confidence
+    interval counted; it is weakened if one was, by an advantage of at most ``TOLERATED``, and gives way beyond that.
+    None of these words speaks of attacks that were not run.
 
     >>> found = AttackResult("homogeneity", "K2", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
     >>> [(one.criterion, one.state) for one in summarise([found], [])]
     [('singling-out', 'not tested'), ('linkability', 'not tested'), ('inference', 'gives way')]
     >>> summarise([found], [])[2].finding
-    'The attack that got furthest (homogeneity) was right about 30 of 100 records, 30% (21.9% to 39.6%); without the release 20% are expected. This is more than chance: the release gives something away.'
+    'The attack that got furthest (homogeneity) was right about 30 of 100 records, 30% (21.9% to 39.6%); without the release 20% are expected. This is more than chance, by more than 9% of what chance leaves: the release gives something away.'
     """
     listed = list(measures)
     found = []
@@ -132,7 +140,7 @@ def summarise(
         found.append(
             Summary(
                 criterion,
-                "not tested" if worst is None else "gives way" if worst.better_than_baseline else "withstood",
+                _state(worst),
                 _finding(worst),
                 worst,
                 tuple(dict.fromkeys(one.attack for one in own)),
@@ -141,6 +149,14 @@ def summarise(
             )
         )
     return tuple(found)
+
+
+def _state(worst: AttackResult | None) -> State:
+    if worst is None:
+        return "not tested"
+    if not worst.better_than_baseline:
+        return "withstood"
+    return "weakened" if worst.advantage <= TOLERATED else "gives way"
 
 
 def _finding(worst: AttackResult | None) -> str:
@@ -153,7 +169,11 @@ def _finding(worst: AttackResult | None) -> str:
         f"without the release {_share(worst.baseline)} are expected. "
     )
     if worst.better_than_baseline:
-        return told + "This is more than chance: the release gives something away."
+        much = f"at most {TOLERATED:.0%}" if worst.advantage <= TOLERATED else f"more than {TOLERATED:.0%}"
+        return (
+            told
+            + f"This is more than chance, by {much} of what chance leaves: the release gives something away."
+        )
     return (
         told
         + "This is not distinguishable from chance: the attacks that were run did not profit from the release."

@@ -20,8 +20,9 @@ from discreet.release.words import number, percent
 
 STATES: dict[State, tuple[str, str]] = {
     "gives way": ("red", "✘"),
+    "weakened": ("yellow", "!"),
     "withstood": ("green", "✔"),
-    "not tested": ("yellow", "?"),
+    "not tested": ("cyan", "?"),
 }
 
 MAIN_LOSSES = (
@@ -177,7 +178,7 @@ def _criteria(found: Attacks) -> RenderableType:
         body.append("\n\n" if at else "")
         body.append(f"{symbol} {one.title}: {one.state}. ", style=f"bold {colour}")
         body.append(f"{one.question}\n{one.finding}")
-    worst = "red" if any(one.state == "gives way" for one in found.criteria) else "green"
+    worst = next(STATES[state][0] for state in STATES if any(one.state == state for one in found.criteria))
     return Panel(body, border_style=worst, expand=False)
 
 
