@@ -82,7 +82,7 @@ def test_the_example_leads_to_a_verdict(client: TestClient, service: Service) ->
 def test_a_bad_path_is_told(client: TestClient) -> None:
     answer = client.post("/case/path", data={"path": "/no/such/file.csv"})
     assert answer.status_code == 422
-    assert "here is no file file.csv" in answer.text
+    assert "there is no file file.csv" in answer.text
     assert "/no/such" not in answer.text
 
 

@@ -1,0 +1,120 @@
+"""The page in a real browser: few interactions to a verdict, nothing from elsewhere, no complaint of the browser."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conftest import Program
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
+PATIENCE = 120_000
+TABLE = "who,age,sex,illness\n" + "".join(
+    f"Person {i},{30 + i % 40},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i % 3]}\n" for i in range(400)
+)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Chromium; absent on a user's machine: say so; absent in CI: that is a failure."""
+    sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else None
+    if not CHROMIUM.exists():
+        reason = f"Chromium is not at {CHROMIUM} (set DISCREET_CHROMIUM to its path)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    if sync_api is None:
+        from playwright import sync_api
+    with sync_api.sync_playwright() as started:
+        running = started.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--headless"]
+        )
+        yield running
+        running.close()
+
+
+def watched(chromium: Browser, running: Program, width: int, scheme: str) -> tuple[Page, list[str]]:
+    """A page that has come in by the printed address, and everything that should not happen in it."""
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    complaints: list[str] = []
+    home = str(running.client.base_url)
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith((home, "data:")) else complaints.append(request.url),
+    )
+    page.goto(running.door)
+    page.wait_for_selector("#drop")
+    assert "token" not in page.url
+    return page, complaints
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_from_a_file_to_a_release(
+    chromium: Browser, program: Callable[..., Program], tmp_path: Path, width: int, scheme: str
+) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text(TABLE, encoding="utf-8")
+    page, complaints = watched(chromium, program(), width, scheme)
+
+    # One interaction to a verdict: choosing the file.
+    page.set_input_files("#file", file)
+    page.wait_for_url(re.compile("/case/"))
+    # A reload during the work finds it again.
+    page.reload()
+    page.wait_for_selector("#verdict .words")
+    assert page.inner_text("#verdict .words") == "Do not release this table."
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    # A role by one click and by the keyboard; the verdict says that it is outdated, and the focus stays.
+    age = page.locator("#role-1-quasi-identifier")
+    age.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#verdict .notice.warn")
+    page.wait_for_function("document.activeElement.id === 'role-1-sensitive'")
+    page.locator("#role-1-quasi-identifier").check(force=True)
+    page.wait_for_selector("#verdict .notice.warn", state="detached")
+
+    page.click("#anonymize")
+    page.wait_for_selector("#release .words")
+    page.wait_for_selector("#downloads a[href$='/download/release']")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    with page.expect_download() as started:
+        page.click("#downloads a[href$='/download/release']")
+    assert started.value.suggested_filename == "people-release.csv"
+    assert Path(started.value.path()).read_text(encoding="utf-8").startswith('"age","sex","illness"\n')
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_file_that_is_no_table_is_told_in_place(
+    chromium: Browser, program: Callable[..., Program], tmp_path: Path
+) -> None:
+    page, complaints = watched(chromium, program("--max-size", "1K"), 1280, "light")
+    large = tmp_path / "large.csv"
+    large.write_text("a,b\n" * 1000, encoding="utf-8")
+    page.set_input_files("#file", large)
+    page.wait_for_selector("#notice .notice")
+    assert "larger" in page.inner_text("#notice")
+    empty = tmp_path / "empty.csv"
+    empty.touch()
+    page.set_input_files("#file", empty)
+    page.wait_for_selector("#columns .notice.bad")
+    assert "empty.csv is empty" in page.inner_text("#columns")
+    assert complaints == []
+    page.context.close()
