@@ -51,14 +51,13 @@ def recoded(codes: dict[str, np.ndarray], blocks: int, rng: np.random.Generator)
         if size > 50:
             width = (way + 1) * (6 if size < 100 else 60)
             low = (values + seed) // width * width - seed
-            low = np.maximum(low, 0)
             key = low * 1000 + width
             labels = {int(k): f"[{k // 1000}, {k // 1000 + k % 1000 - 1}]" for k in np.unique(key)}
         else:
             pair = values - (values + seed) % 2
-            key = np.where(way == 0, values, np.where(way == 1, 1000 + pair, 5000))
+            key = np.where(way == 0, values, np.where(way == 1, 1001 + pair, 5000))
             labels = {
-                int(k): "*" if k == 5000 else f"v{k}" if k < 1000 else f"{{v{k - 1000}, v{k - 999}}}"
+                int(k): "*" if k == 5000 else f"v{k}" if k < 1000 else f"{{v{k - 1001}, v{k - 1000}}}"
                 for k in np.unique(key)
             }
         keys = np.array(sorted(labels))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 AT_MOST = 2_000
 """So many people are attacked; of more, a sample."""
-PAIRS = 2_000_000
+PAIRS = 1_000_000
 """About so many pairs of a person and a released combination are compared; fewer people, if there were more."""
 DRAWN = 20_000
 """Pairs drawn at random to see how often people agree by chance."""
@@ -58,7 +58,7 @@ def probabilistic_linkage(
     for it), *near* (a number within a tenth of the range), or *else*; a suppressed value says nothing. The weight
     of a pair is the sum over attributes of log2(m / u): how often the level occurs among records of the same
     person (m, from how coarse the release is, with 2 % errors) and among any two (u, counted on drawn pairs).
-    Compared are pairs that agree on one of the two most selective attributes. Ties are shared, so successes are expected right guesses as in
+    Compared are pairs that agree on the most selective attributes, in two ways. Ties are shared, so successes are expected right guesses as in
     `compatible_linkage`; values that were changed lower the weight instead of ruling a record out.
     Needs the extra ``linkage``. Fellegi, Sunter, "A theory for record linkage", JASA 64, 1969.
     """
@@ -101,7 +101,8 @@ def probabilistic_linkage(
         seconds=time.perf_counter() - began,
         notes=(
             *notes_of(pair, whole, view, targets is not None),
-            f"compared were pairs that agree on {' or '.join(view.names[j] for j in levels.blocks)}",
+            "compared were pairs that agree on "
+            + ", or on ".join(" and ".join(view.names[j] for j in block) for block in levels.blocks),
         ),
     )
 
@@ -127,10 +128,11 @@ class _Levels:
         any_released = rng.integers(0, len(view.released), DRAWN)
         self.chance = [self._shares(self._of(j, target, released)) for j in range(len(view.names))]
         self.bounds = [self._bounds(j) for j in range(len(view.names))]
-        agree = np.array([self._inside(j, target, any_released).mean() for j in range(len(view.names))])
-        # Two ways to be compared: one changed value must not keep a record out.
-        self.blocks = [int(j) for j in np.argsort(np.where(agree > 0, agree, 2.0), kind="stable")[:2]]
-        self.share = float(max(agree[self.blocks].sum(), 1 / DRAWN))
+        agree = np.array([self._inside(j, target, any_released) for j in range(len(view.names))])
+        order = [int(j) for j in np.argsort(-agree.mean(axis=1), kind="stable")[::-1] if agree[j].any()]
+        # Two ways to be compared, on different attributes: one changed value must not keep a record out.
+        self.blocks = [tuple(order[:2]), tuple(order[2:4])] if len(order) > 3 else [(j,) for j in order[:2]]
+        self.share = max(sum(float(agree[list(one)].all(axis=0).mean()) for one in self.blocks), 1 / DRAWN)
 
     def hidden(self, j: int) -> NDArray[np.bool_]:
         return np.asarray(self.view.meanings[j].kinds == KINDS.index("suppressed"))
@@ -269,8 +271,10 @@ def _linker(view: View, levels: _Levels, at: NDArray[np.int64]) -> Linker:
             made.append(one.configure(u_probability=u, m_probability=m, label_for_charts=LEVELS[level]))
         comparisons.append(library.CustomComparison(made, output_column_name=f"a{j}"))
     blocks: list[BlockingRuleCreator | dict[str, Any]] = [
-        block_library.CustomRule(f"l.a{j}_rank >= r.a{j}_low AND l.a{j}_rank < r.a{j}_high")
-        for j in levels.blocks
+        block_library.CustomRule(
+            " AND ".join(f"l.a{j}_rank >= r.a{j}_low AND l.a{j}_rank < r.a{j}_high" for j in block)
+        )
+        for block in levels.blocks
     ]
     database = DuckDBAPI()
     database.duckdb_con.execute("SET autoinstall_known_extensions = false")
