@@ -243,3 +243,9 @@ def test_advice_counts_with_what_is_suppressed() -> None:
 def test_a_goal_out_of_reach_stays_out_of_reach() -> None:
     with pytest.raises(GoalUnreachable):
         anonymize(TWELVE, POLICY.require(KAnonymity(13)), plan=Plan(suppress_attributes=("age",)))
+
+
+def test_the_only_value_of_a_column_is_suppressed_too() -> None:
+    rows = pa.table({"city": ["a"] * 3})
+    policy = Policy.of(quasi_identifiers=["city"], require=[KAnonymity(3)], profile="research-partner-3")
+    assert cells(anonymize(rows, policy, plan=Plan(suppress_values={"city": ("a",)})), "city") == ["*"] * 3

@@ -20,9 +20,10 @@ from discreet.release.release import Release
 from discreet.search.methods import Chosen
 from discreet.search.partition_space import held, on_groups
 from discreet.table import Table
+from discreet.table.domain import Domain
 from discreet.table.hierarchy import ROOT
 from discreet.transform.recipe import Recipe
-from discreet.transform.recoding import NewColumn, Recoding
+from discreet.transform.recoding import NewColumn, Recoding, with_null
 from discreet.transform.stand_in import with_stand_in
 
 
@@ -142,7 +143,7 @@ def _new_values(
         for domain, column, codes in zip(
             recoding.classes.attributes, recoding.columns, recoding.classes.codes, strict=True
         )
-        if not _unchanged(column, codes, domain.values)
+        if not _unchanged(column, codes, domain)
     }
     if plan.suppressed == "drop" or recoding.kept.all():
         return {name: column.per_class() for name, column in changed.items()}, recoding.kept, {}
@@ -189,6 +190,5 @@ def _stands_apart(recoding: Recoding, shown: Mapping[str, pa.Array], models: Seq
     return bool(held(on_groups(models), recoding.classes, owner, int(owner.max()) + 1)[0])
 
 
-def _unchanged(column: NewColumn, codes: NDArray[np.integer], values: pa.Array) -> bool:
-    same_type: bool = column.values.type == values.type
-    return same_type and len(column.codes) == len(codes) and bool((column.codes == codes).all())
+def _unchanged(column: NewColumn, codes: NDArray[np.integer], domain: Domain) -> bool:
+    return bool(column.values.equals(with_null(domain)) and (column.codes == codes).all())
