@@ -318,8 +318,10 @@ def _asked(model: Model, features: Features, weights: Floats, asked: Features, s
         return NaiveBayes.of(features, weights).chances(asked)
     rows, told = np.nonzero(weights > 1e-9)
     if len(rows) > MAX_ROWS:
-        some = np.sort(np.random.default_rng(seed).choice(len(rows), size=MAX_ROWS, replace=False))
-        rows, told = rows[some], told[some]
+        # Whole people: some of their values without the others would teach what nobody released.
+        share = MAX_ROWS / len(rows)
+        chosen = np.random.default_rng(seed).random(len(weights)) < share
+        rows, told = rows[chosen[rows]], told[chosen[rows]]
     learned = learn(model, features.take(rows), told, weights[rows, told], count=weights.shape[1], seed=seed)
     parts = [
         learned.chances(asked.take(np.arange(start, min(start + MAX_ROWS, len(asked)))))

@@ -251,6 +251,11 @@ class _View:
     def of(cls, meaning: Meaning, records: Floats) -> _View:
         shown = (records > 0) & (meaning.kinds != _SUPPRESSED)
         mass = meaning.spread(np.ones(meaning.original.size), np.where(shown, records, 0.0))[meaning.code_at]
+        numbers = meaning.original.numbers[meaning.code_at]
+        replaced = np.flatnonzero(shown & (meaning.sizes == 0) & ~np.isnan(meaning.centre))
+        if meaning.numeric and len(replaced):
+            near = _nearest(numbers[~np.isnan(numbers)], meaning.centre[replaced])
+            mass = mass + _totals(near, records[replaced], len(mass))
         # Values that are shown nowhere still need a share inside a value that stands for nothing else.
         mass = mass + max(mass.sum(), 1.0) * 1e-6 / max(len(mass), 1)
         owner = _owner(meaning)
@@ -264,7 +269,10 @@ class _View:
         np.subtract.at(steps, meaning.stops, keys[owner])
         marks = np.cumsum(steps[:-1])
         if meaning.numeric:
-            marks[np.isnan(meaning.original.numbers[meaning.code_at])] += np.uint64(1)
+            marks[np.isnan(numbers)] += np.uint64(1)
+            if len(replaced):
+                # Means and noise tell all numbers apart, though they cover none.
+                marks = np.arange(len(marks), dtype=np.uint64)
         _, first, block = np.unique(marks, return_index=True, return_inverse=True)
         in_order = np.empty(len(first), dtype=np.int64)
         in_order[np.argsort(first)] = np.arange(len(first))

@@ -21,6 +21,9 @@ CLASSIFIERS: tuple[Classifier, ...] = get_args(Classifier)
 
 THREADS = 1
 """Trees of a few thousand rows gain little from a second one and wait long for it on a busy machine."""
+LEAF = 20
+"""Records in a leaf, at least."""
+MOST_COPIES = 50_000
 TREES = 80
 """Trees in all: with many labels each boosting step grows one for every label."""
 
@@ -52,7 +55,7 @@ def learn(
 ) -> Learned:
     """Learn the label of rows that stand for ``weights`` records each; labels are below ``count``.
 
-    Naive Bayes: P(label) Π P(value | label) with Laplace's rule, on the shares. Logistic regression: on shares
+    Naive Bayes: P(label) Π P(value | label), on the shares. Logistic regression: on shares
     and numbers, with an L2 penalty of 1. Gradient boosting: trees on histograms, numbers and shares of categories.
     """
     seen = np.unique(labels[weights > 0])
@@ -68,8 +71,9 @@ def learn(
 class NaiveBayes:
     """Naive Bayes over shares: log P(s) + Σ_groups share log P(group | s).
 
-    P(group | s) = (records of s in the group + 1 / groups) / (records of s + 1). A generalised value counts with
-    its shares, in learning as in judging.
+    P(group | s) = (records of s in the group + P(group)) / (records of s + 1), so that where values and groups have
+    nothing to do with each other nothing is learned. A generalised value counts with its shares, in learning as
+    in judging.
 
     >>> from discreet.classes import EquivalenceClasses
     >>> from discreet.classes.pair import Pair
@@ -90,18 +94,17 @@ class NaiveBayes:
         """From the records that each row has of each label, which may be fractions."""
         counts = (features.shares.T @ csr_array(weights)).toarray()
         records = np.asarray(weights.sum(axis=0), dtype=np.float64).ravel()
-        widths = np.diff(features.spans)
-        smoothed = counts + np.repeat(1 / np.maximum(widths, 1), widths)[:, None]
+        total = float(records.sum())
+        if total <= 0:
+            return cls(np.zeros(len(records)), np.zeros_like(counts))
+        usual = counts.sum(axis=1, keepdims=True) / total
+        # A group that nobody is in says nothing about anybody.
+        smoothed = np.where(usual > 0, counts + usual, records + 1.0)
         with np.errstate(divide="ignore"):
-            prior = np.log(records / records.sum())
-        return cls(prior, np.log(smoothed / (records + 1.0)))
-
-    def likelihoods(self, features: Features) -> Floats:
-        """log P(row | s), up to a constant per row."""
-        return np.asarray(features.shares @ self.logs)
+            return cls(np.log(records / total), np.log(smoothed / (records + 1.0)))
 
     def chances(self, features: Features) -> Floats:
-        return softmax(self.prior + self.likelihoods(features))
+        return softmax(self.prior + np.asarray(features.shares @ self.logs))
 
 
 def softmax(logs: Floats) -> Floats:
@@ -217,13 +220,30 @@ def _fit(
         if name == "logistic-regression":
             model = LogisticRegression(max_iter=200).fit(rows, labels, sample_weight=weights)
         else:
+            copies = _copies(weights)
+            rows, labels, weights = (
+                np.repeat(one, copies, axis=0) for one in (rows, labels, weights / copies)
+            )
             model = HistGradientBoostingClassifier(
+                min_samples_leaf=LEAF,
                 max_iter=TREES if seen == 2 else max(TREES // seen, 10),
                 categorical_features=layout.categories(features),
                 early_stopping=False,
                 random_state=seed,
             ).fit(rows, labels, sample_weight=weights)
     return _Fitted(model, layout, count)
+
+
+def _copies(weights: Floats) -> NDArray[np.int64]:
+    """How often a row is repeated: trees want so many rows in a leaf, but mean records.
+
+    >>> _copies(np.array([0.5, 3.0, 100.0]))
+    array([ 1,  3, 20])
+    """
+    most = LEAF
+    while most > 1 and np.minimum(np.ceil(weights), most).sum() > MOST_COPIES:
+        most //= 2
+    return np.clip(np.ceil(weights), 1, most).astype(np.int64)
 
 
 @contextmanager
