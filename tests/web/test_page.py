@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from conftest import wait_for
 from discreet.policy import load
-from discreet.web.service import Service
+from discreet.web.service import KEPT_RESULTS, Service
 
 IN_HTMX = {"hx-request": "true"}
 NASTY = "<script>alert(1)</script>"
@@ -228,3 +228,17 @@ def test_wiping_a_table(client: TestClient, service: Service) -> None:
     assert client.post(f"/case/{table}/remove").headers["location"] == "/"
     assert not folder.exists()
     assert client.get(f"/case/{table}").status_code == 404
+
+
+def test_old_results_are_forgotten(client: TestClient, service: Service) -> None:
+    table = client.post("/api/v1/tables", content=TABLE).json()["id"]
+    ended(service, table, "audit")
+    case = service.cases.get(table)
+    for _ in range(KEPT_RESULTS):
+        client.post(f"/case/{table}/jobs/audit", data={"detail": "core"}, headers=IN_HTMX)
+        assert ended(service, table, "audit") == "done"
+    kept = [job for job in service.jobs_of(case) if job.kind == "audit"]
+    assert len(kept) == KEPT_RESULTS
+    assert {path.name for path in (case.folder / "jobs").glob("audit-*")} == {
+        job.task.out.name for job in kept
+    }

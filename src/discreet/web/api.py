@@ -81,7 +81,7 @@ class PolicyState(BaseModel):
 
 
 def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": ErrorInfo} for status in (401, 403, 421, *statuses)}
+    return {status: {"model": ErrorInfo} for status in (400, 401, 403, 421, *statuses)}
 
 
 Formulas = Annotated[
@@ -111,7 +111,7 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
         status_code=201,
         tags=["tables"],
         summary="Upload a table",
-        responses=_errors(400, 413, 422, 507),
+        responses=_errors(413, 422, 507),
         openapi_extra={
             "requestBody": {
                 "required": True,

@@ -29,6 +29,8 @@ from discreet.web.refusals import Refusal, not_found
 from discreet.web.settings import Settings
 from discreet.web.worker import Task
 
+KEPT_RESULTS = 3
+"""So many results of a kind of job are kept, the newest ones."""
 ExampleName = Literal["residents", "visits"]
 
 
@@ -203,9 +205,17 @@ class Service:
             for name in ("columns.json", "policy.toml"):
                 if (job.task.out / name).exists():
                     os.replace(job.task.out / name, case.folder / name)
+        self._prune(case, job.kind)
         following = self.kinds[job.kind].then
         if following is not None and not problems(case):
             self.start(case, following)
+
+    def _prune(self, case: Case, kind: str) -> None:
+        """Forget what has been overtaken twice: releases can be large."""
+        done = [job for job in self.jobs_of(case) if job.kind == kind and job.state == "done"]
+        for job in done[: 1 - KEPT_RESULTS]:
+            self._of_case[case.id].remove(job)
+            shutil.rmtree(job.task.out, ignore_errors=True)
 
     def jobs_of(self, case: Case) -> list[Job]:
         """All jobs of a case, the oldest first."""
