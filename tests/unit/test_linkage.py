@@ -205,6 +205,17 @@ def test_membership_needs_people_who_are_not_in_the_release() -> None:
     assert "leaves out" in result.notes[0]
 
 
+def test_at_event_level_a_lost_record_is_not_a_person_who_left() -> None:
+    rows = ENOUGH + 1
+    before = classes({"day": list(range(rows))}, person=[1] * rows)
+    after = classes({"day": ["0"]}, person=[1])
+    gone = Links(np.arange(rows), np.array([0] + [-1] * ENOUGH), np.ones(rows, dtype=np.int64))
+    assert left_out(Pair.of(before, after, links=gone)) is None
+    result = worst_case(Pair.of(before, after, links=gone))
+    # One released record, one person it may belong to.
+    assert (result.tries, result.successes, result.unit, result.baseline) == (1, 1, "persons", 1)
+
+
 def test_probabilistic_linkage_tolerates_a_changed_value() -> None:
     pytest.importorskip("splink")
     before = {"age": [20, 30, 60, 80], "sex": ["f", "m", "f", "m"], "town": ["a", "b", "c", "d"]}

@@ -45,7 +45,8 @@ def left_out(pair: Pair) -> EquivalenceClasses | None:
     >>> left_out(pair=Pair.of(original, original)) is None
     True
     """
-    if pair.links is None:
+    # At event level links name records: who lost one may still be in the release with others.
+    if pair.links is None or pair.original.event_level:
         return None
     gone = pair.links.released < 0
     records = np.bincount(
