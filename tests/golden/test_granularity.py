@@ -60,7 +60,7 @@ def test_mondrian_with_sets_and_intervals(adult: Adult, mode: Mode, at_least: fl
 @pytest.mark.data
 def test_local_recoding_with_hierarchies(adult: Adult) -> None:
     classes, ladders = adult
-    found = local_recoding(make_problem(classes, ladders, [KAnonymity(5)]))
+    found = local_recoding(make_problem(classes, ladders, [KAnonymity(5)], suppression_limit=0.0))
     assert found.suppressed_records == 0
     assert KAnonymity(5).satisfied(found.regrouped())
-    assert granularity(found, ladders) >= 0.946  # ARX reaches 0.9388
+    assert granularity(found, ladders) >= 0.9485  # ARX reaches 0.9388

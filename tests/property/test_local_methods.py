@@ -98,7 +98,7 @@ METHODS: dict[str, Method] = {
     "relaxed": lambda c, m: mondrian(c, m, mode="relaxed"),
     "strict, ladders": lambda c, m: mondrian(c, m, mode="strict", ladders=ladders(c)),
     "hierarchy": lambda c, m: mondrian(c, m, ladders=ladders(c), style="hierarchy"),
-    "local": lambda c, m: local_recoding(make_problem(c, ladders(c), m)),
+    "local": lambda c, m: local_recoding(make_problem(c, ladders(c), m, suppression_limit=0.0)),
 }
 
 
@@ -198,3 +198,27 @@ def test_no_loss_is_above_that_of_the_whole_table(rows: list[Row]) -> None:
         found = METHODS[method](classes, [KAnonymity(2)])
         if found.kept.all():
             assert (found.shares <= whole.shares + 1e-12).all()
+
+
+@pytest.mark.parametrize("asked", REQUIREMENTS)
+@given(
+    rows=ROWS,
+    persons=st.booleans(),
+    limit=st.sampled_from([0.1, 0.3, 1.0]),
+    weight=st.sampled_from([0.2, 1.0]),
+)
+def test_local_recoding_suppresses_within_the_limit_and_holds_by_itself(
+    asked: str, rows: list[Row], persons: bool, limit: float, weight: float
+) -> None:
+    classes, models = counted(rows, persons=persons), REQUIREMENTS[asked]
+    problem = make_problem(
+        classes, ladders(classes), models, suppression_limit=limit, suppression_weight=weight
+    )
+    found = local_recoding(problem)
+    if not found.kept.any() or not all(model.monotone for model in models):
+        return
+    assert found.suppressed_records <= limit * classes.total
+    shown = found.shown(found.kept).classes
+    for model in models:
+        if not model.needs_attributes and getattr(model, "given", None) is None:
+            assert model.holds(shown).all()

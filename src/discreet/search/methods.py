@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -75,8 +75,12 @@ def _subtree(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.local import local_recoding
 
-    found = part_by_part(problem, lambda part: local_recoding(part, progress=say))
-    return _measured(problem, found, "local", why)
+    def run(part: Problem) -> Recoding:
+        # Of several parts none knows how much of the limit the others use.
+        alone = part if part is problem else replace(part, suppression_limit=0.0)
+        return local_recoding(alone, progress=say)
+
+    return _measured(problem, part_by_part(problem, run), "local", why)
 
 
 def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
