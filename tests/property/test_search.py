@@ -30,9 +30,9 @@ from discreet.privacy import (
     WorstGroupProtection,
     XYPrivacy,
 )
-from discreet.search import parts
 from discreet.search.anytime import search_anytime
 from discreet.search.lattice import search, walk
+from discreet.search.parts import bound_by_parts, growing_bounds
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
 from discreet.search.run import Found
 from discreet.utility.registry import OBJECTIVES, build_objective
@@ -184,20 +184,22 @@ def walk_all(problem: Problem) -> dict[tuple[int, ...], Evaluation]:
 
 
 @pytest.mark.parametrize("room", [1, 4, 12])
+@pytest.mark.parametrize("objective", OBJECTIVES)
 @given(
     example=examples(),
-    objective=st.sampled_from(sorted(OBJECTIVES)),
     cases=st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=2, unique=True),
 )
+@settings(max_examples=25)
 def test_parts_of_the_attributes_bound_the_whole(
-    room: int, example: Example, objective: str, cases: list[str]
+    room: int, objective: str, example: Example, cases: list[str]
 ) -> None:
     problem = problem_of(example, [KAnonymity(2), *(ALL[case] for case in cases)], objective)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "PART_NODES", room)
-        bound = parts.bound_by_parts(problem, threads=1)
+    bound = bound_by_parts(problem, nodes=room, threads=1)
+    growing = list(growing_bounds(problem, least=1, most=room, threads=1))
+    assert growing == sorted(growing)
+    assert growing[-1] >= bound
     for one in walk_all(problem).values():
-        assert one.suppressed > problem.allowed or bound <= one.cost + 1e-9 * problem.pricing.worst
+        assert one.suppressed > problem.allowed or growing[-1] <= one.cost + 1e-9 * problem.pricing.worst
 
 
 @given(example=examples(), objective=st.sampled_from(sorted(OBJECTIVES)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from discreet.errors import InvalidParameter
 from discreet.privacy import KAnonymity, TCloseness
 from discreet.search.anytime import search_anytime
 from discreet.search.lattice import LARGEST_LATTICE, search, walk
+from discreet.search.parts import bound_by_parts, growing_bounds
 from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchy import Hierarchy
 from discreet.utility.registry import OBJECTIVES, build_objective
@@ -142,3 +145,50 @@ def test_too_large_a_lattice_is_refused_by_the_full_search() -> None:
         search(random_problem(12, rows=20))
     with pytest.raises(InvalidParameter, match="evaluations must be at least 1"):
         search_anytime(random_problem(2), evaluations=0)
+
+
+def test_parts_that_separate_force_loss() -> None:
+    # Each of a and b has two values twice; together they single out every record. k = 2 allows each alone at no
+    # loss, and together only one of them: half of the cells, which a part of both sees and parts of one do not.
+    classes = EquivalenceClasses.from_columns({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2]})
+    ladders = [Hierarchy.of(d.name, [["1", "*"], ["2", "*"]]).ladder(d) for d in classes.attributes]
+    problem = make_problem(classes, ladders, [KAnonymity(2)], suppression_limit=0.0)
+    assert bound_by_parts(problem, nodes=2) == 0.0
+    assert bound_by_parts(problem, nodes=4) == pytest.approx(0.5)
+    assert list(growing_bounds(problem, least=2)) == pytest.approx([0.0, 0.0, 0.5])
+
+
+def test_larger_parts_never_lower_the_bound_and_close_the_gap() -> None:
+    problem = random_problem(8)
+    bounds = list(growing_bounds(problem, most=70_000))
+    assert len(bounds) > 4
+    assert bounds == sorted(bounds)
+    assert bounds[0] > 0
+    # The last part is the whole problem.
+    truth = search(problem).best
+    assert truth is not None
+    assert bounds[-1] == pytest.approx(truth.cost)
+
+
+def _patience_lost(asked: Iterator[int], patience: int) -> bool:
+    return next(asked) >= patience
+
+
+def test_cancelled_parts_count_with_what_is_proven() -> None:
+    problem = random_problem(6)
+    truth = search(problem).best
+    assert truth is not None
+    for patience in (0, 3, 9, 27):
+        asked = itertools.count()
+        found = bound_by_parts(problem, nodes=64, cancelled=partial(_patience_lost, asked, patience))
+        assert 0 <= found <= truth.cost
+
+
+def test_thirty_attributes_have_a_bound_that_rises_with_time() -> None:
+    problem = random_problem(30, rows=200, limit=0.2)
+    bounds = list(growing_bounds(problem, most=8_000))
+    assert bounds[0] < bounds[-1]
+    found = search_anytime(problem, seconds=None, evaluations=2_000)
+    assert found.best is not None
+    assert found.bound >= bounds[-1]
+    assert found.gap < 0.5

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 import math
+import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
 from discreet.search.lattice import LARGEST_LATTICE
-from discreet.search.parts import bound_by_parts
+from discreet.search.parts import PART_NODES, growing_bounds
 from discreet.search.problem import Node, Problem
 from discreet.search.run import Found, Run, Stopped
 
@@ -18,6 +19,10 @@ BATCH = 8
 """Boxes that are split at a time: enough for several threads, and the same however many there are."""
 DIVE_EVERY = 16
 """After so many batches, a greedy descent from the most promising box."""
+KICK_EVERY = 4
+"""After so many batches of a lattice without end, a greedy descent from near the best node."""
+KICKED = 4
+"""So many attributes are put to their top for it."""
 
 
 def search_anytime(
@@ -40,12 +45,14 @@ def search_anytime(
       soon as a part of it does: every node below it must suppress that too;
     * for an objective that only grows upwards, the cost of the box's lowest node without suppression.
 
-    A lattice too large to be searched to the end is bounded by the optima of its parts as well
-    (``bound_by_parts``). A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
+    A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
     such requirements. The smallest bound of the boxes left bounds the whole lattice; once none is left the
-    best is optimal. With ``seconds=None`` it runs until then, or for ``evaluations``: the result depends on
-    nothing but the problem (they may be exceeded by a batch, and do not count those for the parts).
-    Ending early keeps the best so far.
+    best is optimal. A lattice too large to be searched to the end is bounded by the optima of its parts as
+    well, larger and larger ones for at most half the time (``growing_bounds``); and the best is improved by
+    putting a few attributes to their top and descending again (iterated local search: Lourenço, Martin and
+    Stützle 2003). With ``seconds=None`` it runs until nothing is left, or for ``evaluations``: the result
+    depends on nothing but the problem (they may be exceeded by a batch, and do not count those for the
+    parts). Ending early keeps the best so far.
     (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
     """
     if evaluations is not None and evaluations < 1:
@@ -68,11 +75,16 @@ def search_anytime(
             first = run.descend(problem.heights)
             if problem.nodes > LARGEST_LATTICE:
                 say("looking for a bound")
-                # The search for better nodes keeps most of the time.
-                soon = time.monotonic() + (end - time.monotonic()) / 4
-                known = bound_by_parts(
-                    problem, threads=threads, cancelled=lambda: time.monotonic() >= soon or stop(0)
-                )
+                soon = time.monotonic() + (end - time.monotonic()) / 2
+                for known in growing_bounds(
+                    problem,
+                    most=PART_NODES if seconds is None else LARGEST_LATTICE,
+                    threads=threads,
+                    cancelled=lambda: time.monotonic() >= soon or stop(0),
+                ):
+                    say(
+                        f"best cost so far {run.best_cost:.6g}; no generalisation costs less than {known:.6g}"
+                    )
             run.improve(first)
             for box_bound in boxes.split():
                 best, bound = run.best_cost, max(known, box_bound)
@@ -108,6 +120,9 @@ class _Boxes:
         whole = problem.least_between(bottom, problem.heights)
         self._heap = [_Box(whole, problem.heights, bottom)]
         self._taken: list[_Box] = []
+        self._endless = problem.nodes > LARGEST_LATTICE
+        # Chance decides which attributes are put to their top: always the same chance.
+        self._random = random.Random(1)
 
     @property
     def bound(self) -> float:
@@ -136,7 +151,16 @@ class _Boxes:
                 self._run.improve(self._run.best)
             elif batch % DIVE_EVERY == 0 and self._heap:
                 self._run.improve(self._run.descend(self._heap[0].high))
+            elif batch % KICK_EVERY == 0 and self._endless and self._run.best is not None:
+                self._run.improve(self._run.descend(self._kicked(self._run.best.node)))
             yield self.bound
+
+    def _kicked(self, node: Node) -> Node:
+        """A node with a few attributes at their top, among those that are below it."""
+        heights = self._problem.heights
+        below = [j for j, (level, height) in enumerate(zip(node, heights, strict=True)) if level < height]
+        chosen = self._random.sample(below, min(KICKED, len(below)))
+        return tuple(heights[j] if j in chosen else level for j, level in enumerate(node))
 
     def _settle(self, boxes: list[_Box]) -> None:
         """Evaluate the ends of boxes, and keep those that may hold something better."""
