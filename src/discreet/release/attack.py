@@ -350,6 +350,12 @@ class Attacks:
 
         return attacks_as_text(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the three legal criteria and how far attacks got."""
+        from discreet.release.evidence_report import notebook_attacks
+
+        return notebook_attacks(self)
+
     def to_dict(self, *, exposed: bool = False) -> dict[str, object]:
         """Everything as JSON-ready data; the most exposed people only if asked for, as they show values."""
         results = []
@@ -490,13 +496,8 @@ class _Counter:
     def __init__(
         self, table: Table, original: Table | None, policy: Policy, scenario: Scenario, *, key: str | None
     ) -> None:
-        self.table, self.original, self.policy, self.scenario, self.key = (
-            table,
-            original,
-            policy,
-            scenario,
-            key,
-        )
+        self.table, self.original, self.policy = table, original, policy
+        self.scenario, self.key = scenario, key
         self._paired = None if original is None else make_pair(original, table, policy, key=key)
         self.matched = "the original was not given" if self._paired is None else self._paired.matched
         self.notes: tuple[str, ...] = () if self._paired is None else self._paired.notes

@@ -10,10 +10,12 @@ from discreet.errors import DiscreetError, UnknownColumn
 from discreet.policy import Policy
 from discreet.policy.suggest import suggest
 from discreet.release.audit import Progress
+from discreet.release.before_after import Distribution, before_and_after
 from discreet.release.kpis import measure_kpis
 from discreet.release.pairs import make_pair
 from discreet.release.release import Release
 from discreet.table import Source, Table
+from discreet.utility.distributions import attributes_of
 from discreet.utility.efficacy import Efficacy, efficacy
 from discreet.utility.kpi import KpiResult
 from discreet.utility.losses import Losses, measure_all
@@ -32,14 +34,21 @@ class Comparison:
     matched: str
     seed: int
     notes: tuple[str, ...] = ()
+    distributions: tuple[Distribution, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         from discreet.release.terminal_evidence import comparison_as_text
 
         return comparison_as_text(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what was lost, in a few numbers."""
+        from discreet.release.evidence_report import notebook_comparison
+
+        return notebook_comparison(self)
+
     def to_dict(self) -> dict[str, object]:
-        """Everything as JSON-ready data."""
+        """Everything as JSON-ready data; distributions hold values of the data and are for the report alone."""
         return {
             "schema": "discreet-comparison-1",
             "original": self.original.to_dict(),
@@ -112,4 +121,9 @@ def compare(
         paired.matched,
         seed,
         (*notes, *paired.notes),
+        tuple(
+            found
+            for name in attributes_of(paired.pair)
+            if (found := before_and_after(paired.pair, name)) is not None
+        ),
     )
