@@ -26,8 +26,8 @@ def test_the_release_is_the_known_optimum(adult: Pair) -> None:
 
 
 def test_what_was_learned_from_the_release_holds_for_the_original(adult: Pair) -> None:
-    # ARX reports for logistic regression 0.81 on the release, 0.83 on the original, 0.75 for the majority; the
-    # tolerance is the width of a 95 % interval with 9,049 records held out.
+    # Expected near 0.81 on the release, 0.83 on the original and 0.75 for the majority. With 9,049 records held out
+    # a 95 % interval reaches 0.008 to either side, and seeds differ by as much.
     found = {one.classifier: one for one in efficacy(adult, "salary-class")}
     regression = found["logistic-regression"]
     assert regression.tested == 9049
@@ -41,9 +41,7 @@ def test_what_was_learned_from_the_release_holds_for_the_original(adult: Pair) -
         assert 0.5 < one.relative() < 0.9
         assert 0.85 < one.relative("auc") < 0.96
         assert one.release["auc"].low < one.release["auc"].value < one.release["auc"].high
-    assert (
-        sum(one.seconds for one in found.values()) < 60
-    )  # seconds on an idle machine; ARX takes six minutes
+    assert sum(one.seconds for one in found.values()) < 60  # two seconds on an idle machine
 
 
 def test_people_are_guessed_hardly_better_than_without_their_records(adult: Pair) -> None:

@@ -26,7 +26,8 @@ MAX_ROWS = 50_000
 REPLICATES = 100
 SOURCE = (
     "Iyengar, Transforming data to satisfy privacy constraints, KDD 2002; train on the release, test on the "
-    "original: Jordon, Yoon, van der Schaar, ICLR 2019"
+    "original: Esteban, Hyland, Rätsch, Real-valued (medical) time series generation with recurrent conditional "
+    "GANs, 2017"
 )
 
 
@@ -128,7 +129,7 @@ def efficacy(
     else a note says that they may be in it. ``holdout`` gives other people to test on; then all of both tables
     is learned from. Accuracy has Wilson's interval, the others mean ± 1.96 standard deviations over 100
     resamplings of the held-out records. Numbers with more than 20 values are predicted by quartile.
-    Iyengar 2002; Jordon, Yoon, van der Schaar 2019.
+    Iyengar 2002; Esteban, Hyland, Rätsch 2017.
 
     >>> original = EquivalenceClasses.from_columns(
     ...     {"smokes": ["yes", "yes", "no", "no"]}, sensitive={"ill": ["y", "n", "y", "n"]}, counts=[40, 10, 10, 40])
