@@ -14,14 +14,17 @@ from discreet.attack.scenario import Scenario, make_scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.engine.read import read
-from discreet.errors import DiscreetError, InvalidParameter, UnknownColumn
+from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit, Progress, audit
+from discreet.release.goals import goals
 from discreet.release.legal import Summary, Untested, summarise
+from discreet.release.make import count_classes
 from discreet.release.pairs import count_people, make_pair
+from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.table import Source, Table
 from discreet.table.hierarchy import Hierarchy
@@ -515,7 +518,7 @@ class _Counter:
             self.scenario,
             _people(public, known),
             _people(control, known),
-            self.policy.requirements,
+            self._models(),
             self._hierarchies(),
             seed,
         )
@@ -543,6 +546,15 @@ class _Counter:
         # Which row is which is best told by all columns, however few of them the intruder knows.
         paired = make_pair(self.original, table, policy, names=names, like=self._paired)
         return paired.pair, paired.pair.released
+
+    def _models(self) -> tuple[PrivacyModel, ...]:
+        """What the release had to meet, as far as policy and profile say."""
+        source = self.original or self.table
+        own = _present(self.policy, source)
+        try:
+            return goals(own, load_profile(own.profile), count_classes(source, own))
+        except InvalidPolicy:
+            return ()
 
     def _hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies that the policy gives to sensitive attributes."""

@@ -34,6 +34,9 @@ QUESTIONS: dict[Criterion, str] = {
 
 SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP216), section 2.2"
 
+UPPER_BOUNDS = ("worst-case",)
+"""Attacks of an intruder who holds what nobody is meant to hold: they bound all others and decide nothing."""
+
 MEASURES: dict[Criterion, tuple[str, ...]] = {
     "singling-out": ("k-anonymity", "sample-uniques"),
     "linkability": ("average-risk", "max-risk"),
@@ -123,7 +126,8 @@ def summarise(
 
     A criterion has withstood if attacks were run and none was better than its baseline, the whole confidence
     interval counted; it is weakened if one was, by an advantage of at most ``TOLERATED``, and gives way beyond that.
-    None of these words speaks of attacks that were not run.
+    None of these words speaks of attacks that were not run. The intruder who holds the original (``UPPER_BOUNDS``)
+    is told beside them and decides nothing: what he finds he had before.
 
     >>> found = AttackResult("homogeneity", "K2", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
     >>> [(one.criterion, one.state) for one in summarise([found], [])]
@@ -136,7 +140,10 @@ def summarise(
     for criterion in CRITERIA:
         own = [one for one in results if one.criterion == criterion and one.tries]
         missing = tuple(one for one in untested if one.criterion == criterion)
-        worst = max(own, key=lambda one: (one.better_than_baseline, one.advantage, one.rate), default=None)
+        deciding = [one for one in own if one.attack not in UPPER_BOUNDS]
+        worst = max(
+            deciding, key=lambda one: (one.better_than_baseline, one.advantage, one.rate), default=None
+        )
         found.append(
             Summary(
                 criterion,

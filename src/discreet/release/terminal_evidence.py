@@ -160,7 +160,7 @@ def show_attacks(found: Attacks) -> RenderableType:
     told = [
         f"The intruder ({scenario.name}: {scenario.preset.title}) {scenario.preset.says}.",
         f"Known: {', '.join(scenario.known)}.",
-        "without it: the same intruder's success without the release; beyond: (rate - without) / (1 - without)",
+        f"tried: {found.results[0].unit if found.results else 'records'}; without it: the same intruder's success without the release; beyond: (rate - without) / (1 - without)",
         f"{found.matched[:1].upper()}{found.matched[1:]}.",
     ]
     return Group(*parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in found.notes)]))
@@ -183,18 +183,16 @@ def _criteria(found: Attacks) -> RenderableType:
 
 
 def _results(found: Attacks) -> RenderableType:
-    table = grid("attack", "on", "right", "of", "rate (95%)", "without it", "beyond", "seconds")
+    table = grid("attack", "right / tried", "rate", "95% interval", "without it", "beyond")
     for one in found.results:
         row(
             table,
-            one.attack,
-            one.target or "",
-            _count(one.successes),
-            f"{_count(one.tries)} {one.unit}",
-            f"{percent(one.rate)} ({percent(one.low)} to {percent(one.high)})" if one.tries else "–",
+            f"{one.attack}: {one.target}" if one.target else one.attack,
+            f"{_count(one.successes)} / {_count(one.tries)}",
+            percent(one.rate),
+            f"{one.low:.1%}–{one.high:.1%}",
             percent(one.baseline),
             Text(percent(one.advantage), style="red" if one.better_than_baseline else "green"),
-            f"{one.seconds:.1f}",
         )
     return table
 
