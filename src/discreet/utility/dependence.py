@@ -100,11 +100,12 @@ class Matrices:
         }
 
 
-def matrices(pair: Pair) -> Matrices:
+def matrices(pair: Pair, *, like: Matrices | None = None) -> Matrices:
     """Pearson's and Spearman's correlation, Cramér's V and mutual information between every two attributes.
 
     Quasi-identifiers and sensitive attributes, before and after. Pearson 1895; Spearman 1904; Cramér 1946,
-    Mathematical Methods of Statistics, § 21.9 (plain, without bias correction); Shannon 1948.
+    Mathematical Methods of Statistics, § 21.9 (plain, without bias correction); Shannon 1948. ``like`` are those of
+    another release of the same original, which need not be measured again.
 
     >>> from discreet.classes import EquivalenceClasses
     >>> before = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]}, sensitive={"pay": [1, 2, 4, 4]})
@@ -114,7 +115,9 @@ def matrices(pair: Pair) -> Matrices:
     [0.9487, 0.8889]
     """
     names = attributes_of(pair)
-    return Matrices(names, _matrices(pair, names, released=False), _matrices(pair, names, released=True))
+    known = like.before if like is not None and like.names == names else None
+    before = _matrices(pair, names, released=False) if known is None else known
+    return Matrices(names, before, _matrices(pair, names, released=True))
 
 
 def dependence_changes(found: Matrices) -> tuple[Measure, ...]:

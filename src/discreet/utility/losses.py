@@ -11,7 +11,7 @@ from discreet.utility import crossing, information, precision, structure, tradeo
 from discreet.utility.definition import Weights, shares_of
 from discreet.utility.dependence import Matrices, dependence_changes, matrices
 from discreet.utility.distributions import distributions, joint_kl_divergence
-from discreet.utility.workload import Workload, random_workload
+from discreet.utility.workload import Workload, random_workloads
 
 Progress = Callable[[str], None]
 
@@ -112,9 +112,17 @@ def measure_all(
     say = progress or (lambda _: None)
     shown = pair.released.records[~pair.suppressed]
     k = int(shown.min()) if len(shown) else None
-    found, relations, workload = _measured(pair, k, weights, seed, queries, say)
-    say("losses of the release that shows nothing")
-    trivial = _measured(pair.trivial(), k, weights, seed, queries, lambda _: None)[0]
+    nothing = pair.trivial()
+    say("losses of precision and information, distributions")
+    found, trivial = (_measured(one, k, weights) for one in (pair, nothing))
+    say("relations between attributes")
+    relations = matrices(pair)
+    found += dependence_changes(relations)
+    trivial += dependence_changes(matrices(nothing, like=relations))
+    say("random queries")
+    workload, worst = random_workloads([pair, nothing], queries=queries, seed=seed)
+    found += workload.measures()
+    trivial += worst.measures()
     return Losses(
         tuple(one for one in found if one.attribute is None),
         tuple(one for one in found if one.attribute is not None),
@@ -124,23 +132,13 @@ def measure_all(
     )
 
 
-def _measured(
-    pair: Pair, k: int | None, weights: Weights, seed: int, queries: int, say: Progress
-) -> tuple[list[Measure], Matrices, Workload]:
+def _measured(pair: Pair, k: int | None, weights: Weights) -> list[Measure]:
+    """All measures but those of relations and queries, which share work between releases."""
     found: list[Measure] = [structure.normalised_average_class_size(pair, k=k)]
-    say("losses of precision and information")
     for plain in _PLAIN:
         result = plain(pair)
         found += [result] if isinstance(result, Measure) else result
     for weighted in _WEIGHTED:
         result = weighted(pair, weights=weights)
         found += [result] if isinstance(result, Measure) else result
-    say("distributions")
-    found += distributions(pair)
-    say("relations between attributes")
-    relations = matrices(pair)
-    found += dependence_changes(relations)
-    say("random queries")
-    workload = random_workload(pair, queries=queries, seed=seed)
-    found += workload.measures()
-    return found, relations, workload
+    return [*found, *distributions(pair)]

@@ -8,7 +8,7 @@ release and takes values to be spread evenly and independently.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -152,20 +152,42 @@ def random_workload(
     >>> random_workload(four_ages("31", "34", "47", "52"), queries=20).errors["count"].sum().item()
     0.0
     """
+    return random_workloads(
+        [pair], queries=queries, seed=seed, selectivity=selectivity, most_attributes=most_attributes
+    )[0]
+
+
+def random_workloads(
+    pairs: Sequence[Pair],
+    *,
+    queries: int = 1000,
+    seed: int = 1,
+    selectivity: float = 0.1,
+    most_attributes: int = 3,
+) -> tuple[Workload, ...]:
+    """Ask several releases of one original the same random queries; see ``random_workload``.
+
+    >>> from discreet.utility.examples import four_ages
+    >>> release = four_ages()
+    >>> found = random_workloads([release, release.trivial()], queries=30)
+    >>> [one.asked for one in found]
+    [30, 30]
+    """
     if queries < 1 or not 0 < selectivity <= 1 or most_attributes < 1:
         raise InvalidParameter(
             "a workload needs at least one query of one attribute, and a selectivity above 0 and up to 1",
             remedy="for example queries = 1000, selectivity = 0.1",
         )
     rng = np.random.default_rng(seed)
-    names = attributes_of(pair)
-    errors: dict[Aggregate, list[float]] = {aggregate: [] for aggregate in AGGREGATES}
-    asked = unanswered = 0
-    templates = [_template(pair, names, rng, most_attributes) for _ in range(min(queries, MOST_TEMPLATES))]
+    first = pairs[0]
+    errors: list[dict[Aggregate, list[float]]] = [{one: [] for one in AGGREGATES} for _ in pairs]
+    unanswered = [0] * len(pairs)
+    asked = 0
+    templates = [_template(first, rng, most_attributes) for _ in range(min(queries, MOST_TEMPLATES))]
     for number, (chosen, target) in enumerate(templates):
-        meanings = [pair.meaning(name) for name in chosen]
-        before = _Side.of(pair.original, pair.meaning, chosen, target, released=False)
-        after = _Side.of(pair.released, pair.meaning, chosen, target, released=True)
+        meanings = [first.meaning(name) for name in chosen]
+        before = _Side.of(first.original, first.meaning, chosen, target, released=False)
+        after = [_Side.of(pair.released, pair.meaning, chosen, target, released=True) for pair in pairs]
         for at in range(number, queries, len(templates)):
             aggregate: Aggregate = AGGREGATES[at % 3] if target else "count"
             ranges = [_range(meaning, rng, selectivity ** (1 / len(chosen))) for meaning in meanings]
@@ -173,19 +195,23 @@ def random_workload(
             if np.isnan(exact):
                 continue
             asked += 1
-            inside = [_inside(meaning, one) for meaning, one in zip(meanings, ranges, strict=True)]
-            answer = after.answer(aggregate, inside)
-            if np.isnan(answer):
-                unanswered += 1
-            else:
-                errors[aggregate].append(abs(answer - exact) / max(abs(exact), before.least[aggregate]))
-    return Workload({one: np.array(errors[one]) for one in AGGREGATES}, asked, unanswered, seed, selectivity)
+            for place, (pair, side) in enumerate(zip(pairs, after, strict=True)):
+                inside = [_inside(pair.meaning(name), one) for name, one in zip(chosen, ranges, strict=True)]
+                answer = side.answer(aggregate, inside)
+                if np.isnan(answer):
+                    unanswered[place] += 1
+                else:
+                    error = abs(answer - exact) / max(abs(exact), before.least[aggregate])
+                    errors[place][aggregate].append(error)
+    return tuple(
+        Workload({one: np.array(found[one]) for one in AGGREGATES}, asked, missing, seed, selectivity)
+        for found, missing in zip(errors, unanswered, strict=True)
+    )
 
 
-def _template(
-    pair: Pair, names: tuple[str, ...], rng: np.random.Generator, most: int
-) -> tuple[list[str], str | None]:
+def _template(pair: Pair, rng: np.random.Generator, most: int) -> tuple[list[str], str | None]:
     """Attributes to restrict, and one with numbers to add up, if there is one besides."""
+    names = attributes_of(pair)
     size = int(rng.integers(1, min(most, len(names)) + 1))
     chosen = [names[at] for at in sorted(rng.choice(len(names), size=size, replace=False).tolist())]
     others = [name for name in names if name not in chosen and pair.meaning(name).numeric]
@@ -232,7 +258,7 @@ def _inside(meaning: Meaning, asked: NDArray[np.bool_]) -> FloatArray:
 class _Side:
     """One table counted by the attributes of some queries, with the numbers they add up."""
 
-    codes: list[NDArray[np.integer]]
+    codes: NDArray[np.int32]
     counts: FloatArray
     sums: FloatArray
     known: FloatArray
@@ -271,7 +297,7 @@ class _Side:
         known = max(float(weighed[2].sum()), 1.0)
         least = max(SANITY, 1 / max(classes.total, 1))
         return cls(
-            [packing.unpack(heads, at) for at in range(len(names))],
+            np.stack([packing.unpack(heads, at).astype(np.int32) for at in range(len(names))], axis=1),
             groups[0],
             groups[1],
             groups[2],
@@ -284,13 +310,15 @@ class _Side:
 
     def answer(self, aggregate: Aggregate, inside: list[FloatArray]) -> float:
         """The answer if the values of each attribute lie inside by these shares; NaN if there is none."""
-        share = np.ones(len(self.counts))
-        for codes, part in zip(self.codes, inside, strict=True):
-            share *= part[codes]
+        from discreet.utility.kernels import weigh  # loads a compiler: only when there are queries
+
+        starts = np.cumsum([0, *(len(part) for part in inside[:-1])])
+        count, total, people = weigh(
+            self.codes, np.concatenate(inside), starts, self.counts, self.sums, self.known
+        )
         if aggregate == "count":
-            return float(np.dot(share, self.counts))
-        people, total = float(np.dot(share, self.known)), float(np.dot(share, self.sums))
+            return float(count)
         if aggregate == "sum":
             # Nobody's sum is 0; that of people without numbers is not known.
-            return total if people > 0 or not np.dot(share, self.counts) > 0 else float("nan")
+            return float(total) if people > 0 or not count > 0 else float("nan")
         return total / people if people > 0 else float("nan")
