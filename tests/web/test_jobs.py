@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conftest import wait_for
-
 pytest.importorskip("fastapi")
+
+from web_server import wait_for
 
 from discreet.web.jobs import Job, Jobs, task_folders
 from discreet.web.parameters import Parameters

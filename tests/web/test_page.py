@@ -9,11 +9,12 @@ import pytest
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
+from web_server import wait_for
 
-from conftest import wait_for
 from discreet.policy import load
 from discreet.web.service import KEPT_RESULTS, Service
 
+pytest_plugins = ("web_server",)
 IN_HTMX = {"hx-request": "true"}
 NASTY = "<script>alert(1)</script>"
 TABLE = f'id,age,sex,"{NASTY}"\n' + "".join(

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import Program
+pytest.importorskip("fastapi")
+
+from web_server import Program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytest_plugins = ("web_server",)
 pytestmark = pytest.mark.browser
 
 CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
@@ -94,6 +97,9 @@ def test_from_a_file_to_a_release(
     page.wait_for_selector("#release .words")
     page.wait_for_selector("#downloads a[href$='/download/release']")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    twice = """() => { const ids = [...document.querySelectorAll('[id]')].map(one => one.id);
+      return ids.filter((id, i) => ids.indexOf(id) !== i); }"""
+    assert page.evaluate(twice) == []
     with page.expect_download() as started:
         page.click("#downloads a[href$='/download/release']")
     assert started.value.suggested_filename == "people-release.csv"

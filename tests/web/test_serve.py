@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Program, wait_for
-
 pytest.importorskip("fastapi")
 
+from web_server import Program, wait_for
+
+pytest_plugins = ("web_server",)
 MEGABYTE = 1 << 20
 
 

@@ -29,7 +29,7 @@ def audit(found: Audit) -> dict[str, object]:
             **judgement(found.verdict, figures),
             "facts": facts(found),
             "key_figures": key_figures(found, figures),
-            "pictures": [_drawn(one) for one in pictures(found, figures)],
+            "pictures": [_drawn(one, "audit") for one in pictures(found, figures)],
             "riskiest": evidence.riskiest(found),
             "criteria": evidence.criteria(found.verdict.criteria, figures),
             "notes": found.notes,
@@ -46,8 +46,8 @@ def release(found: Release) -> dict[str, object]:
             "words_before": found.before.verdict.words,
             "facts": reports.facts(found, before),
             "key_figures": reports.key_figures(found, before, after),
-            "pictures": [_drawn(one) for one in release_pictures(found, before, after)],
-            "side_by_side": reports.SIDE_BY_SIDE,
+            "pictures": [_drawn(one, "release") for one in release_pictures(found, before, after)],
+            "side_by_side": [f"release-{one}" for one in reports.SIDE_BY_SIDE],
             "requirements": release_evidence.requirements(found, before, after),
             "attributes": release_evidence.attributes(found, before),
             "cautions": release_evidence.cautions(found),
@@ -56,8 +56,9 @@ def release(found: Release) -> dict[str, object]:
     )
 
 
-def _drawn(picture: Picture) -> Picture:
-    return dataclasses.replace(picture, svg=without_style(picture.svg))
+def _drawn(picture: Picture, part: str) -> Picture:
+    """A picture fit for the page, which shows those of an audit beside those of a release."""
+    return dataclasses.replace(picture, id=f"{part}-{picture.id}", svg=without_style(picture.svg))
 
 
 def without_style(svg: str) -> str:

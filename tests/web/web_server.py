@@ -1,4 +1,7 @@
-"""Servers to knock at: in this process without a network, and as a program of its own."""
+"""Servers to knock at, as fixtures: in this process without a network, and as a program of its own.
+
+A plugin and no conftest, of which there can be one only where modules are searched for doctests.
+"""
 
 from __future__ import annotations
 
@@ -37,31 +40,6 @@ def wait_for(what: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     raise AssertionError("it did not come true in time")
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    made = Service(Settings(max_size=1 << 20))
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def client(service: Service) -> Iterator[TestClient]:
-    """Somebody with the token."""
-    with TestClient(
-        create_app(service),
-        base_url=service.settings.address,
-        headers={"authorization": f"Bearer {service.settings.token}"},
-        follow_redirects=False,
-    ) as made:
-        yield made
-
-
-@pytest.fixture
-def stranger(client: TestClient, service: Service) -> TestClient:
-    """Somebody without the token, at the same server."""
-    return TestClient(client.app, base_url=service.settings.address, follow_redirects=False)
-
-
 @dataclass
 class Program:
     """A running `discreet serve`."""
@@ -85,6 +63,31 @@ class Program:
         code = self.process.wait(PATIENCE)
         assert self.process.stdout is not None
         return code, self.process.stdout.read()
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    made = Service(Settings(max_size=1 << 20))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def client(service: Service) -> Iterator[TestClient]:
+    """Somebody with the token."""
+    with TestClient(
+        create_app(service),
+        base_url=service.settings.address,
+        headers={"authorization": f"Bearer {service.settings.token}"},
+        follow_redirects=False,
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def stranger(client: TestClient, service: Service) -> TestClient:
+    """Somebody without the token, at the same server."""
+    return TestClient(client.app, base_url=service.settings.address, follow_redirects=False)
 
 
 @pytest.fixture
