@@ -220,6 +220,8 @@ def test_the_search_minimises_these_measures(found: Rows, node: tuple[int, int],
 def test_the_search_minimises_the_widths_and_the_average_class(
     found: Rows, node: tuple[int, int], k: int
 ) -> None:
+    # The * of a constant column hides nothing and is free to the search; here it is a suppressed value.
+    assume(len({row[0] for row in found}) > 1)
     pair = generalised(found, node)
     ladders = [TREES[domain.name].ladder(domain) for domain in pair.original.attributes]
     sizes = make_problem(
