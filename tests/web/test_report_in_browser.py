@@ -15,7 +15,10 @@ from discreet.example import town, visits
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.release.anonymize import anonymize
+from discreet.release.attack import attack
 from discreet.release.audit import Audit, audit
+from discreet.release.comparison import compare
+from discreet.release.evidence_report import evidence_report, notebook_attacks
 from discreet.release.release_report import release_report
 from discreet.release.report import notebook, report
 
@@ -50,6 +53,15 @@ COLOURS = """selector => {
   while (clear(ground) && ground.parentElement) ground = ground.parentElement;
   return [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor];
 }"""
+
+
+CLIPPED = """() => [...document.querySelectorAll('.drawing svg')].flatMap(svg => {
+  const frame = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter(text => {
+    const box = text.getBoundingClientRect();
+    return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1;
+  }).map(text => text.textContent);
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +187,100 @@ def test_report_of_a_release_fits_and_complains_of_nothing(
         assert contrast(text, ground) >= 4.5
 
 
+@pytest.fixture(scope="module")
+def evidence_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Loss and exposure of a release of the town, in both editions, and what attacks say in a notebook."""
+    folder = tmp_path_factory.mktemp("evidence")
+    before = read(town(600))
+    policy = Policy.of(
+        quasi_identifiers=["age", "sex", "postcode"],
+        sensitive=["diagnosis", "income"],
+        direct_identifiers=["resident_id", "name", "birth_date"],
+        profile="research-partner-5",
+    )
+    release = anonymize(before, policy, plan=Plan(method="mondrian"))
+    compared = compare(before, release, labels=[], queries=100)
+    kinds = ["singling-out", "record-linkage", "homogeneity", "skewness", "proximity", "similarity"]
+    attacked = attack(release, original=before, attacks=kinds)
+    found = {
+        edition: evidence_report(
+            folder / f"{edition}.html", comparison=compared, attacks=attacked, policy=policy, edition=edition
+        )
+        for edition in ("internal", "public")
+    }
+    fragment = folder / "fragment.html"
+    fragment.write_text(notebook_attacks(attacked), encoding="utf-8")
+    return {**found, "fragment": fragment}
+
+
+@pytest.mark.parametrize("name", ["internal", "public"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_evidence_loads_nothing_fits_and_is_readable(
+    browser: Browser, evidence_pages: dict[str, Path], name: str, width: int, scheme: str
+) -> None:
+    with opened(browser, width=width, scheme=scheme) as context:
+        page = context.new_page()
+        requests: list[str] = []
+        complaints: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(evidence_pages[name].as_uri())
+        assert [url for url in requests if url != "data:,"] == [evidence_pages[name].as_uri()]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OUT_OF_SIGHT) == []
+        assert page.evaluate(CLIPPED) == []
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OUT_OF_SIGHT) == []
+        assert complaints == []
+        for selector in (
+            "#verdict",
+            ".verdict .mark",
+            ".verdict li p",
+            ".takeaway",
+            ".rate .muted",
+            "summary",
+        ):
+            text, ground = page.evaluate(COLOURS, selector)
+            assert contrast(text, ground) >= 4.5, selector
+        whiskers = page.locator(".whisker")
+        assert whiskers.count() == page.locator(".rate").count() > 5
+        assert whiskers.first.bounding_box()["width"] > 90  # type: ignore[index]
+
+
+def test_public_evidence_shows_no_value(browser: Browser, evidence_pages: dict[str, Path]) -> None:
+    """What a browser shows of the public edition, drawings and folded parts included."""
+    residents = town(600)
+    values = {str(value) for name in ("diagnosis", "postcode") for value in residents[name].to_pylist()}
+    told = {}
+    for name in ("internal", "public"):
+        with opened(browser) as context:
+            page = context.new_page()
+            page.goto(evidence_pages[name].as_uri())
+            text = page.evaluate("document.documentElement.textContent")
+            labels = page.evaluate("[...document.querySelectorAll('[aria-label]')].map(one => one.ariaLabel)")
+            told[name] = {value for value in values if value in f"{text} {' '.join(labels)}"}
+    assert told["public"] == set()
+    assert len(told["internal"]) > 10
+
+
+@pytest.mark.parametrize(("ground", "ink"), [("#ffffff", "#111111"), ("#111111", "#eeeeee")])
+def test_notebook_of_attacks_reads_on_light_and_dark(
+    browser: Browser, evidence_pages: dict[str, Path], ground: str, ink: str
+) -> None:
+    fragment = evidence_pages["fragment"].read_text(encoding="utf-8")
+    with opened(browser, width=700) as context:
+        page = context.new_page()
+        page.set_content(f"<body style='background:{ground};color:{ink}'>{fragment}</body>")
+        for selector in (".dd-verdict strong", ".discreet-evidence li", ".discreet-evidence dd"):
+            text, behind = page.evaluate(COLOURS, selector)
+            assert contrast(text, behind) >= 4.5, selector
+        assert page.evaluate("document.documentElement.scrollWidth") <= 700
+        assert page.evaluate(OUT_OF_SIGHT) == []
+
+
 @pytest.mark.parametrize("name", ["residents", "fine"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_verdict_and_drawings_are_readable(
@@ -223,18 +329,11 @@ def test_opened_details_fit_a_telephone(browser: Browser, pages: dict[str, Path]
 
 
 def test_letters_of_drawings_stay_inside_them(browser: Browser, pages: dict[str, Path]) -> None:
-    clipped = """() => [...document.querySelectorAll('.drawing svg')].flatMap(svg => {
-      const frame = svg.getBoundingClientRect();
-      return [...svg.querySelectorAll('text')].filter(text => {
-        const box = text.getBoundingClientRect();
-        return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1;
-      }).map(text => text.textContent);
-    })"""
     for name in ("residents", "events", "fine"):
         with opened(browser) as context:
             page = context.new_page()
             page.goto(pages[name].as_uri())
-            assert page.evaluate(clipped) == [], name
+            assert page.evaluate(CLIPPED) == [], name
 
 
 def test_print_is_light_and_shows_what_was_folded(browser: Browser, pages: dict[str, Path]) -> None:

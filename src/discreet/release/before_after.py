@@ -15,7 +15,7 @@ from discreet.table.values import number_text
 from discreet.utility.definition import FloatArray
 from discreet.utility.distributions import Marginals, marginals
 
-MOST_VALUES = 10
+MOST_VALUES = 12
 """Values that are drawn one by one; of more, the most frequent ones, and the others together."""
 BINS = 8
 TAIL = 0.01
@@ -48,7 +48,7 @@ def before_and_after(pair: Pair, name: str) -> Distribution | None:
     """The distribution of an attribute in the original and as the release implies it; ``None`` if it is empty.
 
     A few values are told one by one, the order of numbers kept; of many numbers there are bins of equal width,
-    with open ends, of many categories the most frequent ones. The values themselves are in the labels.
+    with open ends and without empty ones, of many categories the most frequent ones. The values themselves are in the labels.
 
     >>> from discreet.utility.examples import four_ages
     >>> found = before_and_after(four_ages("[30, 39]", "[30, 39]", "47", "47"), "age")
@@ -102,9 +102,8 @@ def _of_numbers(spread: Marginals, *, dates: bool) -> list[Bin]:
     found = []
     for i in range(len(edges) + 1):
         before, after = float(sums[0][i]), float(sums[1][i])
-        if i in (0, len(edges)) and not before and not after:
-            continue
-        found.append(Bin(_label(edges, i, whole=whole, dates=dates), before, after))
+        if before or after:
+            found.append(Bin(_label(edges, i, whole=whole, dates=dates), before, after))
     before, after = float(spread.before[~known].sum()), float(spread.after[~known].sum())
     return [*found, Bin(MISSING, before, after)] if before or after else found
 

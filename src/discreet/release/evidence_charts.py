@@ -229,12 +229,9 @@ def whisker(
     middle = 12
     parts = [_line(left, middle, left + wide, middle, "grid", 2)]
     if low is not None and high is not None:
-        parts.append(_line(at(low), middle, at(high), middle, "accent", 4))
+        parts.append(_line(at(low), middle, at(high), middle, "step-3", 9))
     parts += [_line(at(mark), 3, at(mark), 21, "ink", 2) for mark in marks]
-    parts.append(
-        f'<circle cx="{at(value)}" cy="{middle}" r="5.5" fill="var(--chart-accent)" '
-        f'stroke="var(--chart-paper)" stroke-width="1.5"/>'
-    )
+    parts.append(f'<circle cx="{at(value)}" cy="{middle}" r="4" fill="var(--chart-step-5)"/>')
     return (
         '<svg class="whisker" viewBox="0 0 200 24" aria-hidden="true" focusable="false">'
         + "".join(parts)

@@ -268,7 +268,7 @@ def relations(comparison: Comparison) -> Picture | None:
         alternative="Table of differences of Cramér's V between every two attributes; the numbers are in the table below.",
         explanation="Association (Cramér's V) in the release minus that in the original: near 0 is good, below 0 the "
         "release hides a relation, above 0 it shows one that was weaker. Released values count as categories of "
-        "their own; coarser columns often look less related.",
+        "their own: where classes were changed differently, columns look more related than they are.",
         svg=charts.heatmap(
             [
                 charts.Cell(

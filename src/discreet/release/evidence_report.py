@@ -144,7 +144,7 @@ def render_evidence(
             "losses": [] if comparison is None else evidence_tables.losses(comparison, public=public),
             "queries": [] if comparison is None else evidence_tables.queries(comparison),
             "unanswered": "" if comparison is None else _unanswered(comparison),
-            "quantiles": [f"{q:.0%} are off by at most" for q in evidence_tables.QUANTILES],
+            "quantiles": [f"{q:.0%}" for q in evidence_tables.QUANTILES],
             "kpis": [] if comparison is None else evidence_tables.kpis(comparison, public=public),
             "learning": [] if comparison is None else evidence_tables.learning(comparison, public=public),
             "limits": LIMITS,

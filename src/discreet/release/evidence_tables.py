@@ -14,7 +14,8 @@ import numpy as np
 from discreet.attack.result import AttackResult
 from discreet.measure import Measure
 from discreet.policy import Policy
-from discreet.release.attack import ATTACKS, WHY_NOT, Attacks
+from discreet.release.attack import Attacks
+from discreet.release.attack_kinds import ATTACKS, WHY_NOT
 from discreet.release.audit import versions
 from discreet.release.comparison import Comparison
 from discreet.release.evidence_charts import whisker
@@ -29,7 +30,7 @@ from discreet.release.legal import CRITERIA, DEFENCES, TITLES, State, Summary
 from discreet.release.pictures import drawn_share
 from discreet.release.words import Figures, Tone, number, percent, title_of
 from discreet.risk.special_uniques import SMALL_GROUP
-from discreet.utility.efficacy import METRICS, Efficacy, Score
+from discreet.utility.efficacy import METRICS, Efficacy, Metric, Score
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
 from discreet.utility.kpi import KpiResult
 from discreet.utility.workload import AGGREGATES
@@ -420,65 +421,71 @@ def _kpi(found: KpiResult, *, public: bool) -> KpiRow:
 
 @dataclass(frozen=True)
 class LearningRow:
-    label: str
-    classifier: str
     metric: str
     picture: str
     release: str
+    interval: str
     original: str
     majority: str
     trivial: str
     kept: str
+
+
+@dataclass(frozen=True)
+class LearningGroup:
+    title: str
     meaning: str
     notes: tuple[str, ...]
     source: str
+    rows: tuple[LearningRow, ...]
 
 
-def learning(comparison: Comparison, *, public: bool) -> list[LearningRow]:
+SCORES = {"accuracy": "accuracy", "macro-f1": "F1, mean over values", "auc": "area under the ROC curve"}
+
+
+def learning(comparison: Comparison, *, public: bool) -> list[LearningGroup]:
     """What can be learnt from the release, between the original (U_max) and the most frequent value (U_base)."""
-    return [row for one in comparison.efficacy for row in _learnt(one, public=public)]
-
-
-def _learnt(found: Efficacy, *, public: bool) -> list[LearningRow]:
-    figures = Figures(max(found.tested, 1), public=public)
-    rows = []
-    for at, metric in enumerate(METRICS):
-        release, original = found.release[metric], found.original[metric]
-        majority, trivial = found.majority[metric], found.trivial[metric]
-        kept = found.relative(metric)
-        rows.append(
-            LearningRow(
-                label=found.label,
-                classifier=title_of(found.classifier),
-                metric={"accuracy": "accuracy", "macro-f1": "F1 (macro)", "auc": "AUC"}[metric],
-                picture=""
-                if math.isnan(release.value)
-                else whisker(
-                    release.value,
-                    low=release.low,
-                    high=release.high,
-                    marks=[one.value for one in (majority, original) if not math.isnan(one.value)],
-                )
-                if not public
-                else whisker(drawn_share(release.value, figures)),
-                release=_score(release, figures, interval=not public),
-                original=_score(original, figures),
-                majority=_score(majority, figures),
-                trivial=_score(trivial, figures),
-                kept="nothing to keep" if math.isnan(kept) else f"{kept:.0%}".replace("-", "−"),
-                meaning="" if at or public else found.meaning,
-                notes=() if at or public else found.notes,
-                source=found.source,
-            )
+    return [
+        LearningGroup(
+            title=f"{one.label}, by {one.classifier.replace('-', ' ').replace('bayes', 'Bayes')}",
+            meaning="" if public else one.meaning,
+            notes=() if public else one.notes,
+            source=one.source,
+            rows=tuple(_learnt(one, metric, public=public) for metric in METRICS),
         )
-    return rows
+        for one in comparison.efficacy
+    ]
 
 
-def _score(score: Score, figures: Figures, *, interval: bool = False) -> str:
-    if math.isnan(score.value):
-        return "not defined"
-    told = figures.share(score.value)
-    return f"{told} ({percent(score.low)} to {percent(score.high)})" if interval else told
+def _learnt(found: Efficacy, metric: Metric, *, public: bool) -> LearningRow:
+    """One score; in public without intervals, from which a few people could be reckoned."""
+    figures = Figures(max(found.tested, 1), public=public)
+    release, original = found.release[metric], found.original[metric]
+    majority, trivial = found.majority[metric], found.trivial[metric]
+    kept = found.relative(metric)
+    picture = ""
+    if not math.isnan(release.value):
+        others = [one.value for one in (majority, original) if not math.isnan(one.value)]
+        picture = whisker(
+            drawn_share(release.value, figures),
+            low=None if public else release.low,
+            high=None if public else release.high,
+            marks=[drawn_share(value, figures) for value in others],
+        )
+    return LearningRow(
+        metric=SCORES[metric],
+        picture=picture,
+        release=_score(release, figures),
+        interval="" if public or not picture else f"{percent(release.low)} to {percent(release.high)}",
+        original=_score(original, figures),
+        majority=_score(majority, figures),
+        trivial=_score(trivial, figures),
+        kept="nothing to keep" if math.isnan(kept) else f"{kept:.0%}".replace("-", "−"),
+    )
+
+
+def _score(score: Score, figures: Figures) -> str:
+    return "not defined" if math.isnan(score.value) else figures.share(score.value)
 
 
 # ── provenance ────────────────────────────────────────────────────────────────────────────────────────
