@@ -27,9 +27,14 @@ if TYPE_CHECKING:
     from discreet.privacy import LDiversity as LDiversity
     from discreet.privacy import TCloseness as TCloseness
     from discreet.release.anonymize import anonymize as anonymize
+    from discreet.release.attack import Attacks as Attacks
+    from discreet.release.attack import attack as attack
     from discreet.release.audit import Audit as Audit
     from discreet.release.audit import audit as audit
     from discreet.release.check import check as check
+    from discreet.release.comparison import Comparison as Comparison
+    from discreet.release.comparison import compare as compare
+    from discreet.release.frontier import frontier as frontier
     from discreet.release.recommend import recommend as recommend
     from discreet.release.release import Release as Release
     from discreet.release.report import report as report
@@ -37,8 +42,10 @@ if TYPE_CHECKING:
 
 # Imported when first asked for, so that `discreet --help` and `import discreet` answer at once.
 _PUBLIC = {
+    "Attacks": "discreet.release.attack:Attacks",
     "Audit": "discreet.release.audit:Audit",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
+    "Comparison": "discreet.release.comparison:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
     "DiscreetError": "discreet.errors:DiscreetError",
     "KAnonymity": "discreet.privacy:KAnonymity",
@@ -49,8 +56,11 @@ _PUBLIC = {
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",
     "anonymize": "discreet.release.anonymize:anonymize",
+    "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
     "check": "discreet.release.check:check",
+    "compare": "discreet.release.comparison:compare",
+    "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",
     "read": "discreet.engine.read:read",
     "recommend": "discreet.release.recommend:recommend",
@@ -60,8 +70,10 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "Attacks",
     "Audit",
     "BetaLikeness",
+    "Comparison",
     "DeltaDisclosure",
     "DiscreetError",
     "KAnonymity",
@@ -72,8 +84,11 @@ __all__ = [
     "TCloseness",
     "Table",
     "anonymize",
+    "attack",
     "audit",
     "check",
+    "compare",
+    "frontier",
     "load_policy",
     "read",
     "recommend",

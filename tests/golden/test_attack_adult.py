@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from discreet.attack.areas import areas_of_interest
-from discreet.attack.background import background_knowledge
-from discreet.attack.disclosure import homogeneity, skewness
-from discreet.attack.downcoding import downcoding
-from discreet.attack.minimality import minimality
-from discreet.attack.proximity import similarity
+from discreet.attacks.areas import areas_of_interest
+from discreet.attacks.background import background_knowledge
+from discreet.attacks.disclosure import homogeneity, skewness
+from discreet.attacks.downcoding import downcoding
+from discreet.attacks.minimality import minimality
+from discreet.attacks.proximity import similarity
 from discreet.classes.pair import Pair
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.table.hierarchy import Hierarchy

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attack.background import Which, background_knowledge
-from discreet.attack.disclosure import homogeneity, skewness
-from discreet.attack.minimality import minimality
-from discreet.attack.proximity import proximity, similarity
-from discreet.attack.result import AttackResult
+from discreet.attacks.background import Which, background_knowledge
+from discreet.attacks.disclosure import homogeneity, skewness
+from discreet.attacks.minimality import minimality
+from discreet.attacks.proximity import proximity, similarity
+from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.privacy import AlphaKAnonymity, LDiversity, PrivacyModel, TCloseness

@@ -9,8 +9,8 @@ import pytest
 
 import discreet
 from cars import trips
-from discreet.attack.areas import areas_of_interest
-from discreet.attack.result import AttackResult
+from discreet.attacks.areas import areas_of_interest
+from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.policy.plan import Method

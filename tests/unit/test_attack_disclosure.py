@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attack.background import background_knowledge
-from discreet.attack.disclosure import homogeneity, skewness
-from discreet.attack.proximity import proximity, similarity
+from discreet.attacks.background import background_knowledge
+from discreet.attacks.disclosure import homogeneity, skewness
+from discreet.attacks.proximity import proximity, similarity
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import EmptyTable, InvalidParameter, UnknownColumn, UnsuitableColumn

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attack.downcoding import downcoding
-from discreet.attack.minimality import minimality
-from discreet.attack.tracing import finer, recoding_of, traced
+from discreet.attacks.downcoding import downcoding
+from discreet.attacks.minimality import minimality
+from discreet.attacks.tracing import finer, recoding_of, traced
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from discreet.attack.result import AttackResult, Exposed
+from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.engine.read import read

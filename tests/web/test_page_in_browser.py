@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,59 +11,18 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from web_browser import watched
 from web_server import Program
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("web_server", "web_browser")
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
-PATIENCE = 120_000
 TABLE = "who,age,sex,illness\n" + "".join(
     f"Person {i},{30 + i % 40},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i % 3]}\n" for i in range(400)
 )
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Chromium; absent on a user's machine: say so; absent in CI: that is a failure."""
-    sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else None
-    if not CHROMIUM.exists():
-        reason = f"Chromium is not at {CHROMIUM} (set DISCREET_CHROMIUM to its path)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    if sync_api is None:
-        from playwright import sync_api
-    with sync_api.sync_playwright() as started:
-        running = started.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--headless"]
-        )
-        yield running
-        running.close()
-
-
-def watched(chromium: Browser, running: Program, width: int, scheme: str) -> tuple[Page, list[str]]:
-    """A page that has come in by the printed address, and everything that should not happen in it."""
-    context = chromium.new_context(
-        viewport={"width": width, "height": 900}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    complaints: list[str] = []
-    home = str(running.client.base_url)
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith((home, "data:")) else complaints.append(request.url),
-    )
-    page.goto(running.door)
-    page.wait_for_selector("#drop")
-    assert "token" not in page.url
-    return page, complaints
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])

@@ -64,6 +64,13 @@ class Program:
         assert self.process.stdout is not None
         return code, self.process.stdout.read()
 
+    def stop(self) -> None:
+        """End it, whatever state it is in."""
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
@@ -90,39 +97,48 @@ def stranger(client: TestClient, service: Service) -> TestClient:
     return TestClient(client.app, base_url=service.settings.address, follow_redirects=False)
 
 
+def serve(temporary: Path, *options: str) -> Program:
+    """Start `discreet serve` with options and wait until it answers."""
+    temporary.mkdir(exist_ok=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "discreet", "serve", "--no-browser", "--port", "0", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    found = re.search(r"http://\S+", process.stdout.readline())
+    assert found
+    made = Program(process, found[0], temporary)
+
+    def answers() -> bool:
+        try:
+            return made.client.get("/").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    wait_for(answers)
+    return made
+
+
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Callable[..., Program]]:
     """Starts `discreet serve` with options; whatever happens, it is ended."""
     started: list[Program] = []
 
     def start(*options: str) -> Program:
-        temporary = tmp_path / "temporary"
-        temporary.mkdir(exist_ok=True)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "discreet", "serve", "--no-browser", "--port", "0", *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"},
-        )
-        assert process.stdout is not None
-        found = re.search(r"http://\S+", process.stdout.readline())
-        assert found
-        made = Program(process, found[0], temporary)
-        started.append(made)
-
-        def answers() -> bool:
-            try:
-                return made.client.get("/").status_code == 200
-            except httpx.TransportError:
-                return False
-
-        wait_for(answers)
-        return made
+        started.append(serve(tmp_path / "temporary", *options))
+        return started[-1]
 
     yield start
     for one in started:
-        one.client.close()
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
+        one.stop()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """One running `discreet serve` for all tests of a module."""
+    made = serve(tmp_path_factory.mktemp("home") / "temporary")
+    yield made
+    made.stop()

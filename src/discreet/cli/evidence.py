@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from discreet.attack.scenario import SCENARIOS
+from discreet.attacks.scenario import SCENARIOS
 from discreet.cli import EXIT_NOT_MET
 from discreet.cli.options import (
     Command,

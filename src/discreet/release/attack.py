@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from time import perf_counter
 
-from discreet.attack.result import AttackResult
-from discreet.attack.scenario import Scenario, make_scenario
+from discreet.attacks.result import AttackResult
+from discreet.attacks.scenario import Scenario, make_scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.engine.read import read

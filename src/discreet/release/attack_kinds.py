@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-from discreet.attack.result import AttackResult, Criterion
-from discreet.attack.scenario import Scenario
+from discreet.attacks.result import AttackResult, Criterion
+from discreet.attacks.scenario import Scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.privacy import PrivacyModel
@@ -102,8 +102,8 @@ class AttackKind:
 
 
 def _linkage(setup: Setup, _: str) -> AttackResult:
-    from discreet.attack.linkage import compatible_linkage
-    from discreet.attack.nearest import nearest_linkage
+    from discreet.attacks.linkage import compatible_linkage
+    from discreet.attacks.nearest import nearest_linkage
 
     pair = setup.both
     chosen = compatible_linkage if pair.truthful else nearest_linkage
@@ -129,7 +129,7 @@ def _singling_out(setup: Setup, _: str) -> AttackResult:
 
 
 def _probabilistic(setup: Setup, _: str) -> AttackResult:
-    from discreet.attack.probabilistic import probabilistic_linkage
+    from discreet.attacks.probabilistic import probabilistic_linkage
 
     return probabilistic_linkage(
         setup.both, known=setup.scenario.known, targets=setup.public, seed=setup.seed
@@ -137,67 +137,67 @@ def _probabilistic(setup: Setup, _: str) -> AttackResult:
 
 
 def _membership(setup: Setup, _: str) -> AttackResult:
-    from discreet.attack.membership import membership
+    from discreet.attacks.membership import membership
 
     return membership(setup.both, control=setup.control, known=setup.scenario.known, seed=setup.seed)
 
 
 def _worst_case(setup: Setup, _: str) -> AttackResult:
-    from discreet.attack.worst_case import worst_case
+    from discreet.attacks.worst_case import worst_case
 
     return worst_case(setup.both)
 
 
 def _homogeneity(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attack.disclosure import homogeneity
+    from discreet.attacks.disclosure import homogeneity
 
     return homogeneity(setup.seen, sensitive)
 
 
 def _background(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attack.background import background_knowledge
+    from discreet.attacks.background import background_knowledge
 
     return background_knowledge(setup.seen, sensitive)
 
 
 def _skewness(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attack.disclosure import skewness
+    from discreet.attacks.disclosure import skewness
 
     return skewness(setup.seen, sensitive)
 
 
 def _similarity(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attack.proximity import similarity
+    from discreet.attacks.proximity import similarity
 
     return similarity(setup.seen, sensitive, setup.hierarchies[sensitive])
 
 
 def _proximity(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attack.proximity import proximity
+    from discreet.attacks.proximity import proximity
 
     return proximity(setup.seen, sensitive)
 
 
 def _inference(setup: Setup, sensitive: str) -> Iterable[AttackResult]:
-    from discreet.attack.inference import attribute_inference
+    from discreet.attacks.inference import attribute_inference
 
     return attribute_inference(setup.both, sensitive, seed=setup.seed)
 
 
 def _areas(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attack.areas import areas_of_interest
+    from discreet.attacks.areas import areas_of_interest
 
     return areas_of_interest(setup.both, sensitive)
 
 
 def _minimality(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attack.minimality import minimality
+    from discreet.attacks.minimality import minimality
 
     return minimality(setup.both, setup.models, sensitive)
 
 
 def _downcoding(setup: Setup, _: str) -> AttackResult:
-    from discreet.attack.downcoding import downcoding
+    from discreet.attacks.downcoding import downcoding
 
     return downcoding(setup.both, setup.models)
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from discreet.attack.result import AttackResult
+from discreet.attacks.result import AttackResult
 from discreet.measure import Measure
 from discreet.release import charts, evidence_charts
 from discreet.release.attack import Attacks

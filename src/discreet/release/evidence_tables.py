@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attack.result import AttackResult
+from discreet.attacks.result import AttackResult
 from discreet.measure import Measure
 from discreet.policy import Policy
 from discreet.release.attack import Attacks

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from discreet.attack.result import AttackResult, Criterion
+from discreet.attacks.result import AttackResult, Criterion
 from discreet.measure import Measure
 
 State = Literal["gives way", "weakened", "withstood", "not tested"]

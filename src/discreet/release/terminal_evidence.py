@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from discreet.attack.result import AttackResult
+from discreet.attacks.result import AttackResult
 from discreet.measure import Measure
 from discreet.release.attack import Attacks
 from discreet.release.comparison import Comparison

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.linkage import exposed_people, notes_of, weighted_median
-from discreet.attack.linkage_index import View, spans_of, tree_of
-from discreet.attack.result import AttackResult
+from discreet.attacks.linkage import exposed_people, notes_of, weighted_median
+from discreet.attacks.linkage_index import View, spans_of, tree_of
+from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 
 if TYPE_CHECKING:
-    from discreet.attack.nearest_kernels import Scale
+    from discreet.attacks.nearest_kernels import Scale
 
 AT_MOST = 20_000
 """So many people are attacked; of more, a sample."""
@@ -98,7 +98,7 @@ def nearest_linkage(
 
 def nearest_people(view: View, at: NDArray[np.int64]) -> Nearest:
     """The nearest released combinations of the targets at ``at``."""
-    from discreet.attack.nearest_kernels import closest_values, nearest
+    from discreet.attacks.nearest_kernels import closest_values, nearest
 
     best, ties = np.full(len(at), np.inf), np.zeros(len(at), dtype=np.int64)
     if not len(view.released) or not len(at):
@@ -175,7 +175,7 @@ def _numbers(view: View, j: int) -> NDArray[np.float64]:
 
 
 def _scale(view: View, levels: Sequence[int]) -> Scale:
-    from discreet.attack.nearest_kernels import Scale
+    from discreet.attacks.nearest_kernels import Scale
 
     bounds = []
     for j in levels:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.linkage import weighted_median
-from discreet.attack.linkage_index import Combinations, original_fitting
-from discreet.attack.result import AttackResult, Exposed
+from discreet.attacks.linkage import weighted_median
+from discreet.attacks.linkage_index import Combinations, original_fitting
+from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Pair
 from discreet.errors import UnknownColumn
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.result import AttackResult
-from discreet.attack.seen import Seeable, Seen
+from discreet.attacks.result import AttackResult
+from discreet.attacks.seen import Seeable, Seen
 from discreet.privacy.base import TOLERANCE, need_number
 
 DIVERSITY = "Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, 2007"

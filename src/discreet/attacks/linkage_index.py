@@ -16,7 +16,7 @@ from discreet.table.domain import Domain
 from discreet.table.meaning import KINDS, Meaning
 
 if TYPE_CHECKING:
-    from discreet.attack.linkage_kernels import Spans, Tree
+    from discreet.attacks.linkage_kernels import Spans, Tree
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ def _fitting(
     *,
     released: bool,
 ) -> Fit:
-    from discreet.attack.linkage_kernels import People, fitting
+    from discreet.attacks.linkage_kernels import People, fitting
 
     size = len(queries[0])
     events = len(entries.who) > 0
@@ -300,7 +300,7 @@ def _fitting(
 
 def tree_of(columns: Sequence[NDArray[np.int64]], entries: NDArray[np.int64]) -> Tree:
     """Distinct combinations, given by their codes per level, as a tree whose leaves are ``entries``."""
-    from discreet.attack.linkage_kernels import Tree
+    from discreet.attacks.linkage_kernels import Tree
 
     order = np.lexsort(tuple(reversed(columns)))
     fresh = np.zeros(len(order), dtype=bool)
@@ -322,7 +322,7 @@ def tree_of(columns: Sequence[NDArray[np.int64]], entries: NDArray[np.int64]) ->
 
 def spans_of(meanings: Sequence[Meaning], levels: Sequence[int]) -> tuple[Spans, NDArray[np.int64]]:
     """What the released codes stand for, numbered through in the order of ``levels``; the first code of each."""
-    from discreet.attack.linkage_kernels import Spans
+    from discreet.attacks.linkage_kernels import Spans
 
     chosen = [meanings[j] for j in levels]
     offsets = np.cumsum([0, *(len(m.indptr) - 1 for m in chosen)]).astype(np.int64)

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.result import AttackResult, Exposed
-from discreet.attack.seen import EXPOSED
+from discreet.attacks.result import AttackResult, Exposed
+from discreet.attacks.seen import EXPOSED
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.linkage_index import Fit, View, released_fitting
-from discreet.attack.result import AttackResult, Exposed
+from discreet.attacks.linkage_index import Fit, View, released_fitting
+from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 

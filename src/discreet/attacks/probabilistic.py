@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.attack.linkage import exposed_people, notes_of, weighted_median
-from discreet.attack.linkage_index import View
-from discreet.attack.result import AttackResult
+from discreet.attacks.linkage import exposed_people, notes_of, weighted_median
+from discreet.attacks.linkage_index import View
+from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import MissingDependency

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from discreet.attack.linkage_kernels import Spans, Tree, covers
+from discreet.attacks.linkage_kernels import Spans, Tree, covers
 
 TIE = 1e-9
 """Distances that differ by less are equal."""

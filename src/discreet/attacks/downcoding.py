@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.result import AttackResult, Exposed
-from discreet.attack.seen import EXPOSED
-from discreet.attack.tracing import Recoding, recoding_of, shown_links, traced
+from discreet.attacks.result import AttackResult, Exposed
+from discreet.attacks.seen import EXPOSED
+from discreet.attacks.tracing import Recoding, recoding_of, shown_links, traced
 from discreet.classes.pair import Links, Pair
 from discreet.privacy.base import PrivacyModel, need_choice
 from discreet.privacy.identity import KAnonymity

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.result import AttackResult, Exposed
-from discreet.attack.seen import EXPOSED
-from discreet.attack.tracing import Recoding, finer, recoding_of, shown_links, traced
-from discreet.attack.worlds import Class, Counted, Part, count, histograms, meets
+from discreet.attacks.result import AttackResult, Exposed
+from discreet.attacks.seen import EXPOSED
+from discreet.attacks.tracing import Recoding, finer, recoding_of, shown_links, traced
+from discreet.attacks.worlds import Class, Counted, Part, count, histograms, meets
 from discreet.classes.pair import Links, Pair
 from discreet.privacy.base import PrivacyModel, need_choice, need_whole
 from discreet.privacy.identity import KAnonymity

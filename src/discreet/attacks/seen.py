@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.result import AttackResult, Exposed
+from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses, Histogram, Unit
 from discreet.classes.packing import Packing, run_starts
 from discreet.classes.pair import Pair

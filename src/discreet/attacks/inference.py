@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from discreet.attack.placing import Places, place, project
-from discreet.attack.result import AttackResult, Exposed
+from discreet.attacks.placing import Places, place, project
+from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, UnknownColumn

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.disclosure import DIVERSITY
-from discreet.attack.result import AttackResult
-from discreet.attack.seen import Seeable, Seen
+from discreet.attacks.disclosure import DIVERSITY
+from discreet.attacks.result import AttackResult
+from discreet.attacks.seen import Seeable, Seen
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, absent_labels_note, need_choice, need_number, need_whole
 

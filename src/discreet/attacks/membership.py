@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.linkage_index import View, known_names, released_fitting
-from discreet.attack.nearest import nearest_people
-from discreet.attack.result import AttackResult, Exposed
+from discreet.attacks.linkage_index import View, known_names, released_fitting
+from discreet.attacks.nearest import nearest_people
+from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attack.result import AttackResult
-from discreet.attack.seen import Seeable, Seen
+from discreet.attacks.result import AttackResult
+from discreet.attacks.seen import Seeable, Seen
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, need_number, need_whole
 from discreet.privacy.numeric import numbers_of
