@@ -1,0 +1,115 @@
+"""Chromium as a fixture, pages that are watched, and hands whose every move is counted."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+from web_server import Program
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
+PATIENCE = 120_000
+"""How long a page may take for anything, in milliseconds."""
+VERDICT = "#verdict .words"
+RELEASE = "#downloads a[href$='/download/release']"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Chromium; absent on a user's machine: say so; absent in CI: that is a failure."""
+    sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else None
+    if not CHROMIUM.exists():
+        reason = f"Chromium is not at {CHROMIUM} (set DISCREET_CHROMIUM to its path)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    if sync_api is None:
+        from playwright import sync_api
+    with sync_api.sync_playwright() as started:
+        running = started.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--headless"]
+        )
+        yield running
+        running.close()
+
+
+def watched(
+    chromium: Browser, running: Program, width: int = 1280, scheme: str = "light", **options: Any
+) -> tuple[Page, list[str]]:
+    """A page that has come in by the printed address, and everything that should not happen in it.
+
+    Every tab of its context is watched: what the console says, uncaught errors, and requests to another host.
+    """
+    dark: Literal["dark", "light"] = "dark" if scheme == "dark" else "light"
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=dark, **options)
+    context.set_default_timeout(PATIENCE)
+    complaints: list[str] = []
+    home = f"{str(running.client.base_url).rstrip('/')}/"
+    context.on("console", lambda message: complaints.append(message.text))
+    context.on("weberror", lambda error: complaints.append(str(error.error)))
+    context.on(
+        "request",
+        lambda request: None if request.url.startswith((home, "data:")) else complaints.append(request.url),
+    )
+    page = context.new_page()
+    page.goto(running.door)
+    page.wait_for_selector("#drop")
+    assert "token" not in page.url
+    return page, complaints
+
+
+class Hands:
+    """What a person does with a page: every click, drop, choice of a file and typed text counts as one."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.moves: list[str] = []
+
+    def click(self, selector: str) -> None:
+        self.moves.append(f"click {selector}")
+        self.page.click(selector)
+
+    def type(self, selector: str, text: str) -> None:
+        self.moves.append(f"type into {selector}")
+        self.page.fill(selector, text)
+
+    def choose(self, file: Path) -> None:
+        """Click on "choose a file", and choose it in the dialog of the system."""
+        with self.page.expect_file_chooser() as opened:
+            self.click("label[for=file]")
+        self.moves.append("choose a file")
+        opened.value.set_files(file)
+
+    def drop(self, file: Path, kind: str = "text/csv") -> None:
+        """Drop a file on the page."""
+        self.moves.append("drop a file")
+        given = self.page.evaluate_handle(
+            """([name, kind, text]) => {
+              const given = new DataTransfer();
+              given.items.add(new File([Uint8Array.from(atob(text), one => one.charCodeAt(0))], name, {type: kind}));
+              return given;
+            }""",
+            [file.name, kind, _base64(file)],
+        )
+        for event in ("dragenter", "dragover", "drop"):
+            self.page.dispatch_event("#drop", event, {"dataTransfer": given})
+
+
+def _base64(file: Path) -> str:
+    from base64 import b64encode
+
+    return b64encode(file.read_bytes()).decode()
+
+
+def upload(page: Page, file: Path) -> str:
+    """Choose a file without counting; the address of the table."""
+    page.set_input_files("#file", file)
+    page.wait_for_url(re.compile("/case/"))
+    return page.url
