@@ -17,6 +17,7 @@ from discreet.table.builders import Builder, Zip
 from discreet.table.hierarchy import Hierarchy, Ladder
 from discreet.table.identifiers import recognise
 from discreet.table.learn import hierarchy_for
+from discreet.table.spec import Totals
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class FittedHierarchy:
 
 
 LEARNED = "learned from the data"
+POSTCODE = "built: zip, because it was recognised as a postcode"
 
 
 def hierarchies(
@@ -65,18 +67,7 @@ def hierarchies(
         kind = (column.type if column else None) or (types or {}).get(domain.name)
         totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
         try:
-            spec: Builder | Hierarchy | None
-            if isinstance(given, str):
-                spec, origin = Hierarchy.read(given, domain.name), f"read from {Path(given).name}"
-            elif given is None and _is_postcode(domain):
-                spec, origin = (
-                    Zip(lengths=(4, 3, 2, 1)),
-                    "built: zip, because it was recognised as a postcode",
-                )
-            else:
-                spec, origin = given, f"built: {given.id}" if given else LEARNED
-            hierarchy = hierarchy_for(domain, totals, spec=spec, column_type=kind)
-            found.append(FittedHierarchy(hierarchy, hierarchy.ladder(domain), origin))
+            found.append(fit(domain, totals, given, type=kind))
         except DiscreetError as error:
             problems.append(f"{domain.name}: {error}")
     if problems:
@@ -84,6 +75,27 @@ def hierarchies(
             problems, remedy="correct the hierarchies, or leave them out to have them learned"
         )
     return found
+
+
+def fit(
+    domain: Domain, totals: Totals, given: Builder | str | None, *, type: DataType | None = None
+) -> FittedHierarchy:
+    """The hierarchy of one column by what its policy names: a builder, a file, or nothing.
+
+    >>> import pyarrow as pa
+    >>> ages = Domain("age", pa.array([31, 34, 47, 52]))
+    >>> fit(ages, np.array([1, 1, 5, 1]), None).origin
+    'learned from the data'
+    """
+    spec: Builder | Hierarchy | None
+    if isinstance(given, str):
+        spec, origin = Hierarchy.read(given, domain.name), f"read from {Path(given).name}"
+    elif given is None and _is_postcode(domain):
+        spec, origin = Zip(lengths=(4, 3, 2, 1)), POSTCODE
+    else:
+        spec, origin = given, f"built: {given.id}" if given else LEARNED
+    hierarchy = hierarchy_for(domain, totals, spec=spec, column_type=type)
+    return FittedHierarchy(hierarchy, hierarchy.ladder(domain), origin)
 
 
 def _is_postcode(domain: Domain) -> bool:
