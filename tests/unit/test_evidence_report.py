@@ -396,6 +396,29 @@ def test_public_edition_tells_no_small_difference(compared: Comparison, attacked
     assert "2.4%" not in text
 
 
+def test_public_losses_have_two_digits_or_a_bound(compared: Comparison) -> None:
+    """Of 40 rows, 11 / 40 is the bound; ambiguity and the like have two digits, and bits are no percentages."""
+    rows = {row.name: row for group in evidence_tables.losses(compared, public=True) for row in group.rows}
+    inside = {row.name: row for group in evidence_tables.losses(compared, public=False) for row in group.rows}
+    assert inside["js-divergence"].release not in ("0", "not defined")
+    assert rows["js-divergence"].release == "less than 0.28"
+    assert rows["discernibility"].release == "840"
+    assert inside["discernibility"].release == "841"
+
+
+def test_wide_tables_stay_small(attacked: Attacks) -> None:
+    names = [f"an_attribute_with_quite_a_long_name_{i}" for i in range(20)]
+    table = pa.table(
+        {name: [f"{'v' * 80}{(n * (i + 1)) % 13}" for n in range(60)] for i, name in enumerate(names)}
+    )
+    policy = Policy.of(quasi_identifiers=names, require=[KAnonymity(2)])
+    found = compare(read(table), read(table), policy, labels=[], queries=10)
+    html = render_evidence(comparison=found, attacks=attacked, policy=policy)
+    assert len(html.encode()) < 1_000_000
+    assert "Drawn are the first 16 of 20 attributes." in html
+    assert "The picture shows the 10 attributes whose relations changed most of 20." in html
+
+
 def test_public_edition_gives_only_a_bound_for_a_few_people(attacked: Attacks) -> None:
     found = with_results(attacked, result(3))
     inside, outside = Page(rendered(None, found)).text, Page(rendered(None, found, "public")).text

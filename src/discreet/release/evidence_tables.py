@@ -313,8 +313,10 @@ def _loss(measure: Measure | None, figures: Figures) -> str:
         return "not defined"
     if not figures.public or math.isinf(value) or value == 0:
         return number(value)
-    if 0 < value <= 1:
+    if 0 < value <= 1 and measure.unit.startswith("share"):
         return figures.share(value)
+    if figures.few(round(value * figures.total, 6)):
+        return f"less than {SMALL_GROUP / figures.total:.2g}"
     return number(float(f"{value:.2g}"))
 
 
