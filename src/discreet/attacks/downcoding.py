@@ -54,9 +54,9 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
         )
     if everything is None:
         return _result(pair, None, ("not tried: it is not known which records became which",))
-    whole = bool(pair.suppressed.all())
-    kept = Links(*(column[everything.released >= 0] for column in vars(everything).values()))
-    links = kept if whole else shown_links(pair, everything)
+    if pair.suppressed.all():
+        return _result(pair, None, ("nothing to find: the release shows no quasi-identifier",))
+    links = shown_links(pair, everything)
     classes = np.unique(links.released)
     if recoding_of(pair, links, recoding) == "global" and len(classes) > 1:
         return _result(

@@ -217,6 +217,8 @@ def _fit(
     with limited_threads(), warnings.catch_warnings():
         # Stopping after 200 steps is a choice, not a fault: later steps move the third digit of a chance.
         warnings.simplefilter("ignore", ConvergenceWarning)
+        # Rows are distinct combinations with weights: few of them may well have many labels.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         if name == "logistic-regression":
             model = LogisticRegression(max_iter=200).fit(rows, labels, sample_weight=weights)
         else:

@@ -1,0 +1,304 @@
+"""The verbs compare and attack, from tables to results, and their commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+
+import discreet
+from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.example import town, visits
+from discreet.policy import Policy
+from discreet.policy.kpi import Kpi
+from discreet.policy.plan import Plan
+from discreet.release.attack_kinds import ATTACKS
+from discreet.release.legal import CRITERIA
+
+QI = ["age", "sex", "postcode"]
+QUICK = [name for name in ATTACKS if name not in ("probabilistic-linkage", "attribute-inference")]
+
+
+def make_policy() -> Policy:
+    return Policy.of(
+        quasi_identifiers=QI,
+        sensitive=["diagnosis", "income"],
+        direct_identifiers=["resident_id", "name", "birth_date"],
+        require=[discreet.KAnonymity(5)],
+        profile="research-partner-5",
+    )
+
+
+@pytest.fixture(scope="module")
+def people() -> discreet.Table:
+    return discreet.read(town(700))
+
+
+@pytest.fixture(scope="module")
+def release(people: discreet.Table) -> discreet.Release:
+    return discreet.anonymize(people, make_policy(), plan=Plan(method="optimal"))
+
+
+@pytest.fixture(scope="module")
+def attacked(people: discreet.Table, release: discreet.Release) -> discreet.Attacks:
+    return discreet.attack(release, original=people)
+
+
+@pytest.fixture(scope="module")
+def compared(people: discreet.Table, release: discreet.Release) -> discreet.Comparison:
+    return discreet.compare(people, release, queries=100)
+
+
+# ── attack ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_attack_was_run_or_says_why_not(attacked: discreet.Attacks) -> None:
+    run = {one.attack for one in attacked.results}
+    told = {one.attack for one in attacked.untested}
+    for name in ATTACKS:
+        assert any(one.startswith(name) for one in run) or name in told, name
+    assert all(one.why for one in attacked.untested)
+    assert {"singling-out", "record-linkage", "homogeneity", "skewness"} <= run
+
+
+def test_a_result_has_all_that_is_asked_for(attacked: discreet.Attacks) -> None:
+    for one in attacked.results:
+        assert 0 <= one.low <= one.rate + 1e-12 <= one.high + 1e-9 <= 1 + 1e-9, one.attack
+        assert 0 <= one.baseline <= 1
+        assert one.tries > 0
+        assert one.meaning
+        assert one.source
+        assert one.scenario == "prosecutor"
+        assert one.seconds >= 0
+
+
+def test_a_5_anonymous_release_singles_nobody_out(attacked: discreet.Attacks) -> None:
+    assert attacked.result("singling-out").successes == 0
+    linkage = attacked.result("record-linkage")
+    assert 0 < linkage.rate <= 1 / 5
+    assert {one.criterion: one.state for one in attacked.criteria}["singling-out"] == "withstood"
+
+
+def test_the_original_as_its_own_release_finds_everyone_who_is_unique(people: discreet.Table) -> None:
+    found = discreet.attack(
+        people, make_policy(), original=people, attacks=["singling-out", "record-linkage"]
+    )
+    unique = discreet.audit(people, make_policy()).measure("sample-uniques")
+    assert unique.unit == "share of records" or unique.value >= 1
+    counted = people.engine.count(people, quasi_identifiers=QI)
+    assert found.result("singling-out").successes == pytest.approx(int((counted.records == 1).sum()))
+    assert {one.criterion: one.state for one in found.criteria}["singling-out"] == "gives way"
+
+
+def test_a_release_that_shows_nothing_helps_nobody(people: discreet.Table) -> None:
+    rows = people.engine.to_arrow(people)
+    for name in QI:
+        rows = rows.set_column(rows.column_names.index(name), name, pa.array(["*"] * rows.num_rows))
+    found = discreet.attack(rows, make_policy(), original=people, attacks=[*QUICK, "attribute-inference"])
+    for one in found.results:
+        if one.attack != "worst-case":
+            # The holder of the original knows the sensitive values, which this release still shows.
+            assert not one.better_than_baseline, one.attack
+    assert found.exposure == pytest.approx(found.result("worst-case").advantage)
+
+
+def test_without_the_original_only_what_reads_the_release(release: discreet.Release) -> None:
+    found = discreet.attack(release.table, make_policy(), attacks=QUICK)
+    assert {one.attack for one in found.results} <= {
+        "homogeneity",
+        "background-knowledge",
+        "skewness",
+        "proximity",
+    }
+    why = {one.attack: one.why for one in found.untested}
+    assert "original" in why["record-linkage"]
+    assert found.matched == "the original was not given"
+    with pytest.raises(InvalidParameter, match="together with the original"):
+        discreet.attack(release.table, make_policy(), control=town(50))
+
+
+def test_a_neighbour_knows_less_than_an_insider(people: discreet.Table, release: discreet.Release) -> None:
+    rates = {}
+    for scenario in ("neighbour", "insider"):
+        found = discreet.attack(
+            release, original=people, scenario=scenario, attacks=["record-linkage", "homogeneity"]
+        )
+        rates[scenario] = [one.rate for one in found.results]
+    assert all(less <= more for less, more in zip(rates["neighbour"], rates["insider"], strict=True))
+    known = discreet.attack(release, original=people, known=["sex"], attacks=["record-linkage"])
+    assert known.result("record-linkage").known == ("sex",)
+    assert known.result("record-linkage").rate < rates["neighbour"][0]
+
+
+def test_people_from_elsewhere(people: discreet.Table, release: discreet.Release) -> None:
+    others = town(300, seed=7)
+    found = discreet.attack(
+        release, original=people, public=others, control=others, attacks=["record-linkage", "membership"]
+    )
+    assert found.result("record-linkage").tries == 300
+    member = found.result("membership")
+    assert member.baseline == pytest.approx(0.5)
+    assert 0.4 < member.rate < 0.8, "a coarse release hardly tells who is in it"
+
+
+def test_averaged_releases_are_attacked_by_distance(people: discreet.Table) -> None:
+    made = discreet.anonymize(people, make_policy(), plan=Plan(method="microaggregation"))
+    found = discreet.attack(made, original=people, attacks=["singling-out", "record-linkage"])
+    assert found.result("distance-linkage").rate <= 0.2 + 1e-9
+    assert any("distance" in note for note in found.notes)
+
+
+def test_events_are_counted_in_persons() -> None:
+    residents = town(300)
+    table = discreet.read(visits(residents))
+    policy = Policy.of(
+        quasi_identifiers=["clinic"],
+        sensitive=["treatment"],
+        person="resident_id",
+        require=[discreet.KAnonymity(3)],
+        profile="research-partner-3",
+    )
+    made = discreet.anonymize(table, policy)
+    found = discreet.attack(
+        made, original=table, attacks=["areas-of-interest", "record-linkage", "homogeneity"]
+    )
+    assert {one.unit for one in found.results} == {"persons"}
+    assert found.result("areas-of-interest").tries <= 300
+
+
+def test_wrong_names_are_told(people: discreet.Table, release: discreet.Release) -> None:
+    with pytest.raises(InvalidParameter, match="linkage"):
+        discreet.attack(release, original=people, attacks=["linkages"])
+    with pytest.raises(InvalidParameter, match="neighbour"):
+        discreet.attack(release, original=people, scenario="neighbor")
+    with pytest.raises(UnknownColumn):
+        discreet.attack(release, original=people, known=["zip"])
+
+
+def test_results_follow_from_the_seed() -> None:
+    people = discreet.read(town(150))
+    policy = make_policy().replace(sensitive=["diagnosis"])
+    release = discreet.anonymize(people, policy)
+    chosen = ["record-linkage", "attribute-inference"]
+    one, two = (
+        discreet.attack(release, original=people, attacks=chosen, seed=5).to_dict()["attacks"]
+        for _ in range(2)
+    )
+    for a, b in zip(one, two, strict=True):  # type: ignore[call-overload]
+        assert {**a, "seconds": 0} == {**b, "seconds": 0}
+
+
+def test_nothing_of_the_data_in_repr_and_json(attacked: discreet.Attacks) -> None:
+    told = json.dumps(attacked.to_dict(), allow_nan=False)
+    assert "exposed" not in json.loads(told)["attacks"][0]
+    assert "exposed" in attacked.to_dict(exposed=True)["attacks"][0]  # type: ignore[index]
+    assert "Attacks(" in repr(attacked)
+    assert len(repr(attacked)) < 120
+
+
+def test_the_three_criteria_never_claim_what_was_not_tested(
+    people: discreet.Table, release: discreet.Release
+) -> None:
+    found = discreet.attack(release, original=people, attacks=["homogeneity"])
+    states = {one.criterion: one for one in found.criteria}
+    assert list(states) == list(CRITERIA)
+    assert states["linkability"].state == "not tested"
+    assert "nothing is said" in states["linkability"].finding
+
+
+# ── compare ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_no_change_is_no_loss(people: discreet.Table) -> None:
+    found = discreet.compare(people, people, make_policy(), labels=[], queries=50)
+    assert found.losses.measure("leaf-loss").value == 0  # type: ignore[union-attr]
+    assert found.losses.measure("count-error-median").value == pytest.approx(0)  # type: ignore[union-attr]
+    assert found.losses.measure("suppression-ratio").value == 0  # type: ignore[union-attr]
+
+
+def test_losses_equal_what_the_search_says(compared: discreet.Comparison, release: discreet.Release) -> None:
+    measured = compared.losses.measure("leaf-loss")
+    assert measured is not None
+    assert measured.value == pytest.approx(release.chosen.cost)
+    assert compared.losses.baseline("leaf-loss").value == 1  # type: ignore[union-attr]
+    assert compared.rows == (700, release.after.rows)
+
+
+def test_learning_lies_between_its_bounds(compared: discreet.Comparison) -> None:
+    assert {one.label for one in compared.efficacy} == {"diagnosis", "income"}
+    for one in compared.efficacy:
+        assert one.trivial["accuracy"].value <= one.original["accuracy"].value + 0.1
+        assert one.tested > 0
+
+
+def test_own_figures_are_part_of_it(people: discreet.Table, release: discreet.Release) -> None:
+    kpis = (
+        Kpi("mean income", "select avg(income) from data", tolerance=0.5),
+        Kpi("mean age", "select avg(age) from data", tolerance=0.1),
+    )
+    from dataclasses import replace
+
+    found = discreet.compare(people, release, replace(make_policy(), kpis=kpis), labels=[], queries=10)
+    income, age = found.kpis
+    assert income.holds is True
+    assert age.holds is False, "ages became intervals: no mean of them"
+    assert age.answerable_share == 0
+
+
+def test_labels_must_be_sensitive(people: discreet.Table, release: discreet.Release) -> None:
+    with pytest.raises(UnknownColumn):
+        discreet.compare(people, release, make_policy(), labels=["age"])
+
+
+def test_json_is_valid(compared: discreet.Comparison) -> None:
+    told = json.loads(json.dumps(compared.to_dict(), allow_nan=False))
+    assert told["schema"] == "discreet-comparison-1"
+    assert "trivial" in told["losses"]
+    assert "Losses" in str(compared)
+
+
+# ── the commands ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def files(release: discreet.Release, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("evidence")
+    pyarrow.parquet.write_table(town(700), folder / "town.parquet")
+    release.save(folder / "release.csv")
+    discreet.save_policy(make_policy(), folder / "policy.toml")
+    return {name: str(folder / name) for name in ("town.parquet", "release.csv", "policy.toml")}
+
+
+def test_attack_as_a_command(files: dict[str, str]) -> None:
+    from discreet.cli.evidence import attack as command
+
+    given = [files["release.csv"], "--original", files["town.parquet"], "-p", files["policy.toml"]]
+    some = ["--attacks", "singling-out,record-linkage,homogeneity"]
+    done = CliRunner().invoke(command, [*given, *some, "--json"], standalone_mode=False)
+    assert json.loads(done.output)["scenario"]["name"] == "prosecutor"
+    assert done.return_value == 0
+    shown = CliRunner().invoke(command, [*given, *some], standalone_mode=False)
+    assert "Singling out" in shown.output
+    strict = CliRunner().invoke(
+        command, [*given, *some, "--json", "--max-advantage", "0"], standalone_mode=False
+    )
+    assert strict.return_value == 1, "a 5-anonymous release is linked a little better than by chance"
+
+
+def test_compare_as_a_command(files: dict[str, str], tmp_path: Path) -> None:
+    from discreet.cli.evidence import compare as command
+
+    given = [files["town.parquet"], files["release.csv"], "-p", files["policy.toml"], "--labels", ""]
+    done = CliRunner().invoke(command, [*given, "--queries", "20", "--json"], standalone_mode=False)
+    assert json.loads(done.output)["efficacy"] == []
+    assert done.return_value == 0
+    rng = np.random.default_rng(0)
+    other = tmp_path / "other.csv"
+    other.write_text("x,y\n" + "\n".join(f"{a},{b}" for a, b in rng.integers(0, 9, (30, 2))) + "\n")
+    wrong = CliRunner().invoke(command, [files["town.parquet"], str(other), "-p", files["policy.toml"]])
+    assert isinstance(wrong.exception, discreet.DiscreetError)
