@@ -17,7 +17,7 @@ from discreet.policy.file import dumps, loads
 from discreet.policy.plan import METHODS, Plan
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.release.anonymize import anonymize
-from discreet.release.compare import compare
+from discreet.release.contest import compare_methods
 from discreet.release.goals import goals, self_consistent
 from discreet.release.profile import load_profile
 from discreet.release.recommend import recommend
@@ -199,7 +199,7 @@ role = "sensitive"
 
 def test_methods_side_by_side() -> None:
     found = {
-        one.method: one for one in compare(read(EIGHT), POLICY, methods=["optimal", "mondrian", "local"])
+        one.method: one for one in compare_methods(read(EIGHT), POLICY, methods=["optimal", "mondrian", "local"])
     }
     assert all(one.loss is not None and one.max_risk == 0.25 for one in found.values())
     assert found["mondrian"].loss is not None

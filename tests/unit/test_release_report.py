@@ -22,7 +22,7 @@ from discreet.privacy import KAnonymity
 from discreet.release import charts, release_evidence, release_pictures
 from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
-from discreet.release.compare import Contender, chart_of
+from discreet.release.contest import Contender, chart_of
 from discreet.release.labels import beside
 from discreet.release.release import Release
 from discreet.release.release_report import release_report, render_release

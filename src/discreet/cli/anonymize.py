@@ -332,14 +332,15 @@ def _tell(release: Release, *, as_json: bool, quiet: bool, files: list[Path | No
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json: bool, **given: Any) -> None:
     """Anonymise FILE by several methods and show risk against loss. Writes no release."""
-    from discreet.release.compare import chart_of, compare
+    from discreet.release.contest import chart_of
+    from discreet.release.contest import compare_methods as run_compare_methods
     from discreet.release.terminal_release import show_comparison
 
     _refuse_targets(file, chart)
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
         table, policy, plan, _ = settle(file, given, tell)
-        found = compare(table, policy, plan=plan, methods=split(methods), progress=tell)
+        found = run_compare_methods(table, policy, plan=plan, methods=split(methods), progress=tell)
         if chart is not None:
             write_text(chart, chart_of(found))
     if as_json:

@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from discreet.release.audit import Audit
-from discreet.release.compare import Contender
+from discreet.release.contest import Contender
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
 from discreet.release.terminal import STYLE, footnotes, grid, row, title

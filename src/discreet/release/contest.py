@@ -43,7 +43,7 @@ class Contender:
         }
 
 
-def compare(
+def compare_methods(
     table: Table,
     policy: Policy,
     *,
