@@ -22,11 +22,13 @@ from discreet.policy.kpi import Kpi
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.release import evidence_pictures, evidence_tables
 from discreet.release.attack import Attacks, attack
+from discreet.release.attack_kinds import ATTACKS as KINDS
 from discreet.release.before_after import before_and_after
 from discreet.release.comparison import Comparison, compare
 from discreet.release.evidence_charts import Reach, loss_against_exposure, whisker
 from discreet.release.evidence_report import LEFT_OUT, evidence_report, judgement, render_evidence
 from discreet.release.legal import Untested, summarise
+from discreet.release.words import title_of
 from discreet.utility.efficacy import efficacy
 
 VOID = {"meta", "link", "br", "line", "circle"}
@@ -231,6 +233,16 @@ def test_a_criterion_that_was_not_tested_is_never_said_to_hold(attacked: Attacks
     text = Page(rendered(None, found)).text
     assert "? Inference: not tested" in text
     assert "nothing is said about it" in text
+
+
+def test_attacks_that_nobody_asked_for_are_not_tested_either(attacked: Attacks) -> None:
+    rows = evidence_tables.untested(attacked, public=False)
+    assert ("Worst case", "Singling out", "it was not asked for") in rows
+    told = [one.attack for one in (*attacked.results, *attacked.untested)]
+    assert {title for title, _, why in rows if why == evidence_tables.NOT_ASKED} == {
+        title_of(name) for name in KINDS if not any(one.startswith(name) for one in told)
+    }
+    assert f"Not tested {len(rows)} " in Page(rendered(None, attacked)).text
 
 
 def test_attacks_alone_and_comparison_alone(compared: Comparison, attacked: Attacks) -> None:
@@ -454,7 +466,7 @@ def test_public_reasons_are_known_ones(attacked: Attacks) -> None:
         Untested("minimality", "inference", "only 3 people are in question"),
     )
     rows = evidence_tables.untested(replace(attacked, untested=reasons), public=True)
-    assert [why for _, _, why in rows] == [reasons[0].why, evidence_tables.NOT_RUN]
+    assert [why for _, _, why in rows[:2]] == [reasons[0].why, evidence_tables.NOT_RUN]
     assert evidence_tables.untested(replace(attacked, untested=reasons), public=False)[1][2] == reasons[1].why
 
 

@@ -181,7 +181,7 @@ def facts(comparison: Comparison | None, attacks: Attacks | None, *, public: boo
         found += [
             ("Made", f"{day(attacks.audit.created)}, {attacks.audit.created:%H:%M %Z}".strip()),
             ("Attacks run", f"{len(attacks.results):,}"),
-            ("Not tested", f"{len(attacks.untested):,}"),
+            ("Not tested", f"{len(evidence_tables.untested(attacks, public=public)):,}"),
             ("Intruder", attacks.scenario.name),
         ]
     if comparison is not None:

@@ -66,6 +66,7 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 MOST_EXPOSED = 10
 MOST_GROUPS = 50
 NOT_RUN = "it could not be run on these tables"
+NOT_ASKED = "it was not asked for"
 
 
 # ── the three criteria ────────────────────────────────────────────────────────────────────────────────
@@ -223,13 +224,18 @@ def exposed(attacks: Attacks) -> list[ExposedGroup]:
 
 
 def untested(attacks: Attacks, *, public: bool) -> list[tuple[str, str, str]]:
-    """Attacks that were not run: name, criterion, why; in public only reasons that hold no count."""
+    """Attacks that were not run, asked for or not: name, criterion, why; in public only reasons that hold no count."""
     rows = []
     for one in attacks.untested:
         known = next((why for why in WHY_NOT.values() if one.why.endswith(why)), None)
         why = one.why if known is not None or not public else NOT_RUN
         rows.append((title_of(one.attack), TITLES[one.criterion], why))
-    return rows
+    told = (*(one.attack for one in attacks.results), *(one.attack for one in attacks.untested))
+    return rows + [
+        (title_of(kind.id), TITLES[kind.criterion], NOT_ASKED)
+        for kind in ATTACKS.values()
+        if not any(name.startswith(kind.id) for name in told)
+    ]
 
 
 @dataclass(frozen=True)
