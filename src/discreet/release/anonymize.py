@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
 from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
-from discreet.policy.hierarchies import hierarchies
+from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
@@ -50,16 +50,51 @@ def anonymize(
         notes.append("no policy was given: roles were suggested from names and content and should be checked")
     plan = plan or policy.plan
     check_plan(plan, policy)
-    profile = load_profile(policy.profile)
+    # Only to tell an unknown profile before anything is counted.
+    load_profile(policy.profile)
     table = policy.fit(table)
     if plan.sample < 1:
         say("drawing a sample")
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
         notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
     say("counting equivalence classes")
+    found = seek(count_classes(table, without_dropped(policy, plan)), policy, plan, say)
+    return make_release(
+        table,
+        policy,
+        plan,
+        found.chosen.recoding,
+        found.chosen,
+        found.fitted,
+        found.models,
+        [*notes, *found.notes],
+        key,
+        say,
+        without=plan.drop_attributes,
+        required=found.required,
+    )
+
+
+@dataclass(frozen=True)
+class Sought:
+    """The least change for counted classes: what was asked for, with which hierarchies, and what was found."""
+
+    chosen: Chosen
+    fitted: tuple[FittedHierarchy, ...]
+    models: tuple[PrivacyModel, ...]
+    required: tuple[PrivacyModel, ...]
+    notes: tuple[str, ...]
+
+
+def seek(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> Sought:
+    """The least change that a plan allows for counted classes; no row is touched.
+
+    The classes are those of the policy without the attributes that the plan drops.
+    """
     left = without_dropped(policy, plan)
-    covered, told = cover(count_classes(table, left), plan)
-    notes += told
+    profile = load_profile(policy.profile)
+    covered, told = cover(counted, plan)
+    notes = list(told)
     classes = covered.classes
     fitted = tuple(hierarchies(left, classes))
     learned = [one.ladder.name for one in fitted if one.learned]
@@ -80,20 +115,7 @@ def anonymize(
         )
         models = required
         chosen = _uncovered(least_change(classes, ladders, models, plan, say), covered, plan, models)
-    return make_release(
-        table,
-        policy,
-        plan,
-        chosen.recoding,
-        chosen,
-        fitted,
-        models,
-        notes,
-        key,
-        say,
-        without=plan.drop_attributes,
-        required=required,
-    )
+    return Sought(chosen, fitted, models, required, tuple(notes))
 
 
 def least_change(

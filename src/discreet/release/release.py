@@ -156,21 +156,26 @@ class Release:
 
     def changes(self) -> dict[str, dict[str, float]]:
         """Per quasi-identifier: distinct values before and after, and the share of the domain a cell may mean."""
-        weights = self.recoding.classes.records
-        found = {}
-        for domain, column in zip(self.recoding.classes.attributes, self.recoding.columns, strict=True):
-            used = np.unique(column.codes[self.recoding.kept])
-            shares = np.where(self.recoding.kept, column.shares, 1.0)
-            mean = float(np.dot(shares, weights) / weights.sum())
-            least = 1.0 / column.leaves if column.leaves else 0.0
-            loss = (mean - least) / (1.0 - least) if least < 1.0 else 0.0
-            found[domain.name] = {
-                "distinct_before": domain.size,
-                "distinct_after": len(used),
-                "mean_share": mean,
-                "loss": loss,
-            }
-        return found
+        return changes(self.recoding)
+
+
+def changes(recoding: Recoding) -> dict[str, dict[str, float]]:
+    """What a recoding does to each quasi-identifier: distinct values before and after, share of the domain, loss."""
+    weights = recoding.classes.records
+    found = {}
+    for domain, column in zip(recoding.classes.attributes, recoding.columns, strict=True):
+        used = np.unique(column.codes[recoding.kept])
+        shares = np.where(recoding.kept, column.shares, 1.0)
+        mean = float(np.dot(shares, weights) / weights.sum())
+        least = 1.0 / column.leaves if column.leaves else 0.0
+        loss = (mean - least) / (1.0 - least) if least < 1.0 else 0.0
+        found[domain.name] = {
+            "distinct_before": domain.size,
+            "distinct_after": len(used),
+            "mean_share": mean,
+            "loss": loss,
+        }
+    return found
 
 
 def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:

@@ -1,0 +1,119 @@
+"""A preview: what the least change would cost, found on counted classes alone, before anything is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from discreet.classes import EquivalenceClasses
+from discreet.policy import Policy
+from discreet.policy.plan import Plan
+from discreet.release.anonymize import seek
+from discreet.release.audit import Progress
+from discreet.release.plans import check_plan
+from discreet.release.release import changes
+from discreet.search.methods import leaf_share_loss
+
+PREVIEW_SECONDS = 4.0
+"""How long a preview searches at most where the method can stop: the real search may find less loss."""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What is to become of one quasi-identifier. ``level`` is missing where each class has a change of its own."""
+
+    name: str
+    loss: float
+    before: int
+    after: int
+    level: int | None
+    height: int
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "loss": self.loss,
+            "distinct_before": self.before,
+            "distinct_after": self.after,
+            "level": self.level,
+            "height": self.height,
+        }
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What the least change would cost. ``optimal`` says that no search can do better with these hierarchies."""
+
+    method: str
+    loss: float
+    suppressed_share: float
+    smallest: int
+    unit: str
+    optimal: bool
+    attributes: tuple[Foreseen, ...]
+    requirements: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "schema": "discreet-preview-1",
+            "method": self.method,
+            "loss": self.loss,
+            "suppressed_share": self.suppressed_share,
+            "smallest_class": self.smallest,
+            "unit": self.unit,
+            "optimal": self.optimal,
+            "attributes": [one.to_dict() for one in self.attributes],
+            "requirements": list(self.requirements),
+            "notes": list(self.notes),
+        }
+
+
+def preview(
+    classes: EquivalenceClasses,
+    policy: Policy,
+    *,
+    plan: Plan | None = None,
+    seconds: float = PREVIEW_SECONDS,
+    progress: Progress | None = None,
+) -> Preview:
+    """What ``anonymize`` would do to a table of these classes, without touching a row or writing anything.
+
+    The classes are counted over the policy's quasi-identifiers, without those that the plan drops.
+
+    >>> from discreet.privacy import KAnonymity
+    >>> counted = EquivalenceClasses.from_columns({"sex": ["f", "f", "m", "m"], "age": [30, 31, 30, 31]})
+    >>> policy = Policy.of(quasi_identifiers=["sex", "age"]).require(KAnonymity(2))
+    >>> found = preview(counted, replace(policy, profile="research-partner-3"), plan=Plan(suppression_limit=0.0))
+    >>> [(one.name, one.before, one.after) for one in found.attributes], found.suppressed_share
+    ([('sex', 2, 1), ('age', 2, 1)], 0.0)
+    """
+    plan = plan or policy.plan
+    check_plan(plan, policy)
+    short = replace(plan, seconds=min(plan.seconds, seconds))
+    found = seek(classes, policy, short, progress or (lambda _: None))
+    recoding = found.chosen.recoding
+    shown = recoding.shown(recoding.kept).classes
+    sizes = shown.persons if shown.event_level else shown.records
+    heights = {one.ladder.name: one.ladder.height for one in found.fitted}
+    levels = recoding.levels
+    return Preview(
+        method=found.chosen.method,
+        loss=leaf_share_loss(recoding),
+        suppressed_share=recoding.suppressed_records / recoding.classes.total,
+        smallest=int(sizes.min()),
+        unit="persons" if shown.event_level else "records",
+        optimal=found.chosen.optimal,
+        attributes=tuple(
+            Foreseen(
+                name,
+                change["loss"],
+                int(change["distinct_before"]),
+                int(change["distinct_after"]),
+                None if levels is None else levels[name],
+                heights[name],
+            )
+            for name, change in changes(recoding).items()
+        ),
+        requirements=tuple(model.describe() for model in found.models),
+        notes=found.notes,
+    )
