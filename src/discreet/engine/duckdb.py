@@ -173,6 +173,14 @@ class DuckDBEngine(SqlEngine):
             self._run(f"ATTACH {self.dialect.literal(str(self._scratch / 'rows.duckdb'))} AS on_disk")
             self._on_disk = True
 
+    def store(self, table: Table, path: Path) -> None:
+        """Put a table's rows into a Parquet file, piece by piece and in their order: it opens faster than text."""
+        target = self.dialect.literal(str(path))
+        try:
+            self._run(f"COPY (SELECT * FROM {table.relation}) TO {target} (FORMAT parquet)")
+        except duckdb.IOException as error:
+            raise OSError(f"{path.name} could not be written ({type(error).__name__})") from None
+
     # ── relations ─────────────────────────────────────────────────────────────────────────────────
 
     def _run(self, statement: str) -> None:

@@ -1,0 +1,93 @@
+"""The parsed table of a case, kept in its private directory: later jobs start at once instead of parsing anew.
+
+Types, notes and fingerprint stay those of the file that was read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.engine.duckdb import DuckDBEngine
+from discreet.engine.read import read
+from discreet.table import Column, Source, Table
+
+POINTER = "stored.json"
+OPENS_FAST = ("parquet", "arrow")
+"""Formats that need no other form."""
+
+
+def state_of(file: Path) -> list[int]:
+    """Tells whether a file is still the one that was read."""
+    found = file.stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
+def keep(table: Table, file: Path, options: Mapping[str, object], out: Path) -> None:
+    """Leave a parsed table in ``out``, if it comes back with the same columns from there."""
+    if table.source.format in OPENS_FAST or not isinstance(table.engine, DuckDBEngine):
+        return
+    target = out / f"rows-{out.name}.parquet"
+    try:
+        table.engine.store(table, target)
+    except OSError:
+        # Without it every job parses the file again: slower, not wrong.
+        target.unlink(missing_ok=True)
+        return
+    back = read(target)
+    if [(c.name, c.storage) for c in back.columns] != [(c.name, c.storage) for c in table.columns]:
+        # A type that Parquet lacks, such as whole numbers beyond 64 bits.
+        target.unlink()
+        return
+    document = {
+        "rows": target.name,
+        "file": state_of(file),
+        "options": dict(options),
+        "source": asdict(table.source),
+        "columns": [asdict(column) for column in table.columns],
+    }
+    (out / POINTER).write_text(json.dumps(document), encoding="utf-8")
+
+
+def take_over(out: Path, case: Path) -> None:
+    """Make what a job has left the parsed table of the case; without one, forget the older one."""
+    older = _pointer(case)
+    if (out / POINTER).exists():
+        rows = json.loads((out / POINTER).read_text(encoding="utf-8"))["rows"]
+        os.replace(out / rows, case / rows)
+        os.replace(out / POINTER, case / POINTER)
+    else:
+        (case / POINTER).unlink(missing_ok=True)
+    if older is not None:
+        (case / older["rows"]).unlink(missing_ok=True)
+
+
+def stored(case: Path, file: Path, options: Mapping[str, object]) -> Table | None:
+    """The parsed table, if there is one of this file as it is now, read in this way."""
+    found = _pointer(case)
+    if found is None or found["options"] != _as_json(options) or not (case / found["rows"]).exists():
+        return None
+    with suppress(OSError):
+        if found["file"] == state_of(file):
+            table = read(case / found["rows"])
+            columns = tuple(Column(**one) for one in found["columns"])
+            source = Source(**{**found["source"], "notes": tuple(found["source"]["notes"])})
+            return replace(table, columns=columns, source=source)
+    return None
+
+
+def _pointer(case: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads((case / POINTER).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return found
+
+
+def _as_json(options: Mapping[str, object]) -> object:
+    return json.loads(json.dumps(dict(options)))
