@@ -74,6 +74,8 @@ def test_a_result_has_all_that_is_asked_for(attacked: discreet.Attacks) -> None:
         assert one.meaning
         assert one.source
         assert one.scenario == "prosecutor"
+        kind = next(kind for kind in ATTACKS.values() if one.attack.startswith(kind.id))
+        assert (one.criterion, one.catalogue) == (kind.criterion, kind.catalogue)
         assert one.seconds >= 0
 
 
@@ -104,7 +106,7 @@ def test_a_release_that_shows_nothing_helps_nobody(people: discreet.Table) -> No
         if one.attack != "worst-case":
             # The holder of the original knows the sensitive values, which this release still shows.
             assert not one.better_than_baseline, one.attack
-    assert found.exposure == pytest.approx(found.result("worst-case").advantage)
+    assert found.exposure == 0
 
 
 def test_without_the_original_only_what_reads_the_release(release: discreet.Release) -> None:
@@ -253,6 +255,12 @@ def test_own_figures_are_part_of_it(people: discreet.Table, release: discreet.Re
 def test_labels_must_be_sensitive(people: discreet.Table, release: discreet.Release) -> None:
     with pytest.raises(UnknownColumn):
         discreet.compare(people, release, make_policy(), labels=["age"])
+
+
+def test_the_terminal_knows_its_measures(compared: discreet.Comparison) -> None:
+    from discreet.release.terminal_evidence import MAIN_LOSSES
+
+    assert [name for name in MAIN_LOSSES if compared.losses.measure(name) is None] == []
 
 
 def test_json_is_valid(compared: discreet.Comparison) -> None:

@@ -20,7 +20,7 @@ from discreet.privacy import PrivacyModel
 from discreet.release.attack_kinds import ATTACKS, WHY_NOT, AttackKind, Setup, at_hand
 from discreet.release.audit import Audit, Progress, audit
 from discreet.release.goals import goals
-from discreet.release.legal import Summary, Untested, summarise
+from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
 from discreet.release.make import count_classes
 from discreet.release.pairs import count_people, make_pair
 from discreet.release.profile import load_profile
@@ -55,8 +55,12 @@ class Attacks:
 
     @property
     def exposure(self) -> float:
-        """The largest advantage that an attack gained over its baseline, 0 if none is beyond chance."""
-        return max((one.advantage for one in self.results if one.better_than_baseline), default=0.0)
+        """The largest advantage that an attack gained over its baseline, 0 if none is beyond chance.
+
+        The intruder who holds the original is not counted: what that one finds was known before.
+        """
+        counted = [one for one in self.results if one.attack not in UPPER_BOUNDS]
+        return max((one.advantage for one in counted if one.better_than_baseline), default=0.0)
 
     def __repr__(self) -> str:
         # Results hold values of the data, which a traceback or a log must not show.

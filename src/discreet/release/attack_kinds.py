@@ -230,7 +230,7 @@ _ALL = (
     AttackKind(
         "membership",
         "K3",
-        "linkability",
+        "inference",
         "Can it be told whether a person is in the release at all?",
         ("original", "control"),
         _membership,
@@ -310,7 +310,7 @@ _ALL = (
     AttackKind(
         "downcoding",
         "K6",
-        "singling-out",
+        "inference",
         "Which generalised values can be narrowed down again?",
         ("original", "models"),
         _downcoding,

@@ -14,7 +14,7 @@ from discreet.measure import Measure
 from discreet.release.attack import Attacks
 from discreet.release.comparison import Comparison
 from discreet.release.frontier import Frontier
-from discreet.release.legal import State
+from discreet.release.legal import UPPER_BOUNDS, State
 from discreet.release.terminal import footnotes, grid, row, title
 from discreet.release.words import number, percent
 
@@ -34,7 +34,7 @@ MAIN_LOSSES = (
     "non-uniform-entropy-share",
     "joint-kl-divergence",
     "count-error-median",
-    "queries-unanswered",
+    "unanswered-queries",
 )
 """The measures that a terminal shows; all others are in JSON and in the report."""
 
@@ -203,7 +203,8 @@ def _count(value: float) -> str:
 
 def beyond(results: tuple[AttackResult, ...], limit: float) -> list[AttackResult]:
     """The attacks that got further than a limit allows, and not by chance."""
-    return [one for one in results if one.better_than_baseline and one.advantage > limit + 1e-12]
+    counted = [one for one in results if one.attack not in UPPER_BOUNDS]
+    return [one for one in counted if one.better_than_baseline and one.advantage > limit + 1e-12]
 
 
 # ── frontier ──────────────────────────────────────────────────────────────────────────────────────────
