@@ -55,12 +55,17 @@ class Attacks:
 
     @property
     def exposure(self) -> float:
-        """The largest advantage that an attack gained over its baseline, 0 if none is beyond chance.
+        """The largest advantage that an attack gained over its baseline, 0 if none is beyond chance."""
+        return 0.0 if self.furthest is None else self.furthest.advantage
+
+    @property
+    def furthest(self) -> AttackResult | None:
+        """The attack that got furthest beyond chance.
 
         The intruder who holds the original is not counted: what that one finds was known before.
         """
-        counted = [one for one in self.results if one.attack not in UPPER_BOUNDS]
-        return max((one.advantage for one in counted if one.better_than_baseline), default=0.0)
+        counted = [one for one in self.results if one.attack not in UPPER_BOUNDS and one.better_than_baseline]
+        return max(counted, key=lambda one: one.advantage, default=None)
 
     def __repr__(self) -> str:
         # Results hold values of the data, which a traceback or a log must not show.

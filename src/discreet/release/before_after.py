@@ -23,6 +23,7 @@ TAIL = 0.01
 
 ONLY_RELEASED = "only in the release"
 MISSING = "missing"
+EMPTY = "(empty text)"
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,14 @@ def before_and_after(pair: Pair, name: str) -> Distribution | None:
         order = np.arange(domain.size)
         if spread.numeric:
             order = np.argsort(spread.numbers, kind="stable")
-        bins = [Bin(domain.label(int(at)), float(spread.before[at]), float(spread.after[at])) for at in order]
+        bins = [
+            Bin(domain.label(int(at)) or EMPTY, float(spread.before[at]), float(spread.after[at]))
+            for at in order
+        ]
     elif spread.numeric:
         bins = _of_numbers(spread, dates=pa.types.is_temporal(domain.values.type))
     else:
-        bins = _of_categories(spread, domain.size, domain.label)
+        bins = _of_categories(spread, domain.size, lambda code: domain.label(code) or EMPTY)
     role: Literal["quasi-identifier", "sensitive"] = "quasi-identifier" if name in pair.names else "sensitive"
     return Distribution(name, role, domain.size, tuple(bins))
 

@@ -205,8 +205,7 @@ def key_figures(
 
 
 def _exposure(attacks: Attacks, *, public: bool) -> tuple[str, str, str, str]:
-    better = [one for one in attacks.results if one.better_than_baseline]
-    worst = max(better, key=lambda one: one.advantage, default=None)
+    worst = attacks.furthest
     return (
         "Exposure",
         "0%" if worst is None else advantage_text(worst, public=public),
