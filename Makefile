@@ -72,6 +72,7 @@ format: $(VENV)/.test-stamp ## Put the code into its format
 bench: $(VENV)/.test-stamp ## Measure speed and memory (see docs/performance.md)
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/anonymize.py
+	$(BIN)/python benchmarks/evidence.py
 
 clean: ## Remove everything that make has made
 	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
