@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,9 @@ from discreet.attacks.linkage_index import Fit, View, released_fitting
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
+
+Candidates = Literal["fit", "are nearest", "match best"]
+"""What the records have in common among which the intruder guesses."""
 
 AT_MOST = 100_000
 """So many people are attacked; of more, a sample."""
@@ -67,25 +71,18 @@ def compatible_linkage(
     right = _right(view, at, fit, present)
     tries, successes = float(tried.sum()), float(right.sum())
     has = fit.everyone > 0
-    matched = float(tried[has].sum())
+    with_candidate = float(tried[has].sum())
     only = fit.only[(fit.shown == 1) & (fit.everyone == 1)]
     unit = "persons" if view.unit == "persons" else "records"
-    return AttackResult(
-        attack="record-linkage",
-        catalogue="K1",
-        criterion="linkability",
-        tries=tries,
-        successes=successes,
-        baseline=1.0 / max(view.released.total, 1),
-        meaning=f"Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever "
-        f"knows {', '.join(view.names)} and guesses among the fitting {unit}.",
-        scenario="journalist: a public table"
-        if targets is not None
-        else "prosecutor: everybody in the original",
-        known=view.names,
-        unit=view.unit,
+    return matched(
+        "record-linkage",
+        pair,
+        Targets(whole, view, at, public=targets is not None),
+        right,
+        fit.pool,
+        how=f"guesses among the fitting {unit}",
         source="Dankar, El Emam 2010; Samarati, Sweeney 1998",
-        exposed=exposed_people(view, at, fit.pool, right, most),
+        most=most,
         fallen=_classes(pair, whole, only),
         figures=(
             ("singled-out", _share(tried, fit.everyone == 1)),
@@ -95,11 +92,63 @@ def compatible_linkage(
             ("median-candidates", weighted_median(fit.everyone, tried)),
             ("mean-candidates", float(fit.everyone @ tried / tries) if tries else 0.0),
             ("mean-candidates-among-shown", float(fit.shown @ tried / tries) if tries else 0.0),
-            ("correct-match-rate", successes / matched if matched else 0.0),
+            ("correct-match-rate", successes / with_candidate if with_candidate else 0.0),
             ("targets-in-original", float(present.sum() / tries) if tries else 0.0),
         ),
         seconds=time.perf_counter() - began,
-        notes=notes_of(pair, whole, view, targets is not None),
+    )
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The people who are attacked: all of them, the ones that were drawn, and which of these are tried."""
+
+    whole: View
+    view: View
+    at: NDArray[np.int64]
+    public: bool
+
+
+def matched(
+    attack: str,
+    pair: Pair,
+    targets: Targets,
+    right: NDArray[np.float64],
+    pool: NDArray[np.int64],
+    *,
+    how: str,
+    source: str,
+    most: int,
+    figures: tuple[tuple[str, float], ...],
+    seconds: float,
+    candidates: Candidates = "fit",
+    fallen: tuple[int, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> AttackResult:
+    """The result of an attack that matches people with records and guesses among ``pool`` of them.
+
+    ``right`` are the expected right guesses per target; the baseline is a guess among all released records.
+    """
+    view = targets.view
+    tries, successes = float(view.tried[targets.at].sum()), float(right.sum())
+    return AttackResult(
+        attack=attack,
+        catalogue="K1",
+        criterion="linkability",
+        tries=tries,
+        successes=successes,
+        baseline=1.0 / max(view.released.total, 1),
+        meaning=f"Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever "
+        f"knows {', '.join(view.names)} and {how}.",
+        scenario="journalist: a public table" if targets.public else "prosecutor: everybody in the original",
+        known=view.names,
+        unit=view.unit,
+        source=source,
+        exposed=exposed_people(view, targets.at, pool, right, most, candidates),
+        fallen=fallen,
+        figures=figures,
+        seconds=seconds,
+        notes=(*notes_of(pair, targets.whole, view, targets.public), *notes),
     )
 
 
@@ -125,7 +174,7 @@ def exposed_people(
     pool: NDArray[np.int64],
     right: NDArray[np.float64],
     most: int,
-    how: Literal["fit", "are nearest", "match best"] = "fit",
+    how: Candidates = "fit",
 ) -> tuple[Exposed, ...]:
     """Those who have the fewest candidates, the surest match first."""
     one = {"fit": "fits", "are nearest": "is nearest", "match best": "matches best"}[how]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.attacks.linkage import exposed_people, notes_of, weighted_median
+from discreet.attacks.linkage import Targets, matched, weighted_median
 from discreet.attacks.linkage_index import View, spans_of, tree_of
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
@@ -68,23 +68,17 @@ def nearest_linkage(
     found = nearest_people(view, at)
     tried, present = view.tried[at].astype(np.float64), view.present[at]
     right = _right(view, at, found, present)
-    tries, successes = float(tried.sum()), float(right.sum())
-    return AttackResult(
-        attack="distance-linkage",
-        catalogue="K1",
-        criterion="linkability",
-        tries=tries,
-        successes=successes,
-        baseline=1.0 / max(view.released.total, 1),
-        meaning=f"Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever "
-        f"knows {', '.join(view.names)} and guesses among the nearest records.",
-        scenario="journalist: a public table"
-        if targets is not None
-        else "prosecutor: everybody in the original",
-        known=view.names,
-        unit=view.unit,
+    tries = float(tried.sum())
+    return matched(
+        "distance-linkage",
+        pair,
+        Targets(whole, view, at, public=targets is not None),
+        right,
+        found.people,
+        how="guesses among the nearest records",
         source="Domingo-Ferrer, Torra 2001; Gower 1971",
-        exposed=exposed_people(view, at, found.people, right, most, "are nearest"),
+        most=most,
+        candidates="are nearest",
         figures=(
             ("one-nearest", float(tried[found.people == 1].sum() / tries) if tries else 0.0),
             ("median-nearest", weighted_median(found.people, tried)),
@@ -92,7 +86,6 @@ def nearest_linkage(
             ("exact", float(tried[found.distance < 1e-9].sum() / tries) if tries else 0.0),
         ),
         seconds=time.perf_counter() - began,
-        notes=notes_of(pair, whole, view, targets is not None),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.attacks.linkage import exposed_people, notes_of, weighted_median
+from discreet.attacks.linkage import Targets, matched, weighted_median
 from discreet.attacks.linkage_index import View
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
@@ -76,23 +76,17 @@ def probabilistic_linkage(
     tried, present = view.tried[at].astype(np.float64), view.present[at]
     pool = np.bincount(found[0], weights=view.released.sizes[found[1]], minlength=len(at)).astype(np.int64)
     right = _right(view, at, found, pool, present)
-    tries, successes = float(tried.sum()), float(right.sum())
-    return AttackResult(
-        attack="probabilistic-linkage",
-        catalogue="K1",
-        criterion="linkability",
-        tries=tries,
-        successes=successes,
-        baseline=1.0 / max(view.released.total, 1),
-        meaning=f"Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever "
-        f"knows {', '.join(view.names)} and takes the most likely record.",
-        scenario="journalist: a public table"
-        if targets is not None
-        else "prosecutor: everybody in the original",
-        known=view.names,
-        unit=view.unit,
+    tries = float(tried.sum())
+    return matched(
+        "probabilistic-linkage",
+        pair,
+        Targets(whole, view, at, public=targets is not None),
+        right,
+        pool,
+        how="takes the most likely record",
         source="Fellegi, Sunter 1969",
-        exposed=exposed_people(view, at, pool, right, most, "match best"),
+        most=most,
+        candidates="match best",
         figures=(
             ("one-best", float(tried[pool == 1].sum() / tries) if tries else 0.0),
             ("median-best", weighted_median(pool, tried)),
@@ -100,7 +94,6 @@ def probabilistic_linkage(
         ),
         seconds=time.perf_counter() - began,
         notes=(
-            *notes_of(pair, whole, view, targets is not None),
             "compared were pairs that agree on "
             + ", or on ".join(" and ".join(view.names[j] for j in block) for block in levels.blocks),
         ),

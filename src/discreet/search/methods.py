@@ -98,26 +98,20 @@ def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.clustering import k_member
 
-    found = part_by_part(
-        problem,
-        lambda part: k_member(
-            part.classes,
-            _group_size(part.models),
-            ladders=part.ladders,
-            models=part.models,
-            weights=part.weights,
-            progress=say,
-        ),
-    )
-    return _measured(problem, found, "clustering", why)
+    return _in_groups(problem, k_member, "clustering", why, say)
 
 
 def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     from discreet.search.microaggregation import microaggregate
 
+    return _in_groups(problem, microaggregate, "microaggregation", why, say)
+
+
+def _in_groups(problem: Problem, group: Callable[..., Recoding], method: str, why: str, say: Say) -> Chosen:
+    """By a search that is told how many records a group must have."""
     found = part_by_part(
         problem,
-        lambda part: microaggregate(
+        lambda part: group(
             part.classes,
             _group_size(part.models),
             ladders=part.ladders,
@@ -126,7 +120,7 @@ def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> C
             progress=say,
         ),
     )
-    return _measured(problem, found, "microaggregation", why)
+    return _measured(problem, found, method, why)
 
 
 METHODS: dict[str, Callable[[Problem, float, str, Say], Chosen]] = {
