@@ -49,6 +49,9 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@$(BIN)/discreet anonymize $(DEMO)/residents.csv --policy $(DEMO)/policy.toml \
 	  --output $(DEMO)/residents-release.csv --report $(DEMO)/release-report.html
 	@echo
+	@$(BIN)/discreet compare $(DEMO)/residents.csv $(DEMO)/residents-release.csv --policy $(DEMO)/policy.toml \
+	  --labels "" --report $(DEMO)/evidence.html
+	@echo
 	@echo "Reports were written. Open them in a browser:"
 	@echo "  $(abspath $(DEMO))/report.html"
 	@echo "      the residents, one row per person: why they may not be released"
@@ -56,6 +59,8 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@echo "      their visits to doctors, several rows per person"
 	@echo "  $(abspath $(DEMO))/release-report.html"
 	@echo "      the residents after the least change that makes them releasable"
+	@echo "  $(abspath $(DEMO))/evidence.html"
+	@echo "      what that change lost, and what an intruder could still do"
 
 test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile

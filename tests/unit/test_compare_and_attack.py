@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -171,6 +172,21 @@ def test_events_are_counted_in_persons() -> None:
     )
     assert {one.unit for one in found.results} == {"persons"}
     assert found.result("areas-of-interest").tries <= 300
+
+
+def test_what_is_not_installed_is_told_and_the_rest_is_run(
+    people: discreet.Table, release: discreet.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("sklearn.ensemble", "sklearn.linear_model", "splink"):
+        monkeypatch.setitem(sys.modules, name, None)
+    chosen = ["probabilistic-linkage", "attribute-inference"]
+    found = discreet.attack(release, original=people, attacks=chosen)
+    assert {one.attack for one in found.results} == {"attribute-inference-naive-bayes"}
+    why = {one.attack: one.why for one in found.untested}
+    assert "discreet[linkage]" in why["probabilistic-linkage"]
+    assert "discreet[ml]" in why["attribute-inference"]
+    compared = discreet.compare(people, release, queries=10, labels=["diagnosis"])
+    assert any("discreet[ml]" in note for note in compared.notes)
 
 
 def test_wrong_names_are_told(people: discreet.Table, release: discreet.Release) -> None:

@@ -165,13 +165,13 @@ def attack(
                 about = f"{sensitive}: " if sensitive else ""
                 untested.append(Untested(kind.id, kind.criterion, about + WHY_NOT[missing]))
                 continue
+            listed: list[AttackResult] = []
             start = perf_counter()
             try:
                 found = kind.run(setup, sensitive)
-                listed = (found,) if isinstance(found, AttackResult) else tuple(found)
+                listed += (found,) if isinstance(found, AttackResult) else found
             except DiscreetError as error:
                 untested.append(Untested(kind.id, kind.criterion, str(error)))
-                continue
             each = (perf_counter() - start) / max(len(listed), 1)
             for one in listed:
                 if not one.tries:

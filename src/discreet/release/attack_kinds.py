@@ -179,9 +179,11 @@ def _proximity(setup: Setup, sensitive: str) -> AttackResult:
 
 
 def _inference(setup: Setup, sensitive: str) -> Iterable[AttackResult]:
-    from discreet.attacks.inference import attribute_inference
+    from discreet.attacks.inference import MODELS, attribute_inference
 
-    return attribute_inference(setup.both, sensitive, seed=setup.seed)
+    # One after the other: what one model lacks does not stop the other.
+    for model in MODELS:
+        yield from attribute_inference(setup.both, sensitive, models=[model], seed=setup.seed)
 
 
 def _areas(setup: Setup, sensitive: str) -> AttackResult:

@@ -104,7 +104,7 @@ def _losses(found: Comparison) -> RenderableType:
 
 
 def _attributes(found: Comparison) -> RenderableType:
-    heads = ("leaf-loss", "certainty-penalty", "emd", "js-divergence", "hellinger")
+    heads = ("leaf-loss", "certainty-penalty", "emd", "hellinger")
     table = grid("attribute", *heads)
     for name in dict.fromkeys(one.attribute or "" for one in found.losses.attributes):
         row(table, name, *(_value(found.losses.measure(head, name)) for head in heads))
