@@ -80,6 +80,10 @@ class Hands:
         self.moves.append(f"type into {selector}")
         self.page.fill(selector, text)
 
+    def select(self, selector: str, value: str) -> None:
+        self.moves.append(f"select in {selector}")
+        self.page.select_option(selector, value)
+
     def choose(self, file: Path) -> None:
         """Click on "choose a file", and choose it in the dialog of the system."""
         with self.page.expect_file_chooser() as opened:
