@@ -294,6 +294,11 @@ def test_a_release_lacks_its_direct_identifiers() -> None:
     assert fitted.names == ("age",)
 
 
+def test_a_release_lacks_its_identifiers_whatever_its_other_columns_are_called() -> None:
+    policy = Policy.of(quasi_identifiers=["age"], direct_identifiers=["name"])
+    assert policy.fit(discreet.read(pa.table({"age": [1], "income": [2]}))).names == ("age", "income")
+
+
 def test_a_slip_in_the_name_of_an_identifier_is_told() -> None:
     policy = Policy.of(quasi_identifiers=["age"], direct_identifiers=["nmae"])
     with pytest.raises(InvalidPolicy, match="did you mean 'name'"):

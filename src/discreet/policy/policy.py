@@ -18,6 +18,9 @@ from discreet.table.roles import Role
 
 DEFAULT_PROFILE = "open-data"
 
+SLIP = 0.75
+"""Names at least so similar (by difflib's ratio) may be one name and a slip of the pen: ``zipp`` and ``zip``."""
+
 
 @dataclass(frozen=True)
 class Rating:
@@ -238,7 +241,7 @@ class Policy:
         if column.role not in ("direct-identifier", "insensitive"):
             return False
         without_role = [name for name in known if self.column(name) is None]
-        return not get_close_matches(column.name, without_role, n=1, cutoff=0.6)
+        return not get_close_matches(column.name, without_role, n=1, cutoff=SLIP)
 
     def problems(self, columns: Iterable[Column]) -> Iterable[str]:
         """What keeps this policy from being applied to a table with these columns."""
