@@ -74,7 +74,7 @@ def test_the_example_leads_to_a_verdict(client: TestClient, service: Service) ->
     assert ended(service, table, "read") == "done"
     assert ended(service, table, "audit") == "done"
     shown = client.get(f"/case/{table}", headers={"accept-language": "de"}).text
-    assert "Do not release this table." in shown
+    assert "Diese Tabelle nicht veröffentlichen." in shown
     assert "Was die Spalten sind" in shown
     assert shown.count('type="radio"') == 6 * len(set(re.findall(r'id="column-(\d+)"', shown)))
     assert "<svg" in section(client, table, "verdict")

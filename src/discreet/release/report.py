@@ -170,13 +170,20 @@ def key_figures(audit: Audit, figures: Figures) -> list[dict[str, str]]:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    found = Environment(
         loader=PackageLoader("discreet.release"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    found.filters["say"] = _say
+    return found
+
+
+def _say(text: str, *, capital: bool = False, plain: bool = False) -> str:
+    """Words as they are: reports speak English. The page, which shares templates with them, translates here."""
+    return text[:1].upper() + text[1:] if capital else text
 
 
 def page(template: str, content: Mapping[str, object]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
 from starlette.requests import Request
+
+from discreet.web.translation import phrasebook
 
 LANGUAGES = ("en", "de")
 COOKIE = "discreet-language"
@@ -44,6 +46,16 @@ def _flat(prefix: str, table: Mapping[str, object]) -> list[tuple[str, str]]:
             _flat(f"{prefix}{key}.", value) if isinstance(value, Mapping) else [(prefix + key, str(value))]
         )
     return found
+
+
+def translate(text: str, language: str, names: Collection[str] = ()) -> str | None:
+    """What the core says, in a language; ``None`` if the phrasebook has no words for it.
+
+    >>> translate("Do not release this table.", "de")
+    'Diese Tabelle nicht veröffentlichen.'
+    """
+    book = phrasebook(language)
+    return text if book is None else book.translate(text, names)
 
 
 def language_of(request: Request) -> str:

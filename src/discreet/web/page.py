@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
-from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
@@ -19,7 +20,7 @@ from discreet.release.profile import load_profile, profile_names
 from discreet.release.words import SYMBOLS
 from discreet.table.roles import ROLES, Role
 from discreet.web.cases import Case
-from discreet.web.language import COOKIE, LANGUAGES, language_of, text
+from discreet.web.language import COOKIE, LANGUAGES, language_of, text, translate
 from discreet.web.parameters import FORMATS, PlanParameters
 from discreet.web.policies import (
     LARGEST_POLICY,
@@ -34,6 +35,7 @@ from discreet.web.policies import (
 from discreet.web.refusals import Problem, not_found
 from discreet.web.security import REPORT_POLICY
 from discreet.web.service import DOWNLOADS, ExampleName, Service
+from discreet.web.translation import phrasebook, translate_drawing
 
 Content = dict[str, Any]
 CHANGED = {"hx-trigger": "case-changed"}
@@ -117,10 +119,33 @@ def environment() -> Environment:
     found = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
-    found.filters["drawn"] = Markup
+    found.filters["drawn"] = drawn
+    found.filters["say"] = say
     found.filters["percent_encoded"] = lambda value: quote(str(value), safe="")
     return found
+
+
+@pass_context
+def say(context: Context, text: object, *, capital: bool = False, plain: bool = False) -> str:
+    """What the core says, in the language of the page; what has no translation is marked as English.
+
+    ``capital`` begins it with a capital letter, ``plain`` gives no markup, for attributes of tags.
+    """
+    language, given = context["language"], str(text)
+    said = translate(given, language, context.get("names", ()))
+    shown = given if said is None else said
+    shown = shown[:1].upper() + shown[1:] if capital else shown
+    return shown if said is not None or plain else Markup('<span lang="en">{}</span>').format(shown)
+
+
+@pass_context
+def drawn(context: Context, svg: str) -> Markup:
+    """A drawing with its words in the language of the page.
+
+    Drawn by us from numbers and escaped names: the only markup that is not escaped again.
+    """
+    book = phrasebook(context["language"])
+    return Markup(svg if book is None else translate_drawing(svg, book, context.get("names", ())))
 
 
 def render(request: Request, template: str, content: Mapping[str, object], status: int = 200) -> HTMLResponse:
@@ -179,7 +204,8 @@ def router(service: Service) -> APIRouter:
     @routes.get("/case/{case_id}")
     def show(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
-        words = {"t": text(language_of(request))}
+        language = language_of(request)
+        words = {"t": text(language), "language": language}
         sections = [
             # Each was made by its own template, which has escaped what had to be.
             Markup(
@@ -294,6 +320,10 @@ async def _fields(request: Request, *names: str) -> dict[str, Any]:
     return {key: value for key, value in found.items() if not names or key in names}
 
 
+def _names(case: Case) -> list[str]:
+    return [one["name"] for one in columns_of(case)["columns"]] if case.columns_file.exists() else []
+
+
 def section_content(service: Service, case: Case, section: Section) -> Content:
     """What the template of a section is given: the case, its newest job, and the newest result there is."""
     job = service.latest(case, section.kind) if section.kind else None
@@ -307,6 +337,8 @@ def section_content(service: Service, case: Case, section: Section) -> Content:
         "view": service.document(done, "view.json") if done is not None and has_view else None,
         "outdated": done is not None and service.outdated(case, done),
         "ready": case.columns_file.exists(),
+        # Never translated, whatever they are called.
+        "names": _names(case),
         "symbols": SYMBOLS,
         **section.content(service, case),
     }

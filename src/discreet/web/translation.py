@@ -1,0 +1,186 @@
+"""Sentences of the core in another language: exact ones, and patterns with places for what differs.
+
+A phrasebook is a folder of TOML files. Each line has the English sentence on the left and its translation on the
+right. What differs stands in braces on both sides, on the left with its kind:
+
+* ``{0}``    stays as it is: names of columns and files, values, identifiers;
+* ``{0:n}``  a number, or words such as "under 0.1%": printed as the other language prints numbers;
+* ``{0:t}``  text of the core, which is translated in turn;
+* ``{0:l}``  names of columns in a row ("age, sex and zip"), joined as the other language joins them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import escape, unescape
+from importlib import resources
+
+PLACE = re.compile(r"\{(\w+)(?::([ntl]))?\}")
+NUMBER = r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?"
+AMOUNTS = "amounts"
+"""The table of words that stand with or instead of a number; ``and`` joins the last of several names."""
+
+_WORDS_OF_A_DRAWING = re.compile(r'(<text\b[^>]*>|<p class="panel">)([^<]+)(?=</(?:text|p)>)')
+_BOX = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"(?: width="(\d+)")?')
+_LETTER = 7.5
+"""About the width of a letter in a drawing, in its own units."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """One pattern: ``anchor`` is its longest fixed part, which must occur in whatever it fits."""
+
+    pattern: re.Pattern[str]
+    kinds: Mapping[str, str]
+    anchor: str
+    fixed: int
+    translation: str
+
+
+class Phrasebook:
+    """Translations of sentences, found by the pattern that has most fixed letters.
+
+    >>> book = Phrasebook({"{0:n} of records are unique.": "{0} der Datensätze sind einzigartig.",
+    ...                    "{0} is kept.": "{0} bleibt."}, {"under": "unter", "and": "und"})
+    >>> book.translate("under 0.1% of records are unique."), book.translate("pay_1.5 is kept.")
+    ('unter 0,1\\xa0% der Datensätze sind einzigartig.', 'pay_1.5 bleibt.')
+    >>> book.translate("4,000"), book.translate("Something else.") is None
+    ('4.000', True)
+    """
+
+    def __init__(self, phrases: Mapping[str, str], amounts: Mapping[str, str]) -> None:
+        self._amounts = dict(amounts)
+        words = "|".join(sorted(map(re.escape, amounts), key=len, reverse=True))
+        self._amount = re.compile(rf"(?:(?:{words}) )?{NUMBER}|{words}" if words else NUMBER)
+        self.exact = {text: translation for text, translation in phrases.items() if not PLACE.search(text)}
+        patterns = [self._phrase(text, phrases[text]) for text in phrases if text not in self.exact]
+        self.patterns = sorted(patterns, key=lambda one: (-one.fixed, list(one.kinds.values()).count("")))
+
+    def translate(self, text: str, names: Collection[str] = ()) -> str | None:
+        """The translation, or ``None`` where there is none. ``names`` of columns are never translated."""
+        if text in names:
+            return text
+        whole = self._whole(text, names)
+        return whole if whole is not None else self._sentences(text, names)
+
+    def _whole(self, text: str, names: Collection[str]) -> str | None:
+        if text in self.exact:
+            return self.exact[text]
+        if self._amount.fullmatch(text):
+            return self._number(text)
+        for phrase in self.patterns:
+            if phrase.anchor not in text:
+                continue
+            match = phrase.pattern.fullmatch(text)
+            if match is None:
+                continue
+            parts = {
+                place: self._part(match[f"p{place}"], kind, names) for place, kind in phrase.kinds.items()
+            }
+            found = {place: part for place, part in parts.items() if part is not None}
+            if len(found) == len(parts):
+                return PLACE.sub(lambda place, found=found: found[place[1]], phrase.translation)  # type: ignore[misc]
+        return None
+
+    def _sentences(self, text: str, names: Collection[str]) -> str | None:
+        """Several sentences one by one, the longest known beginning first."""
+        ends = [match.end() for match in re.finditer(r"[.!?](?= )", text)]
+        for end in reversed(ends):
+            first = self._whole(text[:end], names)
+            rest = self.translate(text[end + 1 :], names) if first is not None else None
+            if rest is not None:
+                return f"{first} {rest}"
+        return None
+
+    def _part(self, text: str, kind: str, names: Collection[str]) -> str | None:
+        if kind == "n":
+            return self._number(text)
+        if kind == "t":
+            return self.translate(text, names)
+        return self._joined(text, names) if kind == "l" else text
+
+    def _joined(self, text: str, names: Collection[str]) -> str:
+        """A row of names; left as it is if it cannot be told where one name ends."""
+        head, joint, last = text.rpartition(" and ")
+        if not joint or text in names:
+            return text
+        more = re.fullmatch(r"([\d,]+) more", last)
+        if not (last in names or more) or not all(name in names for name in head.split(", ")):
+            return text
+        tail = f"{self._number(more[1])} {self._amounts['more']}" if more else last
+        return f"{head} {self._amounts['and']} {tail}"
+
+    def _number(self, text: str) -> str:
+        """A number as the language writes it: 1.234,5 %."""
+        if text in self._amounts:
+            return self._amounts[text]
+        word, _, last = text.rpartition(" ")
+        if word in self._amounts:
+            return f"{self._amounts[word]} {self._number(last)}"
+        turned = text.translate(str.maketrans(",.", ".,"))
+        return turned.replace("%", "\N{NO-BREAK SPACE}%")
+
+    def _phrase(self, text: str, translation: str) -> Phrase:
+        pattern, kinds, fixed = "", {}, PLACE.split(text)[::3]
+        for i, literal in enumerate(fixed):
+            pattern += re.escape(literal)
+            if i < len(fixed) - 1:
+                place, kind = PLACE.split(text)[3 * i + 1 : 3 * i + 3]
+                kinds[place] = kind or ""
+                pattern += f"(?P<p{place}>{self._amount.pattern if kind == 'n' else '.+?'})"
+        return Phrase(
+            re.compile(pattern, re.DOTALL), kinds, max(fixed, key=len), sum(map(len, fixed)), translation
+        )
+
+
+@cache
+def phrasebook(language: str) -> Phrasebook | None:
+    """The phrasebook of a language; ``None`` for English, which the core itself speaks."""
+    if language == "en":
+        return None
+    phrases = pairs(language)
+    amounts = {text: said for table, text, said in phrases if table == AMOUNTS}
+    return Phrasebook({text: said for table, text, said in phrases if table != AMOUNTS}, amounts)
+
+
+def pairs(language: str) -> list[tuple[str, str, str]]:
+    """Every line of a phrasebook: its table, the English sentence and its translation."""
+    found = []
+    folder = resources.files("discreet.web") / "phrases" / language
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        for table, lines in tomllib.loads(file.read_text("utf-8")).items():
+            found += [(table, text, said) for text, said in lines.items()]
+    return found
+
+
+def translate_drawing(svg: str, book: Phrasebook, names: Collection[str] = ()) -> str:
+    """A drawing with its words translated; where they have become longer, there is more room at its left.
+
+    >>> book = Phrasebook({"low": "niedrig"}, {})
+    >>> translate_drawing('<svg viewBox="0 0 9 4"><text text-anchor="end">low</text></svg>', book)
+    '<svg viewBox="-30 0 39 4"><text text-anchor="end">niedrig</text></svg>'
+    """
+    longer = 0
+
+    def words(match: re.Match[str]) -> str:
+        nonlocal longer
+        old = unescape(match[2])
+        new = book.translate(old, names)
+        if new is None:
+            return match[0]
+        if 'text-anchor="end"' in match[1]:
+            longer = max(longer, len(new) - len(old))
+        return match[1] + escape(new)
+
+    said = _WORDS_OF_A_DRAWING.sub(words, svg)
+    room = round(longer * _LETTER)
+    return _BOX.sub(lambda box: _wider(box, room), said) if room else said
+
+
+def _wider(box: re.Match[str], room: int) -> str:
+    width = f' width="{int(box[3]) + room}"' if box[3] else ""
+    return f'<svg viewBox="{-room} 0 {float(box[1]) + room:g} {box[2]}"{width}'
