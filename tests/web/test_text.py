@@ -14,6 +14,7 @@ pytest.importorskip("fastapi")
 from discreet.policy.plan import METHODS
 from discreet.table import DATA_TYPES
 from discreet.table.roles import ROLES
+from discreet.web.builder_forms import CHOICES, FIELDS
 from discreet.web.cases import Origin
 from discreet.web.language import LANGUAGES, text
 from discreet.web.parameters import FORMATS
@@ -47,6 +48,10 @@ def used() -> set[str]:
         "methods.": METHODS,
         "formats.": FORMATS,
         "columns.type_": DATA_TYPES,
+        "builders.": CHOICES,
+        "builders_say.": CHOICES,
+        "parameters.": {field.name for fields in FIELDS.values() for field in fields},
+        "choices.": {one for fields in FIELDS.values() for field in fields for one in field.choices},
         "case.origin_": get_args(Origin),
         "verdict.risk_": ("low", "medium", "high"),
         "job.": ("queued", "running"),

@@ -80,7 +80,8 @@ class PolicyState(BaseModel):
     problems: list[str]
 
 
-def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a request may be refused with: these statuses besides those that any can get."""
     return {status: {"model": ErrorInfo} for status in (400, 401, 403, 421, *statuses)}
 
 
@@ -111,7 +112,7 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
         status_code=201,
         tags=["tables"],
         summary="Upload a table",
-        responses=_errors(413, 422, 507),
+        responses=errors(413, 422, 507),
         openapi_extra={
             "requestBody": {
                 "required": True,
@@ -139,7 +140,7 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
         status_code=201,
         tags=["tables"],
         summary="Take a file on the server's machine",
-        responses=_errors(422),
+        responses=errors(422),
     )
     def from_path(given: PathGiven, response: Response) -> TableInfo:
         """The file is read where it lies. It is never changed or removed."""
@@ -150,13 +151,13 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
         status_code=201,
         tags=["tables"],
         summary="Take the made-up town",
-        responses=_errors(422),
+        responses=errors(422),
     )
     def example(given: ExampleGiven, response: Response) -> TableInfo:
         """A table to try everything on."""
         return made(service.example(given.table), response)
 
-    @routes.get("/tables/{table}", tags=["tables"], summary="Look at a table", responses=_errors(404, 422))
+    @routes.get("/tables/{table}", tags=["tables"], summary="Look at a table", responses=errors(404, 422))
     def get_table(table: str) -> TableInfo:
         """What is known about a table, and its jobs."""
         return _table(service, service.cases.get(table))
@@ -166,7 +167,7 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
         status_code=204,
         tags=["tables"],
         summary="Wipe a table",
-        responses=_errors(404, 422),
+        responses=errors(404, 422),
     )
     def delete_table(table: str) -> None:
         """Stop its jobs and wipe everything about it. A file that was named by its path stays."""
@@ -176,7 +177,7 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
         "/tables/{table}/columns",
         tags=["tables"],
         summary="Columns with suggested roles",
-        responses=_errors(404, 409, 422),
+        responses=errors(404, 409, 422),
     )
     def get_columns(table: str) -> dict[str, Any]:
         """The document `discreet-columns-1`: type, suggestion with reason, and distribution of every column."""
@@ -190,7 +191,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         summary="The policy file",
         response_class=Response,
         responses={
-            **_errors(404, 409, 422),
+            **errors(404, 409, 422),
             200: {"content": {"application/toml": {"schema": {"type": "string"}}}},
         },
     )
@@ -202,7 +203,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         "/tables/{table}/policy",
         tags=["policy"],
         summary="Take another policy",
-        responses=_errors(404, 409, 413, 422),
+        responses=errors(404, 409, 413, 422),
         openapi_extra={
             "requestBody": {
                 "required": True,
@@ -224,7 +225,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         "/tables/{table}/policy/problems",
         tags=["policy"],
         summary="What keeps the policy from being applied",
-        responses=_errors(404, 409, 422),
+        responses=errors(404, 409, 422),
     )
     def get_problems(table: str) -> PolicyState:
         """Empty if the policy fits the table."""
@@ -234,7 +235,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         "/tables/{table}/columns",
         tags=["policy"],
         summary="Give one column another role",
-        responses=_errors(404, 409, 422),
+        responses=errors(404, 409, 422),
     )
     def patch_role(table: str, given: RoleGiven) -> PolicyState:
         """Changes this one line of the policy."""
@@ -261,7 +262,7 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
             status_code=202,
             tags=["jobs"],
             summary=f"Start the job {name}",
-            responses=_errors(404, 409, 422),
+            responses=errors(404, 409, 422),
             operation_id=f"start_{name}",
             response_model=JobInfo,
         )
@@ -270,7 +271,7 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
         "/tables/{table}/jobs/{job}",
         tags=["jobs"],
         summary="How far a job is",
-        responses=_errors(404, 422),
+        responses=errors(404, 422),
     )
     def get_job(table: str, job: str) -> JobInfo:
         """State, and what it is doing."""
@@ -281,7 +282,7 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
         "/tables/{table}/jobs/{job}",
         tags=["jobs"],
         summary="Cancel a job",
-        responses=_errors(404, 422),
+        responses=errors(404, 422),
     )
     def cancel_job(table: str, job: str) -> JobInfo:
         """Stops it at once and removes what it left. A job that has ended stays as it is."""
@@ -294,7 +295,7 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
         "/tables/{table}/jobs/{job}/result",
         tags=["jobs"],
         summary="The result of a job",
-        responses=_errors(404, 409, 422),
+        responses=errors(404, 409, 422),
     )
     def get_result(table: str, job: str) -> dict[str, Any]:
         """The same document as the command line's `--json`."""
@@ -321,7 +322,7 @@ def _download_routes(routes: APIRouter, service: Service) -> None:
         summary="Take a file away",
         response_class=FileResponse,
         responses={
-            **_errors(404, 409, 422),
+            **errors(404, 409, 422),
             200: {
                 "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
             },

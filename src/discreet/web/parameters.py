@@ -64,6 +64,12 @@ class AuditParameters(Parameters):
     detail: Literal["full", "core"] = Field("full", description="`core` leaves out exposing combinations")
 
 
+class ValuesParameters(Parameters):
+    """Of which columns the values are counted, so that hierarchies for them can be looked at."""
+
+    columns: list[str] | None = Field(None, description="their names; all quasi-identifiers if not given")
+
+
 class PlanParameters(Parameters):
     """How to anonymise; what is not given is as the policy says."""
 

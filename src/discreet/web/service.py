@@ -23,6 +23,7 @@ from discreet.web.parameters import (
     Parameters,
     PlanParameters,
     ReadParameters,
+    ValuesParameters,
 )
 from discreet.web.policies import fingerprint, policy_of, policy_text, problems, replace_policy
 from discreet.web.refusals import Refusal, not_found
@@ -52,6 +53,7 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "read": Kind("discreet.web.work:read", ReadParameters, needs_policy=False, then="audit"),
     "audit": Kind("discreet.web.work:audit", AuditParameters),
+    "values": Kind("discreet.web.values:count", ValuesParameters),
     "recommend": Kind("discreet.web.work:recommend", PlanParameters, plan=True),
     "anonymize": Kind("discreet.web.work:anonymize", AnonymizeParameters, plan=True),
 }

@@ -1,0 +1,323 @@
+"""The hierarchy of a column on the page: as the policy has it, as a draft with its history, and what it does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import threading
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tomlkit
+from numpy.typing import NDArray
+
+from discreet.errors import UnknownColumn
+from discreet.policy.file import make_hierarchy, write_text
+from discreet.policy.hierarchies import LEARNED, POSTCODE, FittedHierarchy, fit
+from discreet.privacy import KAnonymity
+from discreet.release.profile import load_profile
+from discreet.table.builders import Builder
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.preview import preview
+from discreet.utility.cells import leaf_loss
+from discreet.web.cases import Case
+from discreet.web.policies import columns_of, policy_of, policy_text
+from discreet.web.values import Values
+
+Spec = dict[str, Any] | str | None
+"""A hierarchy as the policy file has it: a builder with its parameters, a file's name, or nothing (learned)."""
+KEPT_STEPS = 100
+NODES = 220
+"""So many nodes of a tree are shown, at most."""
+CHILDREN = (14, 8, 5, 4)
+"""So many nodes below the root, below each of those, and so on."""
+BARS = 24
+EXAMPLES = 3
+_writing = threading.RLock()
+
+
+# ── in the policy ─────────────────────────────────────────────────────────────────────────────────
+
+
+def column_at(case: Case, number: int) -> dict[str, Any] | None:
+    """What is known about the column at a place of the table."""
+    columns: list[dict[str, Any]] = columns_of(case)["columns"]
+    return columns[number] if 0 <= number < len(columns) else None
+
+
+def spec_of(case: Case, column: str) -> Spec:
+    """The hierarchy of a column as the policy file has it."""
+    entries = tomllib.loads(policy_text(case)).get("columns", {})
+    if column not in entries:
+        raise UnknownColumn(column, list(entries))
+    found: Spec = entries[column].get("hierarchy")
+    return found
+
+
+def plain(builder: Builder) -> dict[str, Any]:
+    """A builder as the policy file has it.
+
+    >>> from discreet.table.builders import Intervals
+    >>> plain(Intervals(cuts=((18, 65), (65,))))
+    {'builder': 'intervals', 'cuts': [[18, 65], [65]]}
+    """
+    found: dict[str, Any] = json.loads(json.dumps({"builder": builder.id, **builder.parameters()}))
+    return found
+
+
+def set_hierarchy(case: Case, column: str, spec: Spec) -> None:
+    """Give one column another hierarchy. Nothing else in the file changes."""
+    if spec is not None:
+        make_hierarchy(spec)
+    with _writing:
+        if spec_of(case, column) == spec:
+            return
+        document = tomlkit.parse(policy_text(case))
+        entry = document["columns"][column]
+        entry.pop("hierarchy", None)
+        if isinstance(spec, str):
+            entry["hierarchy"] = spec
+        elif spec is not None:
+            builder = tomlkit.inline_table()
+            builder.update(spec)
+            entry["hierarchy"] = builder
+        write_text(case.policy_file, tomlkit.dumps(document))
+
+
+def fitted(case: Case, column: Mapping[str, Any], spec: Spec, values: Values) -> FittedHierarchy:
+    """The hierarchy that a specification makes of the values of a column."""
+    given = None if spec is None else make_hierarchy(spec)
+    if isinstance(given, str):
+        # As in a policy file, a name is meant from where that file lies.
+        given = str(case.folder / given)
+    written = policy_of(case).column(column["name"])
+    kind = (written.type if written else None) or column["type"]
+    return fit(values.domain, values.records, given, type=kind)
+
+
+def required_k(case: Case) -> int:
+    """The k that policy and profile ask for; 2 if they ask for none, which is about unique records."""
+    policy = policy_of(case)
+    profile = load_profile(policy.profile)
+    found = [model.k for model in policy.requirements if isinstance(model, KAnonymity)]
+    for one in profile.requirements:
+        k = one.entry.get("k")
+        if one.entry.get("model") == KAnonymity.id and isinstance(k, int):
+            found.append(k)
+    found += [math.ceil(1 / one.at_most - 1e-9) for one in profile.limits if one.risk == "prosecutor"]
+    return max(found, default=2)
+
+
+# ── a draft ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass
+class Draft:
+    """What is being tried, and every step that led there. ``saved`` is what the policy had when last seen."""
+
+    steps: list[Spec]
+    at: int = 0
+    saved: Spec = None
+
+    @property
+    def spec(self) -> Spec:
+        return self.steps[self.at]
+
+    @property
+    def mark(self) -> str:
+        """Tells whether somebody else has changed the draft meanwhile."""
+        return hashlib.sha256(json.dumps([self.at, self.spec]).encode()).hexdigest()[:12]
+
+    def step(self, spec: Spec) -> None:
+        """Go on from here: what was undone is forgotten.
+
+        >>> draft = Draft([None])
+        >>> for width in (5, 10): draft.step({"builder": "intervals", "widths": [width]})
+        >>> draft.move(-1); draft.step({"builder": "flat"}); draft.at, draft.spec
+        (2, {'builder': 'flat'})
+        """
+        if spec != self.spec:
+            self.steps = [*self.steps[: self.at + 1], spec][-KEPT_STEPS:]
+            self.at = len(self.steps) - 1
+
+    def move(self, by: int) -> None:
+        """Undo (-1) or do again (1), as far as there is something."""
+        self.at = min(max(self.at + by, 0), len(self.steps) - 1)
+
+
+@contextmanager
+def draft_of(case: Case, column: str) -> Iterator[Draft]:
+    """The draft of a column, kept with the case; what is done to it inside is kept if nothing fails."""
+    folder = case.folder / "drafts"
+    place = folder / f"{hashlib.sha256(column.encode()).hexdigest()[:24]}.json"
+    with _writing:
+        now = spec_of(case, column)
+        draft = _stored(place, now)
+        if draft.saved != now:
+            # The policy was changed elsewhere, which is a step like any other.
+            draft.step(now)
+            draft.saved = now
+        yield draft
+        folder.mkdir(mode=0o700, exist_ok=True)
+        write_text(place, json.dumps({"steps": draft.steps, "at": draft.at, "saved": draft.saved}))
+
+
+def _stored(place: Path, now: Spec) -> Draft:
+    try:
+        return Draft(**json.loads(place.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return Draft([now], 0, now)
+
+
+# ── what it does ──────────────────────────────────────────────────────────────────────────────────
+
+
+def origin_of(spec: Spec, found: FittedHierarchy) -> str:
+    """Where a hierarchy came from, in one word."""
+    if isinstance(spec, dict):
+        return str(spec["builder"])
+    return {LEARNED: "learned", POSTCODE: "postcode"}.get(found.origin, "file")
+
+
+def describe(column: str, spec: Spec, found: FittedHierarchy, values: Values, k: int) -> dict[str, Any]:
+    """A hierarchy and what every level does to the records, as JSON-ready data. It holds values."""
+    return {
+        "schema": "discreet-hierarchy-1",
+        "column": column,
+        "hierarchy": spec,
+        "origin": origin_of(spec, found),
+        "k": k,
+        "records": int(values.records.sum()),
+        "values": values.domain.size,
+        "levels": _levels(found, values, k),
+        "tree": tree(found.hierarchy, records_of(found.hierarchy, values)),
+    }
+
+
+def _levels(found: FittedHierarchy, values: Values, k: int) -> list[dict[str, Any]]:
+    ladder, records = found.ladder, values.records
+    shown = _examples(records)
+    levels = []
+    for one, step in zip(preview(ladder, records, k=k), ladder.steps, strict=True):
+        sizes = np.bincount(step.codes, weights=records, minlength=len(step.labels)).astype(np.int64)
+        loss = float(leaf_loss(step.shares, ladder.leaves) @ records / records.sum())
+        levels.append(
+            {
+                "level": one.level,
+                "values": one.nodes,
+                "smallest": one.smallest,
+                "average": one.average,
+                "largest": one.largest,
+                "under_k": one.under,
+                "loss": loss,
+                "examples": list(dict.fromkeys(step.labels[step.codes[code]] for code in shown)),
+                "bars": bars(step.labels, sizes, k),
+            }
+        )
+    return levels
+
+
+def _examples(records: NDArray[np.int64]) -> list[int]:
+    """The most frequent value, the rarest, and one between, to be followed through all levels."""
+    order = np.argsort(-records, kind="stable")
+    places = np.linspace(0, len(order) - 1, min(EXAMPLES, len(order))).round().astype(int)
+    return [int(order[place]) for place in places]
+
+
+def bars(labels: tuple[str, ...], sizes: NDArray[np.int64], k: int) -> list[dict[str, Any]]:
+    """A tiny distribution: the nodes in their order, neighbours together where there are many.
+
+    >>> bars(("a", "b"), np.array([1, 7]), 5)
+    [{'label': 'a', 'records': 1, 'under_k': True}, {'label': 'b', 'records': 7, 'under_k': False}]
+    """
+    found = []
+    for part in np.array_split(np.arange(len(sizes)), min(BARS, len(sizes))):
+        first, last = labels[part[0]], labels[part[-1]]
+        found.append(
+            {
+                "label": first if len(part) == 1 else f"{first} … {last}",
+                "records": int(sizes[part].sum()),
+                "under_k": bool((sizes[part] < k).any()),
+            }
+        )
+    return found
+
+
+def records_of(hierarchy: Hierarchy, values: Values) -> NDArray[np.int64]:
+    """The records of every leaf; values that the table does not have have none."""
+    found = np.zeros(hierarchy.leaves, dtype=np.int64)
+    for value, records in zip(values.domain.values.to_pylist(), values.records.tolist(), strict=False):
+        leaf = hierarchy.leaf(str(value))
+        if leaf is not None:
+            found[leaf] += records
+    return found
+
+
+@dataclass
+class _Node:
+    level: int
+    node: int
+    told: dict[str, Any] = field(default_factory=dict)
+
+
+def tree(hierarchy: Hierarchy, records: NDArray[np.int64]) -> dict[str, Any]:
+    """The hierarchy from its root down, abbreviated: the upper levels come first, and never too many nodes.
+
+    >>> jobs = Hierarchy.of("job", [["baker", "food", "*"], ["cook", "food", "*"], ["judge", "judge", "*"]])
+    >>> found = tree(jobs, np.array([5, 2, 1]))
+    >>> [(one["label"], one["values"], one["records"], len(one["children"])) for one in found["children"]]
+    [('food', 2, 7, 2), ('judge', 1, 1, 0)]
+    """
+    sizes = [
+        np.bincount(nodes, weights=records, minlength=len(labels)).astype(np.int64)
+        for nodes, labels in zip(hierarchy.nodes, hierarchy.labels, strict=True)
+    ]
+    counts = [hierarchy.counts(level) for level in range(hierarchy.height + 1)]
+
+    def made(level: int, node: int) -> _Node:
+        return _Node(
+            level,
+            node,
+            {
+                "label": hierarchy.labels[level][node],
+                "values": int(counts[level][node]),
+                "records": int(sizes[level][node]),
+                "children": [],
+                "more": 0,
+            },
+        )
+
+    root = made(hierarchy.height, 0)
+    row, left = [root], NODES
+    for limit in CHILDREN:
+        following = []
+        for one in row:
+            below, children = _children(hierarchy, one.level, one.node)
+            shown = children[: min(limit, left)]
+            left -= len(shown)
+            one.told["more"] = len(children) - len(shown)
+            for child in shown:
+                added = made(below, child)
+                one.told["children"].append(added.told)
+                following.append(added)
+        row = following
+    for one in row:
+        one.told["more"] = len(_children(hierarchy, one.level, one.node)[1])
+    return root.told
+
+
+def _children(hierarchy: Hierarchy, level: int, node: int) -> tuple[int, list[int]]:
+    """The nodes below a node, and their level; levels that change nothing here are passed over."""
+    while level:
+        below = np.unique(hierarchy.nodes[level - 1][hierarchy.nodes[level] == node])
+        alike = hierarchy.labels[level - 1][int(below[0])] == hierarchy.labels[level][node]
+        if len(below) > 1 or not alike:
+            return level - 1, below.tolist()
+        level, node = level - 1, int(below[0])
+    return 0, []
