@@ -21,12 +21,13 @@ from importlib import resources
 
 PLACE = re.compile(r"\{(\w+)(?::([ntl]))?\}")
 NUMBER = r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?"
+_LETTER = re.compile(r"[^\W\d_]")
 AMOUNTS = "amounts"
 """The table of words that stand with or instead of a number; ``and`` joins the last of several names."""
 
 _WORDS_OF_A_DRAWING = re.compile(r'(<text\b[^>]*>|<p class="panel">)([^<]+)(?=</(?:text|p)>)')
 _BOX = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"(?: width="(\d+)")?')
-_LETTER = 7.5
+_WIDTH = 7.5
 """About the width of a letter in a drawing, in its own units."""
 
 
@@ -62,10 +63,13 @@ class Phrasebook:
 
     def translate(self, text: str, names: Collection[str] = ()) -> str | None:
         """The translation, or ``None`` where there is none. ``names`` of columns are never translated."""
-        if text in names:
+        if all(part in names for part in text.split(" + ")):
             return text
-        whole = self._whole(text, names)
-        return whole if whole is not None else self._sentences(text, names)
+        found = self._whole(text, names)
+        if found is None:
+            found = self._sentences(text, names)
+        # What has no letters, such as 3–4, is the same in every language.
+        return text if found is None and not _LETTER.search(text) else found
 
     def _whole(self, text: str, names: Collection[str]) -> str | None:
         if text in self.exact:
@@ -105,14 +109,13 @@ class Phrasebook:
 
     def _joined(self, text: str, names: Collection[str]) -> str:
         """A row of names; left as it is if it cannot be told where one name ends."""
-        head, joint, last = text.rpartition(" and ")
-        if not joint or text in names:
-            return text
-        more = re.fullmatch(r"([\d,]+) more", last)
-        if not (last in names or more) or not all(name in names for name in head.split(", ")):
-            return text
-        tail = f"{self._number(more[1])} {self._amounts['more']}" if more else last
-        return f"{head} {self._amounts['and']} {tail}"
+        for joint in re.finditer(" and ", text):
+            head, last = text[: joint.start()], text[joint.end() :]
+            more = re.fullmatch(r"([\d,]+) more", last)
+            if (last in names or more) and all(name in names for name in head.split(", ")):
+                tail = f"{self._number(more[1])} {self._amounts['more']}" if more else last
+                return f"{head} {self._amounts['and']} {tail}"
+        return text
 
     def _number(self, text: str) -> str:
         """A number as the language writes it: 1.234,5 %."""
@@ -177,7 +180,7 @@ def translate_drawing(svg: str, book: Phrasebook, names: Collection[str] = ()) -
         return match[1] + escape(new)
 
     said = _WORDS_OF_A_DRAWING.sub(words, svg)
-    room = round(longer * _LETTER)
+    room = round(longer * _WIDTH)
     return _BOX.sub(lambda box: _wider(box, room), said) if room else said
 
 

@@ -1,0 +1,236 @@
+"""Whatever the core can show on the page has German words: by its registries, by its source, and by real runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+import discreet
+from discreet.attacks.scenario import SCENARIOS
+from discreet.policy.plan import METHODS
+from discreet.privacy.registry import MODELS, build_model
+from discreet.release import legal
+from discreet.release.attack_kinds import ATTACKS, WHY_NOT
+from discreet.release.profile import load_profile, profile_names
+from discreet.release.report import KEY_MEASURES
+from discreet.release.verdict import WORDS
+from discreet.release.words import MEASURES, RISKS, title_of
+from discreet.table.identifiers.content import _PATTERNS
+from discreet.table.identifiers.kinds import KINDS
+from discreet.table.identifiers.numbers import CHECKS
+from discreet.utility.catalogue import MEASURES as LOSSES
+from discreet.web.language import translate
+from discreet.web.translation import AMOUNTS, PLACE, Phrasebook, pairs, phrasebook, translate_drawing
+
+LINES = [(text, said) for table, text, said in pairs("de") if table != AMOUNTS]
+SOURCE = Path(discreet.__file__).parent
+
+
+def german(text: str, names: tuple[str, ...] = ()) -> str | None:
+    return translate(text, "de", names)
+
+
+def without_german(texts: object) -> list[str]:
+    return sorted({text for text in texts if text and german(text) is None})  # type: ignore[attr-defined]
+
+
+# ── the phrasebook itself ─────────────────────────────────────────────────────────────────────────
+
+
+def test_every_place_is_on_both_sides_and_nothing_stands_twice() -> None:
+    places = [({m[1] for m in PLACE.finditer(text)}, {m[1] for m in PLACE.finditer(said)}) for text, said in LINES]
+    assert [LINES[at] for at, (left, right) in enumerate(places) if left != right] == []
+    shapes = Counter(PLACE.sub("{}", text) + str(PLACE.findall(text)) for text, _ in LINES)
+    assert [shape for shape, times in shapes.items() if times > 1] == []
+    assert [text for text, said in LINES if not said.strip()] == []
+
+
+def test_nothing_is_translated_twice() -> None:
+    """German words that are also English ones would be taken for such."""
+    again = {said: german(said) for text, said in LINES if not PLACE.search(text)}
+    assert {said: twice for said, twice in again.items() if twice not in (None, said)} == {}
+
+
+def test_numbers_are_german_and_names_stay() -> None:
+    names = ("age", "low", "pay 1,000.5", "bread and butter")
+    assert german("Before, 50.0% of the records were alone in their class; now under 0.1% are.") == (
+        "Vorher waren 50,0\xa0% der Datensätze in ihrer Klasse allein; jetzt sind es unter 0,1\xa0%."
+    )
+    assert german("pay 1,000.5 lost most: 38.2% of its detail.", names) == (
+        "pay 1,000.5 verlor am meisten: 38,2\xa0% seiner Genauigkeit."
+    )
+    assert german("12,345") == "12.345"
+    assert german("low", names) == "low"
+    assert german("age and bread and butter lost nothing.", names) == "Nichts verloren: age und bread and butter."
+    assert german("bread and butter lost nothing.", names) == "Nichts verloren: bread and butter."
+    assert german("No such sentence.") is None
+    assert translate("No such sentence.", "en") == "No such sentence."
+
+
+def test_the_words_of_a_drawing_are_translated_and_escaped() -> None:
+    book = phrasebook("de")
+    assert book is not None
+    drawing = '<svg viewBox="0 0 90 40" width="100"><text text-anchor="end">Uniqueness</text><text>a &lt; b</text></svg>'
+    assert translate_drawing(drawing, book) == (
+        '<svg viewBox="-38 0 128 40" width="138"><text text-anchor="end">Einzigartigkeit</text><text>a &lt; b</text></svg>'
+    )
+    hostile = Phrasebook({"low": "<b>"}, {})
+    assert "<b>" not in translate_drawing("<svg><text>low</text></svg>", hostile)
+
+
+# ── registries ────────────────────────────────────────────────────────────────────────────────────
+
+PARAMETERS: dict[str, dict[str, object]] = {
+    "k-anonymity": {"k": 5},
+    "l-diversity": {"l": 3, "sensitive": "dx"},
+    "multi-attribute-l-diversity": {"l": 3},
+    "l-plus-diversity": {"sensitive": "dx", "thresholds": {"flu": 0.5}},
+    "p-sensitivity": {"p": 2, "k": 3, "sensitive": "dx"},
+    "p-plus-sensitivity": {"p": 2, "k": 3, "sensitive": "dx", "categories": {"flu": "a", "cold": "b"}},
+    "p-alpha-sensitivity": {"p": 2, "alpha": 1.5, "k": 3, "sensitive": "dx", "weights": {"flu": 1.0}},
+    "alpha-k-anonymity": {"alpha": 0.5, "k": 3, "sensitive": "dx"},
+    "confidence-bounding": {"h": 0.5, "sensitive": "dx", "value": "flu"},
+    "x-y-privacy": {"h": 0.5, "k": 3, "sensitive": "dx"},
+    "t-closeness": {"t": 0.25, "sensitive": "dx"},
+    "beta-likeness": {"beta": 1.0, "sensitive": "dx"},
+    "delta-disclosure": {"delta": 1.0, "sensitive": "dx"},
+    "k-e-anonymity": {"k": 3, "e": 1000.0, "sensitive": "pay"},
+    "epsilon-m-anonymity": {"epsilon": 10.0, "m": 2, "sensitive": "pay"},
+    "worst-group-protection": {"width": 10.0, "limit": 0.5, "sensitive": "pay"},
+    "g-balance": {"g": 0.5},
+    "h-affiliation": {"h": 0.5, "sensitive": "dx"},
+}
+VARIANTS: list[tuple[str, dict[str, object]]] = [
+    *[("l-diversity", {"l": 3, "sensitive": "dx", "kind": kind}) for kind in ("entropy", "simple")],
+    ("l-diversity", {"l": 3, "sensitive": "dx", "kind": "recursive", "c": 2.0}),
+    *[("multi-attribute-l-diversity", {"l": 3, "kind": kind}) for kind in ("entropy", "simple")],
+    ("multi-attribute-l-diversity", {"l": 3, "kind": "recursive", "c": 2.0}),
+    ("t-closeness", {"t": 0.25, "sensitive": "pay", "distance": "ordered"}),
+    ("beta-likeness", {"beta": 1.0, "sensitive": "dx", "kind": "enhanced"}),
+    ("alpha-k-anonymity", {"alpha": 0.5, "k": 3, "sensitive": "dx", "values": ["flu"]}),
+    ("confidence-bounding", {"h": 0.5, "sensitive": "dx", "value": "flu", "given": ["age"]}),
+    ("x-y-privacy", {"h": 0.5, "k": 3, "sensitive": "dx", "given": ["age"]}),
+    ("k-anonymity", {"k": 5, "unit": "records"}),
+]
+
+
+def test_every_privacy_model_has_german() -> None:
+    assert set(PARAMETERS) == set(MODELS)
+    made = [build_model(name, given) for name, given in [*PARAMETERS.items(), *VARIANTS]]
+    assert without_german(one.describe() for one in made) == []
+    assert without_german(title_of(one.name) for one in made) == []
+
+
+def registered() -> Iterator[str]:
+    yield from WORDS.values()
+    for name, wording in MEASURES.items():
+        yield from (title_of(name), wording.says)
+    yield from (title_of(name) for name in KEY_MEASURES)
+    yield from RISKS.values()
+    for kind in KINDS.values():
+        yield kind.title
+    yield from (one.title for one in (*CHECKS, *_PATTERNS))
+    for name in profile_names():
+        profile = load_profile(name)
+        yield from (profile.title, profile.description)
+    for preset in SCENARIOS.values():
+        yield from (preset.title, preset.says, f"The intruder is {preset.title}, who {preset.says}.")
+    for attack in ATTACKS.values():
+        yield from (attack.id, title_of(attack.id), attack.says, attack.criterion)
+    yield from WHY_NOT.values()
+    yield from (*legal.TITLES.values(), *legal.QUESTIONS.values())
+    yield from ("gives way", "weakened", "withstood", "not tested")
+    for loss in LOSSES.values():
+        yield from (loss.definition.meaning, loss.definition.unit)
+    yield from METHODS
+
+
+def test_everything_that_is_registered_has_german() -> None:
+    assert without_german(registered()) == []
+
+
+# ── the source ────────────────────────────────────────────────────────────────────────────────────
+
+EXAMPLES = ("3", "50.0%", "age", "clustering", "generalise and suppress nothing", "the header", "table", "4 GB", "done")
+"""What may stand in a place of a message; one of them has to do."""
+READ_BY_PAGE = [
+    *sorted((SOURCE / "web").glob("*.py")),
+    *(SOURCE / "engine" / f"{name}.py" for name in ("files", "sniff_bytes", "sniff_dialect")),
+    *(SOURCE / "release" / f"{name}.py" for name in ("goals", "write")),
+]
+
+
+def calls(path: Path, named: frozenset[str]) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in named:
+            yield node
+
+
+def told(node: ast.expr, example: str) -> str | None:
+    """The text of a literal, with an example in each of its places; ``None`` for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        parts = [
+            part.value if isinstance(part, ast.Constant) else _quoted(part, example)  # type: ignore[arg-type]
+            for part in node.values
+        ]
+        return "".join(map(str, parts))
+    return None
+
+
+def _quoted(part: ast.FormattedValue, example: str) -> str:
+    if isinstance(part.value, ast.IfExp) and isinstance(part.value.body, ast.Constant):
+        return str(part.value.body.value)
+    if part.format_spec is not None:
+        return "3"
+    return f"'{example}'" if part.conversion == ord("r") else example
+
+
+def lacking(nodes: list[ast.expr]) -> list[str]:
+    found = []
+    for node in nodes:
+        forms = {text for example in EXAMPLES if (text := told(node, example))}
+        if forms and not any(german(text) for text in forms):
+            found.append(sorted(forms)[0])
+    return found
+
+
+def test_whatever_is_said_while_working_has_german() -> None:
+    rooms = ("policy", "release", "search", "attacks", "utility", "risk", "web")
+    files = [path for room in rooms for path in sorted((SOURCE / room).glob("*.py"))]
+    nodes = [call.args[0] for path in files for call in calls(path, frozenset({"say", "progress"})) if call.args]
+    assert len(nodes) > 50
+    assert lacking(nodes) == []
+
+
+ERRORS = frozenset({"Refusal", "UnreadableInput", "EmptyTable", "InvalidParameter", "GoalUnreachable", "Problem", "not_found"})
+
+
+def test_whatever_is_told_about_a_file_or_a_request_has_german() -> None:
+    nodes: list[ast.expr] = []
+    for path in READ_BY_PAGE:
+        for call in calls(path, ERRORS):
+            skipped = {"Refusal": 2, "Problem": 1}.get(call.func.id, 0)  # type: ignore[attr-defined]
+            nodes += [*call.args[skipped:], *(one.value for one in call.keywords if one.arg in ("remedy", "nearest"))]
+    assert len(nodes) > 80
+    assert lacking(nodes) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        discreet.errors.UnknownColumn("zipp", ["age", "zip"]),
+        discreet.errors.UnreadableInput("there is no file nowhere.csv", remedy="check the path"),
+    ],
+)
+def test_errors_of_the_reference_have_german(error: discreet.DiscreetError) -> None:
+    assert german(error.message) is not None
+    assert german(error.remedy) is not None
