@@ -284,13 +284,8 @@ def apply(
 
 
 def _refuse_targets(file: Path, *targets: Path | None) -> None:
-    """Raise before the work is done if a result could not be written, or would replace the original."""
     for target in filter(None, targets):
-        refuse_unwritable(target)
-        if target.exists() and file.exists() and target.samefile(file):
-            raise InvalidParameter(
-                f"{target.name} is the table itself, which would be overwritten", remedy="name another file"
-            )
+        refuse_unwritable(target, file)
 
 
 def _key(file: Path | None) -> str | None:

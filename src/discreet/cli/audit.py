@@ -62,7 +62,7 @@ def audit(
     Without --policy or --qi the roles of the columns are suggested, and the audit says so.
     """
     if report_file is not None:
-        refuse_unwritable(report_file)
+        refuse_unwritable(report_file, file)
     found = perform(file, given, quiet=quiet or as_json, core=core)
     written = _write_report(found, report_file, edition, quiet=quiet or as_json) if report_file else None
     if as_json:
@@ -99,7 +99,7 @@ def audit(
 @reading_options
 def report(file: Path, output: Path, edition: str, quiet: bool, **given: Any) -> None:
     """Write the audit of FILE as one self-contained HTML page for people."""
-    refuse_unwritable(output)
+    refuse_unwritable(output, file)
     found = perform(file, given, quiet=quiet)
     written = _write_report(found, output, edition, quiet=quiet)
     if not quiet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -112,9 +113,9 @@ def compare(
     from discreet.release.terminal_evidence import show_comparison
 
     if report_file is not None:
-        refuse_unwritable(report_file)
+        refuse_unwritable(report_file, original, release, public, control)
     with progress(quiet=as_json) as tell:
-        before, policy = _open(original, given, tell)
+        before, policy, assumed = _open(original, given, tell)
         after = read(release)
         found = run_compare(
             before,
@@ -126,6 +127,7 @@ def compare(
             seed=seed,
             progress=tell,
         )
+        found = dataclasses.replace(found, notes=(*assumed, *found.notes))
         if report_file is not None:
             from discreet.release.attack import attack as run_attack
             from discreet.release.evidence_report import evidence_report
@@ -193,9 +195,9 @@ def attack(
     from discreet.release.terminal_evidence import beyond, show_attacks
 
     if report_file is not None:
-        refuse_unwritable(report_file)
+        refuse_unwritable(report_file, release, original, public, control)
     with progress(quiet=as_json) as tell:
-        first, policy = _open(original or release, given, tell)
+        first, policy, assumed = _open(original or release, given, tell)
         found = run_attack(
             first if original is None else read(release),
             policy,
@@ -209,6 +211,7 @@ def attack(
             seed=seed,
             progress=tell,
         )
+        found = dataclasses.replace(found, notes=(*assumed, *found.notes))
         if report_file is not None:
             from discreet.release.evidence_report import evidence_report
 
@@ -224,12 +227,13 @@ def attack(
     return EXIT_NOT_MET if max_advantage is not None and beyond(found.results, max_advantage) else 0
 
 
-def _open(file: Path, given: dict[str, Any], tell: Any) -> tuple[Table, Policy]:
+def _open(file: Path, given: dict[str, Any], tell: Any) -> tuple[Table, Policy, list[str]]:
+    """The table, its policy, and what had to be assumed about it."""
     tell(f"reading {file.name}")
     written = load_policy(given)
     table = open_table(file, given, written)
-    policy, _ = make_policy(table, written, given, tell)
-    return table, policy
+    policy, assumed = make_policy(table, written, given, tell)
+    return table, policy, assumed
 
 
 def _print(shown: Any, report_file: Path | None) -> None:

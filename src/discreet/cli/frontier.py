@@ -42,7 +42,7 @@ def frontier(
     from discreet.release.terminal_evidence import show_frontier
 
     if chart is not None:
-        refuse_unwritable(chart)
+        refuse_unwritable(chart, file)
     swept = [_numbers(text, name) for text, name in ((sizes, "k"), (diversities, "l"), (closenesses, "t"))]
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
@@ -52,7 +52,7 @@ def frontier(
             policy,
             plan=plan,
             k=None if swept[0] is None else [int(one) for one in swept[0]],
-            l=swept[1],
+            l=None if swept[1] is None else [int(one) for one in swept[1]],
             t=swept[2],
             methods=split(methods),
             progress=tell,
@@ -77,11 +77,11 @@ def _numbers(text: str | None, name: str) -> list[float] | None:
         found = [float(one) for one in listed]
     except ValueError:
         found = []
-    whole = name != "k" or all(one == int(one) for one in found)
-    limits = {"k": (1, float("inf")), "l": (1, float("inf")), "t": (0, 1)}[name]
-    if not found or not whole or not all(limits[0] <= one <= limits[1] for one in found):
+    fits = [0 <= one <= 1 if name == "t" else one >= 1 and one.is_integer() for one in found]
+    if not found or not all(fits):
+        usual = "between 0 and 1, e.g. --t 0.2,0.5" if name == "t" else f"of at least 1, e.g. --{name} 2,5,10"
         raise InvalidParameter(
             f"the values of --{name} cannot be swept",
-            remedy=f"give numbers separated by commas, e.g. --{name} {'0.2,0.5' if name == 't' else '2,5,10'}",
+            remedy=f"give {'' if name == 't' else 'whole '}numbers {usual}",
         )
     return found

@@ -119,7 +119,7 @@ def build(file: Path, column: str, output: Path | None, force: bool, **given: An
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
     if output is not None:
-        refuse_unwritable(output)
+        refuse_unwritable(output, file)
     made, _, _, origin = _make(file, column, given)
     if output is None:
         click.echo(made.to_csv(), nl=False)

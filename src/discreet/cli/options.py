@@ -84,13 +84,18 @@ def split(text: str | None) -> list[str] | None:
     return [part.strip() for part in parts if part.strip()]
 
 
-def refuse_unwritable(target: Path) -> None:
-    """Raise before the work is done if its result could not be written."""
+def refuse_unwritable(target: Path, *inputs: Path | None) -> None:
+    """Raise before the work is done if its result could not be written, or would replace what is read."""
     folder = target.resolve().parent
     if not folder.is_dir():
         raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
     if target.is_dir():
-        raise InvalidParameter(f"{target.name} is a folder", remedy="name a file in it")
+        raise InvalidParameter(f"{target.name or target} is a folder", remedy="name a file in it")
+    for file in filter(None, inputs):
+        if target.exists() and file.exists() and target.samefile(file):
+            raise InvalidParameter(
+                f"{target.name} is a table that is read, and would be overwritten", remedy="name another file"
+            )
     if not os.access(target if target.exists() else folder, os.W_OK):
         raise InvalidParameter(
             f"{target.name} may not be written", remedy="check the permissions, or name another place"

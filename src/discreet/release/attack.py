@@ -17,7 +17,7 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
-from discreet.release.attack_kinds import ATTACKS, WHY_NOT, AttackKind, Setup, at_hand
+from discreet.release.attack_kinds import ATTACKS, WHY_NOT, AttackKind, Need, Setup, at_hand
 from discreet.release.audit import Audit, Progress, audit
 from discreet.release.goals import goals
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
@@ -158,11 +158,14 @@ def attack(
     untested: list[Untested] = []
     for kind in wanted:
         for sensitive in policy.sensitive if kind.per_sensitive else ("",):
+            about = f"{sensitive}: " if sensitive else ""
+            if sensitive and (barred := counter.out_of_reach(sensitive)) is not None:
+                untested.append(Untested(kind.id, kind.criterion, about + WHY_NOT[barred]))
+                continue
             say(f"attacking: {kind.id}" + (f" on {sensitive}" if sensitive else ""))
             setup = counter.against(base, sensitive)
             missing = next((need for need in kind.needs if not at_hand(need, setup, sensitive)), None)
             if missing is not None:
-                about = f"{sensitive}: " if sensitive else ""
                 untested.append(Untested(kind.id, kind.criterion, about + WHY_NOT[missing]))
                 continue
             listed: list[AttackResult] = []
@@ -171,12 +174,12 @@ def attack(
                 found = kind.run(setup, sensitive)
                 listed += (found,) if isinstance(found, AttackResult) else found
             except DiscreetError as error:
-                untested.append(Untested(kind.id, kind.criterion, str(error)))
+                untested.append(Untested(kind.id, kind.criterion, about + str(error)))
             each = (perf_counter() - start) / max(len(listed), 1)
             for one in listed:
                 if not one.tries:
                     why = "; ".join(one.notes) or "it found nobody to be tried on"
-                    untested.append(Untested(one.attack, kind.criterion, why))
+                    untested.append(Untested(one.attack, kind.criterion, about + why))
             results += [
                 replace(
                     one,
@@ -206,6 +209,8 @@ def attack(
 def _wanted(names: Sequence[str] | None) -> list[AttackKind]:
     if names is None:
         return list(ATTACKS.values())
+    if not names:
+        raise InvalidParameter("no attack was named", remedy=f"attacks are: {', '.join(ATTACKS)}")
     for name in names:
         if name not in ATTACKS:
             close = get_close_matches(name, ATTACKS, n=1)
@@ -250,6 +255,12 @@ class _Counter:
         """The same intruder, who does not know the attribute that is to be found out."""
         pair, released = self._count(self.scenario.known_against(sensitive))
         return replace(base, pair=pair, released=released)
+
+    def out_of_reach(self, sensitive: str) -> Need | None:
+        """Why an attribute cannot be the target of any attack: it is not released, or nothing else is known."""
+        if sensitive not in self.table.names:
+            return "released"
+        return None if self.scenario.known_against(sensitive) else "known"
 
     def _count(self, names: tuple[str, ...]) -> tuple[Pair | None, EquivalenceClasses]:
         if names not in self._counted:

@@ -15,7 +15,17 @@ from discreet.privacy import PrivacyModel
 from discreet.table.hierarchy import Hierarchy
 
 Need = Literal[
-    "original", "links", "sensitive", "control", "numbers", "hierarchy", "models", "several-values", "sets"
+    "original",
+    "links",
+    "sensitive",
+    "released",
+    "known",
+    "control",
+    "numbers",
+    "hierarchy",
+    "models",
+    "several-values",
+    "sets",
 ]
 
 SINGLING_OUT_SOURCE = (
@@ -27,6 +37,8 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
         "original": "it needs the original table",
         "links": "it is not known which released record is which of the original",
         "sensitive": "there is no sensitive attribute",
+        "released": "the release does not have this attribute",
+        "known": "the intruder knows nothing besides this attribute",
         "control": "there is no control group: give a table of people who are not in the release",
         "numbers": "the sensitive attribute is not a number",
         "hierarchy": "the sensitive attribute has no hierarchy that says which values are similar",

@@ -43,7 +43,7 @@ class Point:
 
     method: str
     k: int | None = None
-    l: float | None = None  # noqa: E741  # the field's own name for it
+    l: int | None = None  # noqa: E741  # the field's own name for it
     t: float | None = None
     loss: float | None = None
     suppressed_share: float | None = None
@@ -66,7 +66,7 @@ class Point:
         """
         parts = [f"k={self.k}" if self.k is not None else ""]
         parts += [
-            f"l={self.l:g}" if self.l is not None else "",
+            f"l={self.l}" if self.l is not None else "",
             f"t={self.t:g}" if self.t is not None else "",
         ]
         return " ".join([part for part in parts if part] + [self.method])
@@ -127,7 +127,7 @@ def frontier(
     *,
     plan: Plan | None = None,
     k: Sequence[int] | None = None,
-    l: Sequence[float] | None = None,  # noqa: E741
+    l: Sequence[int] | None = None,  # noqa: E741
     t: Sequence[float] | None = None,
     methods: Sequence[str] | None = None,
     progress: Progress | None = None,
@@ -143,6 +143,8 @@ def frontier(
     check_plan(plan, policy)
     wanted = tuple(methods) if methods is not None else (plan.method,)
     unknown = [method for method in wanted if method not in METHODS]
+    if not wanted:
+        raise InvalidParameter("no method was named", remedy=f"methods are: {', '.join(METHODS)}")
     if unknown:
         raise InvalidParameter(
             f"there is no method {unknown[0]!r}", remedy=f"methods are: {', '.join(METHODS)}"
@@ -155,7 +157,7 @@ def frontier(
     if k is None and l is None and t is None:
         k = USUAL_K
     sizes: Sequence[int | None] = k or [None]
-    diversities: Sequence[float | None] = l or [None]
+    diversities: Sequence[int | None] = l or [None]
     closenesses: Sequence[float | None] = t or [None]
     settings = list(product(sizes, diversities, closenesses, wanted))
     if len(settings) > MOST_POINTS:
@@ -163,6 +165,8 @@ def frontier(
             f"{len(settings)} settings were asked for, at most {MOST_POINTS} are tried",
             remedy="sweep fewer values or methods",
         )
+    # Values that cannot be required are refused before anything is counted.
+    required = [_swept(policy, *setting[:3]) for setting in settings]
     table = policy.fit(table)
     say("counting equivalence classes")
     left = without_dropped(policy, plan)
@@ -184,16 +188,17 @@ def frontier(
     say(f"1 of {len(settings) + 1}: the policy's own setting")
     points = [attempt(_own_point(own, plan.method), own)]
     points[0] = replace(points[0], chosen=True)
-    for number, (size, diversity, closeness, method) in enumerate(settings, start=2):
+    for number, ((size, diversity, closeness, method), models) in enumerate(
+        zip(settings, required, strict=True), start=2
+    ):
         point = Point(method, size, diversity, closeness)
         say(f"{number} of {len(settings) + 1}: {point.label}")
-        models = _swept(policy, size, diversity, closeness)
         if method != plan.method or set(models) != set(own):
             points.append(attempt(point, models))
     return Frontier(tuple(_marked(points)))
 
 
-def _swept(policy: Policy, k: int | None, l: float | None, t: float | None) -> list[PrivacyModel]:  # noqa: E741
+def _swept(policy: Policy, k: int | None, l: int | None, t: float | None) -> list[PrivacyModel]:  # noqa: E741
     """The policy's requirements with the swept values in place of its own."""
     models = list(policy.requirements)
     if k is not None:
@@ -209,7 +214,7 @@ def _swept(policy: Policy, k: int | None, l: float | None, t: float | None) -> l
 
 def _own_point(models: Sequence[PrivacyModel], method: str) -> Point:
     sizes = [model.k for model in models if isinstance(model, KAnonymity)]
-    diversities = [float(model.l) for model in models if isinstance(model, LDiversity)]
+    diversities = [model.l for model in models if isinstance(model, LDiversity)]
     closenesses = [model.t for model in models if isinstance(model, TCloseness)]
     return Point(
         method,

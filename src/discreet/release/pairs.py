@@ -56,7 +56,7 @@ def make_pair(
     for name in wanted:
         original.column(name)
     shown = [name for name in wanted if name in release.names]
-    if not shown:
+    if not shown and names is None:
         raise InvalidPolicy(
             [f"the release has none of the columns {', '.join(wanted)}"],
             remedy="give the policy of this release, or name its columns as the original does",

@@ -1,0 +1,124 @@
+"""What compare, attack and frontier say about input that does not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import discreet
+from discreet.errors import InvalidParameter
+from discreet.policy import Policy
+from discreet.release.frontier import frontier
+
+Run = Callable[..., Any]
+ROLES = ["--qi", "age,zip", "--sensitive", "ill,pay"]
+
+
+def policy() -> Policy:
+    return Policy.of(quasi_identifiers=["age", "zip"], sensitive=["ill", "pay"])
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Path:
+    lines = [f"{20 + i % 12},{10115 + i % 3},{'abc'[i % 3]},{i % 7}" for i in range(40)]
+    file = tmp_path / "original.csv"
+    file.write_text("age,zip,ill,pay\n" + "\n".join(lines) + "\n")
+    return file
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    lines = [f"{'20-24' if i % 12 < 5 else '25-31'},101**,{'abc'[i % 3]},{i % 7}" for i in range(40)]
+    file = tmp_path / "release.csv"
+    file.write_text("age,zip,ill,pay\n" + "\n".join(lines) + "\n")
+    return file
+
+
+def without(file: Path, *names: str) -> discreet.Table:
+    import pyarrow.csv
+
+    table = pyarrow.csv.read_csv(file)
+    return discreet.read(table.drop_columns(list(names)))
+
+
+def test_an_attribute_that_was_not_released_is_not_attacked(original: Path, release: Path) -> None:
+    for given in (original, None):
+        found = discreet.attack(without(release, "pay"), policy(), original=given, attacks=["homogeneity"])
+        assert [one.target for one in found.results] == ["ill"]
+        assert [one.why for one in found.untested] == ["pay: the release does not have this attribute"]
+    nothing = discreet.attack(without(release, "ill", "pay"), policy(), original=original)
+    assert {one.criterion for one in nothing.results} == {"singling-out", "linkability"}
+    assert nothing.criteria[2].state == "not tested"
+
+
+def test_an_intruder_who_knows_only_the_target_attacks_nothing(original: Path, release: Path) -> None:
+    for given in (original, None):
+        found = discreet.attack(
+            release, policy(), original=given, known=["ill"], attacks=["homogeneity", "skewness"]
+        )
+        assert {one.target for one in found.results} == {"pay"}
+        assert {one.why for one in found.untested} == {
+            "ill: the intruder knows nothing besides this attribute"
+        }
+
+
+def test_knowing_only_what_was_dropped_is_as_good_as_chance(original: Path, release: Path) -> None:
+    found = discreet.attack(
+        without(release, "zip"), policy(), original=original, known=["zip"], attacks=["record-linkage"]
+    )
+    (linked,) = found.results
+    assert linked.successes == pytest.approx(linked.baseline * linked.tries) == pytest.approx(1)
+
+
+def test_no_attack_and_no_method_is_refused(original: Path, release: Path) -> None:
+    with pytest.raises(InvalidParameter, match="no attack was named"):
+        discreet.attack(release, policy(), original=original, attacks=[])
+    with pytest.raises(InvalidParameter, match="no method was named"):
+        frontier(discreet.read(original), policy(), methods=[])
+
+
+def test_what_is_read_is_never_overwritten(run: Run, original: Path, release: Path) -> None:
+    before = original.read_bytes(), release.read_bytes()
+    for given in (
+        ["compare", original, release, *ROLES, "--report", original],
+        ["compare", original, release, *ROLES, "--report", release],
+        ["attack", release, "--original", original, *ROLES, "--report", original],
+        ["attack", release, *ROLES, "--control", original, "--report", original],
+        ["audit", original, *ROLES, "--report", original],
+        ["report", original, *ROLES, "-o", original],
+        ["suggest", original, "-o", original, "--force"],
+        ["frontier", original, *ROLES, "--chart", original],
+    ):
+        told = run(*map(str, given))
+        assert told.code == 2
+        assert "would be overwritten" in told.err
+    assert (original.read_bytes(), release.read_bytes()) == before
+
+
+@pytest.mark.parametrize(
+    "swept", [["--k", "inf"], ["--k", "nan"], ["--k", "2.5"], ["--l", "1.5"], ["--t", "nan"]]
+)
+def test_numbers_that_cannot_be_swept(run: Run, original: Path, swept: list[str]) -> None:
+    told = run("frontier", str(original), *ROLES, *swept)
+    assert told.code == 2
+    assert f"the values of {swept[0]} cannot be swept" in told.err
+
+
+def test_l_is_swept_by_the_command(run: Run, original: Path) -> None:
+    told = run("frontier", str(original), *ROLES, "--profile", "research-partner-5", "--l", "2,3", "--json")
+    assert told.code == 0, told.err
+    assert {2, 3} <= {point["l"] for point in json.loads(told.out)["points"]}
+
+
+def test_the_commands_say_that_roles_were_suggested(run: Run, original: Path, release: Path) -> None:
+    for given in (
+        ["compare", original, release, "--labels", ""],
+        ["attack", release, "--original", original],
+    ):
+        told = run(*map(str, given), "--json")
+        assert told.code == 0, told.err
+        assert "roles were suggested" in told.out
