@@ -43,7 +43,7 @@ class Point:
 
     method: str
     k: int | None = None
-    l: int | None = None  # noqa: E741  # the field's own name for it
+    l: float | None = None  # noqa: E741  # the field's own name for it
     t: float | None = None
     loss: float | None = None
     suppressed_share: float | None = None
@@ -66,7 +66,7 @@ class Point:
         """
         parts = [f"k={self.k}" if self.k is not None else ""]
         parts += [
-            f"l={self.l}" if self.l is not None else "",
+            f"l={self.l:g}" if self.l is not None else "",
             f"t={self.t:g}" if self.t is not None else "",
         ]
         return " ".join([part for part in parts if part] + [self.method])
