@@ -179,7 +179,7 @@ def test_the_plan_goes_into_the_policy_and_leaves_the_verdict_alone(
     plan = load(service.cases.get(table).policy_file).plan
     assert (plan.method, plan.suppression_limit) == ("mondrian", 0.35)
     assert "Judge again" not in section(client, table, "verdict")
-    assert 'value="mondrian" selected' in section(client, table, "release")
+    assert 'value="mondrian" selected' in section(client, table, "plan")
     assert client.post(f"/case/{table}/plan", data={"method": "magic"}).status_code == 422
 
 

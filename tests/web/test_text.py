@@ -14,10 +14,13 @@ pytest.importorskip("fastapi")
 from discreet.policy.plan import METHODS
 from discreet.table import DATA_TYPES
 from discreet.table.roles import ROLES
+from discreet.utility.registry import OBJECTIVES
 from discreet.web.builder_forms import CHOICES, FIELDS
 from discreet.web.cases import Origin
 from discreet.web.language import LANGUAGES, text
 from discreet.web.parameters import FORMATS
+from discreet.web.plan_content import DELIMITERS
+from discreet.web.requirements import fields_of, models
 from discreet.web.service import DOWNLOADS
 
 TEMPLATES = [
@@ -52,6 +55,14 @@ def used() -> set[str]:
         "builders_say.": CHOICES,
         "parameters.": {field.name for fields in FIELDS.values() for field in fields},
         "choices.": {one for fields in FIELDS.values() for field in fields for one in field.choices},
+        "objectives.": OBJECTIVES,
+        "settings.": {field.name for name, _ in models() for field in fields_of(name, ())},
+        "settings_choices.": {
+            one for name, _ in models() for field in fields_of(name, ()) for one in field.choices
+        },
+        "preview.": ("records", "persons"),
+        "why.": ("higher", "lower"),
+        "reading.sign_": DELIMITERS.values(),
         "case.origin_": get_args(Origin),
         "verdict.risk_": ("low", "medium", "high"),
         "job.": ("queued", "running"),

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from discreet.release.frontier import Frontier, Point
 
 
-def frontier_chart(frontier: Frontier) -> str:
-    """Risk against loss of every setting as a picture of its own; chosen point and knee have a name and a shape."""
+def frontier_chart(frontier: Frontier, *, inside: bool = False) -> str:
+    """Risk against loss of every setting; chosen point and knee have a name and a shape.
+
+    A picture of its own, or one that stands ``inside`` a page and has its colours.
+    """
     import altair as alt
 
     width, height = 520, 320
@@ -80,10 +83,8 @@ def frontier_chart(frontier: Frontier) -> str:
         subtitleFontSize=FONT - 1,
     )
     chart = alt.layer(marks, words).resolve_scale(x="independent", y="independent")
-    return standalone(
-        converted(chart.properties(width=width, height=height, title=title), slack=8),
-        title="Risk against loss by setting",
-    )
+    drawn = converted(chart.properties(width=width, height=height, title=title), slack=8)
+    return adopt(drawn) if inside else standalone(drawn, title="Risk against loss by setting")
 
 
 def _named(point: Point) -> str:

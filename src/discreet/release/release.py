@@ -106,7 +106,7 @@ class Release:
         if report is not None:
             from discreet.release.release_report import release_report
 
-            release_report(self, report, file_hash=_hash(target))
+            release_report(self, report, file_hash=hash_of(target))
         return target
 
     def _repr_html_(self) -> str:
@@ -196,6 +196,7 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _hash(path: Path) -> str:
+def hash_of(path: Path) -> str:
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

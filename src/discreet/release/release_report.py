@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
 from discreet.policy.file import write_text
 from discreet.release import evidence, release_evidence
-from discreet.release.pictures import zones
+from discreet.release.pictures import Picture, zones
 from discreet.release.release import Release
 from discreet.release.release_pictures import release_pictures
 from discreet.release.report import MOST_OBSTACLES, judgement, page
@@ -16,6 +17,8 @@ from discreet.risk.special_uniques import SMALL_GROUP
 
 SIDE_BY_SIDE = ("class-sizes", "risks")
 """Pictures that have the whole width, for before and after."""
+
+KEY_MEASURES = ("k-anonymity", "sample-uniques", "average-risk")
 
 LEFT_OUT = (
     "values of any column, and with them what became of which value",
@@ -32,23 +35,30 @@ def release_report(
     *,
     edition: Edition = "internal",
     file_hash: str | None = None,
+    drawn: Sequence[Picture] | None = None,
 ) -> Path:
     """Write the report of a release as one HTML file that needs nothing else: no script, no network, under 1 MB.
 
     The ``internal`` edition shows what became of which value; the ``public`` one shows no value of any column
     and no count of a few people, and says so. ``file_hash`` is the SHA-256 of the file that was written and
-    verified.
+    verified; ``drawn`` are the edition's pictures, if they were drawn before.
     """
-    return write_text(Path(path), render_release(release, edition=edition, file_hash=file_hash))
+    return write_text(Path(path), render_release(release, edition=edition, file_hash=file_hash, drawn=drawn))
 
 
-def render_release(release: Release, *, edition: Edition = "internal", file_hash: str | None = None) -> str:
+def render_release(
+    release: Release,
+    *,
+    edition: Edition = "internal",
+    file_hash: str | None = None,
+    drawn: Sequence[Picture] | None = None,
+) -> str:
     """The report of a release as HTML text."""
     from markupsafe import Markup
 
     public = edition == "public"
     before, after = figures_of(release, public=public)
-    drawn = release_pictures(release, before, after)
+    drawn = release_pictures(release, before, after) if drawn is None else drawn
     required = release_evidence.requirements(release, before, after)
     created = release.after.created
     return page(
@@ -149,7 +159,7 @@ def facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
 def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[str, str]]:
     """The numbers that everybody asks for: three before and after, then what they cost."""
     found = []
-    for name in ("k-anonymity", "sample-uniques", "average-risk"):
+    for name in KEY_MEASURES:
         old, new = release.before.measure(name), release.after.measure(name)
         unit = after.unit(new)
         was = before.measured(old)

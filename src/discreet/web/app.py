@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from discreet.errors import DiscreetError
-from discreet.web import api, hierarchy_api, hierarchy_page, page
+from discreet.web import api, hierarchy_api, hierarchy_page, page, plan_page
 from discreet.web.refusals import UNPROCESSABLE, Problem, Refusal, explain
 from discreet.web.security import Door, wants_json
 from discreet.web.service import Service
@@ -53,6 +53,7 @@ def create_app(service: Service) -> Door:
     app.include_router(hierarchy_api.router(service))
     app.include_router(page.router(service))
     app.include_router(hierarchy_page.router(service))
+    app.include_router(plan_page.router(service))
     app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web") / "static")))
     for kind, handler in _handlers().items():
         app.add_exception_handler(kind, handler)

@@ -15,20 +15,19 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
-from discreet.policy.plan import METHODS
 from discreet.release.profile import load_profile, profile_names
 from discreet.release.words import SYMBOLS
 from discreet.table.roles import ROLES, Role
+from discreet.web import plan_content
 from discreet.web.cases import Case
 from discreet.web.language import COOKIE, LANGUAGES, language_of, text, translate
-from discreet.web.parameters import FORMATS, PlanParameters
+from discreet.web.parameters import FORMATS
 from discreet.web.policies import (
     LARGEST_POLICY,
     columns_of,
     policy_from,
     policy_of,
     problems,
-    set_plan,
     set_profile,
     set_role,
 )
@@ -47,16 +46,18 @@ class Section:
     """A part of the page: its template is ``sections/<name>.html.jinja``.
 
     ``kind`` is the job whose progress and result it shows; ``content`` adds what else the template needs.
+    ``quiet`` says that the end of the job changes nothing for other sections.
     """
 
     name: str
     kind: str | None = None
     content: Callable[[Service, Case], Content] = lambda service, case: {}
+    quiet: bool = False
 
 
 def _columns(service: Service, case: Case) -> Content:
     if not case.columns_file.exists():
-        return {"columns": [], "table": None, "problems": []}
+        return {"columns": [], "table": None, "problems": [], **plan_content.reading(case)}
     found = columns_of(case)
     policy = policy_of(case)
     columns = []
@@ -74,17 +75,18 @@ def _columns(service: Service, case: Case) -> Content:
                 "highest": highest,
             }
         )
-    return {"columns": columns, "table": found["table"], "roles": ROLES, "problems": problems(case)}
+    return {
+        "columns": columns,
+        "table": found["table"],
+        "roles": ROLES,
+        "problems": problems(case),
+        **plan_content.reading(case),
+    }
 
 
 def _verdict(service: Service, case: Case) -> Content:
     profile = policy_of(case).profile if case.policy_file.exists() else ""
     return {"profile_name": profile, "profiles": _profiles()}
-
-
-def _release(service: Service, case: Case) -> Content:
-    policy = policy_of(case) if case.policy_file.exists() else None
-    return {"methods": METHODS, "plan": policy.plan if policy else None, "formats": FORMATS}
 
 
 def _downloads(service: Service, case: Case) -> Content:
@@ -98,7 +100,11 @@ SECTIONS: dict[str, Section] = {
         Section("columns", "read", _columns),
         Section("verdict", "audit", _verdict),
         Section("advice", "recommend"),
-        Section("release", "anonymize", _release),
+        Section("plan", None, plan_content.plan),
+        Section("preview", "preview", quiet=True),
+        Section("release", "anonymize", lambda service, case: {"formats": FORMATS}),
+        Section("evidence", "evidence", plan_content.evidence),
+        Section("frontier", "frontier", plan_content.frontier),
         Section("downloads", None, _downloads),
     )
 }
@@ -231,13 +237,13 @@ def router(service: Service) -> APIRouter:
         kind = SECTIONS[name].kind
         job = service.latest(case, kind) if kind else None
         # Who has followed a job to its end tells the other sections, once.
-        ended = bool(follows) and (job is None or not job.active)
+        ended = bool(follows) and (job is None or not job.active) and not SECTIONS[name].quiet
         return section(request, case, name, CHANGED if ended else None)
 
     @routes.post("/case/{case_id}/jobs/{kind}")
     async def start_job(request: Request, case_id: str, kind: str) -> Response:
         case = service.cases.get(case_id)
-        service.start(case, kind, await _fields(request))
+        service.start(case, kind, await fields(request))
         name = next((one.name for one in SECTIONS.values() if one.kind == kind), None)
         if name is None:
             raise not_found("section")
@@ -278,12 +284,6 @@ def router(service: Service) -> APIRouter:
         service.put_policy(case, policy_from(raw))
         return Response(status_code=204, headers=CHANGED)
 
-    @routes.post("/case/{case_id}/plan")
-    async def change_plan(request: Request, case_id: str) -> Response:
-        case = service.cases.get(case_id)
-        set_plan(case, PlanParameters.checked(await _fields(request, *PlanParameters.model_fields)))
-        return Response(status_code=204)
-
     @routes.post("/case/{case_id}/profile")
     def change_profile(request: Request, case_id: str, profile: Annotated[str, Form()]) -> Response:
         case = service.cases.get(case_id)
@@ -306,18 +306,17 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-async def _fields(request: Request, *names: str) -> dict[str, Any]:
-    """The filled fields of a form (of these names only, if any is given).
+async def fields(request: Request) -> dict[str, Any]:
+    """The filled fields of a form.
 
     A field called ``keep[]`` is a list, also if one value or none was chosen.
     """
     async with request.form() as form:
-        found = {
+        return {
             key.removesuffix("[]"): [one for one in form.getlist(key) if one] if key.endswith("[]") else value
             for key, value in form.items()
             if value != "" or key.endswith("[]")
         }
-    return {key: value for key, value in found.items() if not names or key in names}
 
 
 def _names(case: Case) -> list[str]:

@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet.errors import InvalidParameter
 from discreet.policy.plan import Method, Plan
+from discreet.release.words import Edition
 
 Format = Literal["csv", "xlsx", "parquet", "tsv", "arrow"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Parameters(BaseModel):
@@ -70,6 +72,12 @@ class ValuesParameters(Parameters):
     columns: list[str] | None = Field(None, description="their names; all quasi-identifiers if not given")
 
 
+class ReportParameters(AuditParameters):
+    """The report of an audit, for whom it is drawn."""
+
+    edition: Edition = Field("internal", description="`public` shows no value and no count of a few people")
+
+
 class PlanParameters(Parameters):
     """How to anonymise; what is not given is as the policy says."""
 
@@ -89,7 +97,7 @@ class PlanParameters(Parameters):
     sample: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = Field(
         None, description="share of rows drawn first"
     )
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(None, description="which rows are drawn")
+    seed: Seed | None = Field(None, description="which rows are drawn")
 
     def plan(self, written: Plan) -> Plan:
         """The policy's plan with what was given instead."""
@@ -106,3 +114,39 @@ class AnonymizeParameters(PlanParameters):
     """How to anonymise and how to write the release."""
 
     format: Format = Field("csv", description="format of the release")
+
+
+class CompareParameters(Parameters):
+    """How to measure what the newest release lost."""
+
+    labels: list[str] | None = Field(
+        None, description="sensitive attributes to learn; all if not given, none if empty"
+    )
+    queries: Annotated[int, Field(ge=1, le=100_000)] = Field(1000, description="random queries to ask")
+    seed: Seed = Field(1, description="everything random follows from it")
+
+
+class AttackParameters(Parameters):
+    """Who attacks the newest release, knowing what, and how."""
+
+    scenario: str = Field("prosecutor", description="a kind of intruder")
+    known: list[str] | None = Field(
+        None, description="columns that are known; as the scenario says if not given"
+    )
+    attacks: list[str] | None = Field(None, description="attacks to run; all if not given")
+    seed: Seed = Field(1, description="everything random follows from it")
+
+
+class EvidenceParameters(CompareParameters, AttackParameters):
+    """Losses and attacks together, with their report."""
+
+
+class FrontierParameters(Parameters):
+    """What is swept over the policy: requirements and methods."""
+
+    k: list[Annotated[int, Field(ge=1, le=10**9)]] | None = Field(None, description="sizes of classes")
+    l: list[Annotated[float, Field(ge=1, allow_inf_nan=False)]] | None = Field(  # noqa: E741
+        None, description="distinct l-diversity of every sensitive attribute"
+    )
+    t: list[Share] | None = Field(None, description="t-closeness of every sensitive attribute")
+    methods: list[Method] | None = Field(None, description="how to search; as the policy says if not given")

@@ -83,7 +83,7 @@ def problems(case: Case) -> list[str]:
 
 
 def set_role(case: Case, name: str, role: Role) -> None:
-    """Give one column another role. Nothing else in the file changes."""
+    """Give one column another role; what the plan says about a quasi-identifier goes with that role."""
     names = [one["name"] for one in columns_of(case)["columns"]]
     if name not in names:
         raise UnknownColumn(name, names)
@@ -96,6 +96,11 @@ def set_role(case: Case, name: str, role: Role) -> None:
     if entry.get("role") != role:
         entry["role"] = role
         entry["reason"] = "chosen by the user"
+    plan = document.get("anonymize", {})
+    if role != "quasi-identifier" and name in plan.get("weights", {}):
+        del plan["weights"][name]
+    if role != "quasi-identifier" and name in plan.get("keep", []):
+        plan["keep"].remove(name)
     write_text(case.policy_file, tomlkit.dumps(document))
 
 
@@ -133,6 +138,9 @@ def set_plan(case: Case, given: PlanParameters) -> None:
     plan = document.setdefault("anonymize", tomlkit.table())
     for key, value in given.model_dump(exclude_none=True, exclude={"format"}).items():
         plan[key] = value
+    if given.objective is not None and given.objective != "classification":
+        # No other objective predicts anything.
+        plan.pop("label", None)
     text = tomlkit.dumps(document)
     loads(text)
     write_text(case.policy_file, text)

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import threading
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -15,18 +16,25 @@ from typing import Any, Literal
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.release.words import Edition
+from discreet.web import stored
 from discreet.web.cases import SUFFIXES, Case, Cases
 from discreet.web.jobs import Job, Jobs, task_folders
 from discreet.web.parameters import (
     AnonymizeParameters,
+    AttackParameters,
     AuditParameters,
+    CompareParameters,
+    EvidenceParameters,
+    FrontierParameters,
     Parameters,
     PlanParameters,
     ReadParameters,
+    ReportParameters,
     ValuesParameters,
 )
 from discreet.web.policies import fingerprint, policy_of, policy_text, problems, replace_policy
-from discreet.web.refusals import Refusal, not_found
+from discreet.web.refusals import Problem, Refusal, not_found
 from discreet.web.settings import Settings
 from discreet.web.worker import Task
 
@@ -40,7 +48,8 @@ class Kind:
     """A kind of job: the function that does it, in a process of its own, and what it may be told.
 
     ``needs_policy`` says that it works by the policy of the case, ``plan`` that it also works by its plan
-    (``[anonymize]``); ``then`` names the kind that follows by itself.
+    (``[anonymize]``); ``then`` names the kind that follows by itself, and ``base`` the one whose newest result it
+    works on, by the policy of that result.
     """
 
     function: str
@@ -48,14 +57,21 @@ class Kind:
     needs_policy: bool = True
     plan: bool = False
     then: str | None = None
+    base: str | None = None
 
 
 KINDS: dict[str, Kind] = {
     "read": Kind("discreet.web.work:read", ReadParameters, needs_policy=False, then="audit"),
-    "audit": Kind("discreet.web.work:audit", AuditParameters),
+    "audit": Kind("discreet.web.work:audit", AuditParameters, then="preview"),
+    "report": Kind("discreet.web.work:report", ReportParameters),
     "values": Kind("discreet.web.values:count", ValuesParameters),
+    "preview": Kind("discreet.web.work:preview", PlanParameters, plan=True),
     "recommend": Kind("discreet.web.work:recommend", PlanParameters, plan=True),
     "anonymize": Kind("discreet.web.work:anonymize", AnonymizeParameters, plan=True),
+    "compare": Kind("discreet.web.proof:compare", CompareParameters, base="anonymize"),
+    "attack": Kind("discreet.web.proof:attack", AttackParameters, base="anonymize"),
+    "evidence": Kind("discreet.web.proof:evidence", EvidenceParameters, base="anonymize"),
+    "frontier": Kind("discreet.web.proof:frontier", FrontierParameters, plan=True),
 }
 """Every kind of job. To add one: a function in a module of this room, its parameters, and a line here."""
 
@@ -78,6 +94,7 @@ MEDIA_TYPES = {
     ".json": "application/json",
     ".toml": "application/toml",
     ".html": "text/html",
+    ".svg": "image/svg+xml",
 }
 
 
@@ -90,9 +107,12 @@ class Service:
         self.cases = Cases()
         self.jobs = Jobs(workers=settings.workers, finish=self._finish)
         self._of_case: dict[str, list[Job]] = {}
+        self._drawing = threading.Lock()
+        self._closing = threading.Event()
 
     def close(self) -> None:
         """Stop all work and wipe everything."""
+        self._closing.set()
         self.jobs.close()
         self.cases.wipe()
 
@@ -171,20 +191,31 @@ class Service:
 
     # ── jobs ──────────────────────────────────────────────────────────────────────────────────────
 
-    def start(self, case: Case, kind: str, given: dict[str, Any] | Parameters | None = None) -> Job:
-        """Begin a job. One of the same kind that is under way is cancelled: the newer one counts."""
+    def start(
+        self,
+        case: Case,
+        kind: str,
+        given: dict[str, Any] | Parameters | None = None,
+        *,
+        of: Job | None = None,
+    ) -> Job:
+        """Begin a job. One of the same kind that is under way is cancelled: the newer one counts.
+
+        ``of`` is a finished job by whose policy it is to work.
+        """
         wanted = self.kinds.get(kind)
         if wanted is None:
             raise not_found("kind of job")
         parameters = given if isinstance(given, Parameters) else wanted.parameters.checked(given or {})
         if wanted.needs_policy:
             policy_text(case)
+        base = self._base(case, wanted) if wanted.base else of
         for job in self.jobs_of(case):
             # What rests on another reading of the file is of no use.
             if kind in ("read", job.kind):
                 self.jobs.cancel(job)
         name = f"{kind}-{time.time_ns()}"
-        policy = case.snapshot(name)
+        policy = case.snapshot(name) if base is None else base.task.policy
         task = Task(
             wanted.function,
             case.folder,
@@ -194,11 +225,19 @@ class Service:
             case.job_folder(name),
             case.scratch_folder(name),
             parameters,
+            base.task.out if base else None,
         )
         job = Job(kind, case.id, task, fingerprint(policy, plan=wanted.plan))
         task_folders(task.out, task.scratch)
         self._of_case.setdefault(case.id, []).append(job)
         return self.jobs.submit(job)
+
+    def _base(self, case: Case, kind: Kind) -> Job:
+        """The newest result that a kind of job works on."""
+        found = self.latest(case, str(kind.base), done=True)
+        if found is None:
+            raise Refusal(409, "not-ready", "there is no release yet", f"run the job {kind.base!r} first")
+        return found
 
     def _finish(self, job: Job) -> None:
         """Take over what a job has found for the whole case, and begin what follows by itself."""
@@ -207,9 +246,10 @@ class Service:
             for name in ("columns.json", "policy.toml"):
                 if (job.task.out / name).exists():
                     os.replace(job.task.out / name, case.folder / name)
+            stored.take_over(job.task.out, case.folder)
         self._prune(case, job.kind)
         following = self.kinds[job.kind].then
-        if following is not None and not problems(case):
+        if following in self.kinds and not problems(case):
             self.start(case, following)
 
     def _prune(self, case: Case, kind: str) -> None:
@@ -235,8 +275,11 @@ class Service:
         return found[-1] if found else None
 
     def outdated(self, case: Case, job: Job) -> bool:
-        """Whether the policy has changed since the job began."""
+        """Whether the policy has changed since the job began, or what it worked on is no longer the newest."""
         kind = self.kinds[job.kind]
+        if kind.base is not None:
+            newest = self.latest(case, kind.base, done=True)
+            return newest is None or newest.task.out != job.task.base or self.outdated(case, newest)
         return kind.needs_policy and job.policy != fingerprint(case.policy_file, plan=kind.plan)
 
     def document(self, job: Job, name: str = "result.json") -> Any:
@@ -259,7 +302,8 @@ class Service:
 
     def download(self, case: Case, what: str, *, for_people: bool = False) -> Download:
         """A file to take away: ``policy``, or of the newest release ``release``, ``recipe``, ``report``,
-        ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``."""
+        ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``; of the newest evidence
+        ``evidence-report``, ``evidence-report-public``, ``evidence``; of the newest frontier ``frontier``."""
         stem = _stem(case.label)
         if what == "policy":
             policy_text(case)
@@ -270,6 +314,8 @@ class Service:
         job = self.latest(case, kind, done=True)
         if job is None:
             raise Refusal(409, "not-ready", "there is nothing to download yet", f"run the job {kind!r} first")
+        if what in DRAWN_LATER:
+            self._draw(case, job, job.task.out / file, DRAWN_LATER[what])
         found = sorted(job.task.out.glob(file))
         if for_people and what == "release":
             found = sorted(job.task.out.glob("release-for-people.*")) or found
@@ -277,6 +323,23 @@ class Service:
             raise not_found("download")
         return _download(found[0], f"{stem}-{name}{found[0].suffix}")
 
+    def _draw(self, case: Case, audit: Job, target: Path, edition: Edition) -> None:
+        """Have the report of an audit drawn, and wait for it."""
+        with self._drawing:
+            if target.exists():
+                return
+            detail = audit.task.parameters.model_dump().get("detail", "full")
+            job = self.start(case, "report", ReportParameters(edition=edition, detail=detail), of=audit)
+            while job.active and not self._closing.wait(0.05):
+                pass
+            if job.state != "done":
+                told = job.problem or Problem("not-ready", "drawing the report was cancelled", "ask again")
+                raise Refusal(409, told.code, told.message, told.remedy)
+            os.replace(job.task.out / "report.html", target)
+
+
+DRAWN_LATER: dict[str, Edition] = {"audit-report": "internal", "audit-report-public": "public"}
+"""Reports that are drawn when somebody wants them."""
 
 DOWNLOADS: dict[str, tuple[str, str, str]] = {
     "release": ("anonymize", "release.*", "release"),
@@ -285,6 +348,10 @@ DOWNLOADS: dict[str, tuple[str, str, str]] = {
     "release-policy": ("anonymize", "policy.toml", "release-policy"),
     "audit-report": ("audit", "report.html", "audit-report"),
     "audit-report-public": ("audit", "report-public.html", "audit-report-public"),
+    "evidence-report": ("evidence", "report.html", "evidence-report"),
+    "evidence-report-public": ("evidence", "report-public.html", "evidence-report-public"),
+    "evidence": ("evidence", "result.json", "evidence"),
+    "frontier": ("frontier", "frontier.svg", "frontier"),
 }
 """What can be downloaded: the kind of job that makes it, the file that it leaves, and what it is called."""
 

@@ -15,7 +15,7 @@ from discreet.release.audit import Audit
 from discreet.release.pictures import Picture, pictures
 from discreet.release.release import Release
 from discreet.release.release_pictures import release_pictures
-from discreet.release.report import facts, judgement, key_figures
+from discreet.release.report import KEY_MEASURES, facts, judgement, key_figures
 from discreet.release.words import Figures
 
 _WIDTHS = re.compile(r' style="min-width:\d+px;max-width:(\d+)px"')
@@ -24,12 +24,15 @@ _WIDTHS = re.compile(r' style="min-width:\d+px;max-width:(\d+)px"')
 def audit(found: Audit) -> dict[str, object]:
     """The verdict and what explains it."""
     figures = Figures(found.rows)
-    return _data(
+    return data(
         {
             **judgement(found.verdict, figures),
             "facts": facts(found),
-            "key_figures": key_figures(found, figures),
-            "pictures": [_drawn(one, "audit") for one in pictures(found, figures)],
+            "key_figures": [
+                {**one, **_read_as(found, name)}
+                for name, one in zip(KEY_MEASURES, key_figures(found, figures), strict=True)
+            ],
+            "pictures": [drawn(one, "audit") for one in pictures(found, figures)],
             "riskiest": evidence.riskiest(found),
             "criteria": evidence.criteria(found.verdict.criteria, figures),
             "notes": found.notes,
@@ -37,16 +40,32 @@ def audit(found: Audit) -> dict[str, object]:
     )
 
 
-def release(found: Release) -> dict[str, object]:
+def _read_as(found: Audit, name: str) -> dict[str, str]:
+    """Which direction of a measure is safer, and what policy and profile ask of it."""
+    asked = [one.description for one in found.verdict.criteria if one.id == name]
+    return {"direction": found.measure(name).better, "threshold": "; ".join(dict.fromkeys(asked))}
+
+
+def release_drawings(found: Release) -> list[Picture]:
+    """The pictures of a release, for page and report alike."""
+    return release_pictures(found, *reports.figures_of(found, public=False))
+
+
+def release(found: Release, drawings: Sequence[Picture]) -> dict[str, object]:
     """Before and after, and what it cost."""
     before, after = reports.figures_of(found, public=False)
-    return _data(
+    return data(
         {
             **judgement(found.verdict, after),
             "words_before": found.before.verdict.words,
             "facts": reports.facts(found, before),
-            "key_figures": reports.key_figures(found, before, after),
-            "pictures": [_drawn(one, "release") for one in release_pictures(found, before, after)],
+            "key_figures": [
+                {**one, **(_read_as(found.after, name) if name else {"direction": "lower"})}
+                for name, one in zip(
+                    (*reports.KEY_MEASURES, "", "", ""), reports.key_figures(found, before, after), strict=True
+                )
+            ],
+            "pictures": [drawn(one, "release") for one in drawings],
             "side_by_side": [f"release-{one}" for one in reports.SIDE_BY_SIDE],
             "requirements": release_evidence.requirements(found, before, after),
             "attributes": release_evidence.attributes(found, before),
@@ -56,7 +75,7 @@ def release(found: Release) -> dict[str, object]:
     )
 
 
-def _drawn(picture: Picture, part: str) -> Picture:
+def drawn(picture: Picture, part: str) -> Picture:
     """A picture fit for the page, which shows those of an audit beside those of a release."""
     return dataclasses.replace(picture, id=f"{part}-{picture.id}", svg=without_style(picture.svg))
 
@@ -70,7 +89,8 @@ def without_style(svg: str) -> str:
     return _WIDTHS.sub(r' width="\1"', svg)
 
 
-def _data(content: Mapping[str, object]) -> dict[str, object]:
+def data(content: Mapping[str, object]) -> dict[str, object]:
+    """A view as JSON-ready data."""
     return {key: plain(value) for key, value in content.items()}
 
 

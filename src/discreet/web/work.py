@@ -13,18 +13,30 @@ from pathlib import Path
 from typing import cast
 
 from discreet.engine.read import read as read_table
+from discreet.errors import InvalidPolicy
 from discreet.policy import Policy, dumps, load
 from discreet.policy.suggest import suggestion
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.audit import audit as run_audit
 from discreet.release.formulas import neutralise
+from discreet.release.preview import preview as run_preview
 from discreet.release.recommend import recommend as run_recommend
+from discreet.release.release import hash_of
+from discreet.release.release_report import release_report
 from discreet.release.report import report as write_report
 from discreet.release.write import write_rows
-from discreet.table import Table
+from discreet.table import Column, Table
 from discreet.web import views
 from discreet.web.columns import describe
-from discreet.web.parameters import AnonymizeParameters, AuditParameters, PlanParameters, ReadParameters
+from discreet.web.counted import counted
+from discreet.web.parameters import (
+    AnonymizeParameters,
+    AuditParameters,
+    PlanParameters,
+    ReadParameters,
+    ReportParameters,
+)
+from discreet.web.stored import keep, stored
 from discreet.web.worker import Progress, Task
 
 RESULT = "result.json"
@@ -38,7 +50,9 @@ def read(task: Task, progress: Progress) -> None:
     progress(f"reading {task.source.name}")
     kept = None if wanted.suggest else load(task.policy)
     options = wanted.options() if kept is None else kept.read
-    table = _table(task, options)
+    table = read_table(task.source, **options)  # type: ignore[arg-type]
+    keep(table, task.source, options, task.out)
+    table = _named(table, task)
     progress("looking at the columns")
     found = suggestion(table, progress=progress)
     if kept is None:
@@ -53,35 +67,59 @@ def read(task: Task, progress: Progress) -> None:
 
 
 def audit(task: Task, progress: Progress) -> None:
-    """Say whether the table may be released; leaves the report, too."""
+    """Say whether the table may be released."""
     wanted = cast(AuditParameters, task.parameters)
-    table, policy = _open(task, progress)
+    table, policy = open_case(task, progress)
     found = run_audit(table, policy, detail=wanted.detail, progress=progress)
     progress("drawing the pictures")
     _write(task.out / RESULT, found.to_dict())
     _write(task.out / VIEW, views.audit(found))
-    write_report(found, task.out / "report.html")
-    write_report(found, task.out / "report-public.html", edition="public")
+
+
+def report(task: Task, progress: Progress) -> None:
+    """Draw the report of an audit; that is done when somebody wants it, so that nobody waits for it before."""
+    wanted = cast(ReportParameters, task.parameters)
+    table, policy = open_case(task, progress)
+    found = run_audit(table, policy, detail=wanted.detail, progress=progress)
+    progress("drawing the pictures")
+    write_report(found, task.out / "report.html", edition=wanted.edition)
+    _write(task.out / RESULT, found.to_dict())
 
 
 def recommend(task: Task, progress: Progress) -> None:
     """Say the smallest changes under which every requirement holds."""
     wanted = cast(PlanParameters, task.parameters)
-    table, policy = _open(task, progress)
+    table, policy = open_case(task, progress)
     found = run_recommend(table, policy, plan=wanted.plan(policy.plan), progress=progress)
     _write(task.out / RESULT, found.to_dict())
     _write(task.out / VIEW, found.to_dict())
 
 
+def preview(task: Task, progress: Progress) -> None:
+    """Say what the least change would cost; the rows are counted only if that was not done before."""
+    wanted = cast(PlanParameters, task.parameters)
+    policy = load(task.policy)
+    plan = wanted.plan(policy.plan)
+    known = json.loads((task.case / "columns.json").read_text(encoding="utf-8"))["columns"]
+    problems = policy.problems([Column(one["name"], one["type"], one["storage"]) for one in known])
+    if listed := list(problems):
+        raise InvalidPolicy(listed, remedy="correct the roles")
+    progress("counting equivalence classes")
+    classes = counted(task.case, task.source, policy, plan, lambda: open_case(task, progress)[0])
+    found = run_preview(classes, policy, plan=plan, progress=progress)
+    _write(task.out / RESULT, found.to_dict())
+    _write(task.out / VIEW, {**found.to_dict(), "suppression_limit": plan.suppression_limit})
+
+
 def anonymize(task: Task, progress: Progress) -> None:
     """Write a release that meets the policy at the least loss, verified, with recipe and reports."""
     wanted = cast(AnonymizeParameters, task.parameters)
-    table, policy = _open(task, progress)
+    table, policy = open_case(task, progress)
     plan = wanted.plan(policy.plan)
     release = run_anonymize(table, policy, plan=plan, progress=progress)
     progress("writing and verifying")
     target = task.out / f"release.{wanted.format}"
-    release.save(target, report=task.out / "report.html", recipe=task.out / "recipe.json")
+    release.save(target, recipe=task.out / "recipe.json")
     # The policy that the release was made by, so that it can be checked by it.
     made_by = replace(release.policy, plan=plan, read={})
     (task.out / "policy.toml").write_text(dumps(made_by), encoding="utf-8")
@@ -92,19 +130,28 @@ def anonymize(task: Task, progress: Progress) -> None:
         if changed:
             write_rows(rows, task.out / f"release-for-people.{wanted.format}")
     progress("drawing the pictures")
+    drawn = views.release_drawings(release)
+    release_report(release, task.out / "report.html", file_hash=hash_of(target), drawn=drawn)
     _write(task.out / RESULT, release.to_dict())
-    _write(task.out / VIEW, {**views.release(release), "format": wanted.format, "formulas": dict(changed)})
+    shown = views.release(release, drawn)
+    _write(task.out / VIEW, {**shown, "format": wanted.format, "formulas": dict(changed)})
 
 
-def _open(task: Task, progress: Progress) -> tuple[Table, Policy]:
+def open_case(task: Task, progress: Progress) -> tuple[Table, Policy]:
+    """The table of a case and the policy that a job works by."""
     progress(f"reading {task.source.name}")
     policy = load(task.policy)
-    return _table(task, policy.read), policy
+    return open_table(task, policy.read), policy
 
 
-def _table(task: Task, options: Mapping[str, object]) -> Table:
+def open_table(task: Task, options: Mapping[str, object]) -> Table:
+    """The table of a case: as it was parsed, if the file is still the same, else read anew."""
+    parsed = stored(task.case, task.source, options)
+    return _named(parsed or read_table(task.source, **options), task)  # type: ignore[arg-type]
+
+
+def _named(table: Table, task: Task) -> Table:
     """The table, called by the name that people know it by."""
-    table = read_table(task.source, **options)  # type: ignore[arg-type]
     return replace(table, source=replace(table.source, name=task.label))
 
 

@@ -25,6 +25,8 @@ PRELOADED = (
     "discreet.engine.duckdb",
     "discreet.release.release_report",
     "discreet.web.work",
+    "discreet.web.proof",
+    "discreet.search.lattice",
 )
 """What a process that stands ready has already imported."""
 
@@ -53,6 +55,8 @@ class Task:
     out: Path
     scratch: Path
     parameters: BaseModel
+    base: Path | None = None
+    """What the job that this one follows has left."""
 
 
 @dataclass(frozen=True)

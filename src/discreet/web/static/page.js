@@ -82,8 +82,49 @@
 
   document.addEventListener("input", (event) => {
     const shown = event.target.dataset && event.target.dataset.shownIn;
-    if (shown) document.getElementById(shown).textContent = `${Math.round(100 * event.target.value)}%`;
+    if (!shown) return;
+    const value = Number(event.target.value);
+    const times = event.target.dataset.shownAs === "times";
+    document.getElementById(shown).textContent = times ? `×${value}` : `${Math.round(100 * value)}%`;
   });
+
+  // ── explanations ───────────────────────────────────────────────────────────────────────────────
+
+  // A tap or a key opens an explanation by itself; a mouse only has to point at it.
+  let pointed = null;
+  function close(one) {
+    one.open = false;
+    if (pointed === one) pointed = null;
+  }
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "mouse") return;
+    const why = event.target.closest && event.target.closest("details.why");
+    if (pointed && pointed !== why) close(pointed);
+    if (why && !why.open) {
+      why.open = true;
+      pointed = why;
+    }
+  });
+  document.addEventListener("click", (event) => {
+    const summary = event.target.closest("details.why > summary");
+    if (summary && pointed === summary.parentElement) {
+      // It is open already, because the mouse is there: the click makes it stay.
+      event.preventDefault();
+      pointed = null;
+    }
+    for (const one of document.querySelectorAll("details.why[open]")) {
+      if (!one.contains(event.target)) close(one);
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const one of document.querySelectorAll("details.why[open]")) {
+      if (one.contains(document.activeElement)) one.querySelector("summary").focus();
+      close(one);
+    }
+  });
+
+  // ── failures ───────────────────────────────────────────────────────────────────────────────────
 
   // A request that failed says so at the top; what was shown stays.
   document.addEventListener("htmx:responseError", (event) => {

@@ -1,0 +1,295 @@
+"""The requirements of a case: those of its profile in words, and its own, which forms can add, change and remove."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import tomlkit
+
+from discreet.errors import InvalidParameter
+from discreet.policy import Policy, loads
+from discreet.policy.file import make_model, write_text
+from discreet.privacy import KAnonymity
+from discreet.privacy.registry import MODELS
+from discreet.release.profile import Profile, load_profile
+from discreet.release.words import title_of
+from discreet.table import DataType
+from discreet.web.cases import Case
+from discreet.web.policies import columns_of, policy_of, policy_text
+from discreet.web.refusals import not_found
+
+Input = Literal["count", "number", "text", "choice", "column", "list", "pairs"]
+FIRST = ("k-anonymity", "l-diversity", "t-closeness")
+"""What is asked for most stands first."""
+USUAL: Mapping[str, Mapping[str, object]] = {
+    "k-anonymity": {"k": 11},
+    "l-diversity": {"l": 3},
+    "t-closeness": {"t": 0.3},
+}
+"""What a form for a new requirement begins with."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One parameter of a model as a field of a form."""
+
+    name: str
+    input: Input
+    needed: bool
+    choices: tuple[str, ...] = ()
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A requirement in words. ``number`` is its place among the policy's own; those of a profile have none."""
+
+    words: str
+    source: str
+    number: int | None = None
+    model: str = ""
+    title: str = ""
+    fields: tuple[Field, ...] = ()
+
+
+def listed(case: Case) -> list[Requirement]:
+    """Everything that is required of a release: first by the profile, then by the policy itself."""
+    policy = policy_of(case)
+    kinds = {one["name"]: one["type"] for one in columns_of(case)["columns"]}
+    found = of_profile(load_profile(policy.profile), policy, kinds)
+    for number, model in enumerate(policy.requirements):
+        found.append(
+            Requirement(
+                model.describe(),
+                model.source,
+                number,
+                model.id,
+                title_of(model.id),
+                tuple(fields_of(model.id, policy.sensitive, model.parameters())),
+            )
+        )
+    return found
+
+
+def of_profile(profile: Profile, policy: Policy, kinds: Mapping[str, DataType]) -> list[Requirement]:
+    """What a profile asks of classes, for each sensitive attribute in turn."""
+    found: dict[str, Requirement] = {}
+    for wanted in profile.requirements:
+        names: Sequence[object] = [wanted.entry.get("sensitive")]
+        if names == ["*"]:
+            names = policy.sensitive
+        for name in names:
+            entry = dict(wanted.entry) if name is None else {**wanted.entry, "sensitive": name}
+            ordered = kinds.get(str(name)) in ("integer", "continuous", "date")
+            if entry["model"] == "t-closeness" and "distance" not in entry and ordered:
+                entry["distance"] = "ordered"
+            words = make_model(entry).describe()
+            found.setdefault(words, Requirement(words, wanted.source))
+    for limit in profile.limits:
+        if limit.risk == "prosecutor":
+            words = KAnonymity(math.ceil(1.0 / limit.at_most - 1e-9)).describe()
+            found.setdefault(words, Requirement(words, limit.source))
+    return list(found.values())
+
+
+# ── forms ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def models() -> list[tuple[str, str]]:
+    """Every privacy model with its title, the usual ones first."""
+    names = [*FIRST, *(name for name in MODELS if name not in FIRST)]
+    return [(name, title_of(name)) for name in names]
+
+
+def fields_of(model: str, sensitive: Sequence[str], given: Mapping[str, object] | None = None) -> list[Field]:
+    """The fields of a form for a model.
+
+    >>> [(one.name, one.input, one.needed, one.value) for one in fields_of("l-diversity", ["dx"], {"l": 3})]
+    [('l', 'number', True, '3'), ('sensitive', 'column', True, ''), ('kind', 'choice', False, ''), ('c', 'number', False, '')]
+    """
+    if model not in MODELS:
+        raise not_found("model")
+    kind = MODELS[model]
+    values = {**(USUAL.get(model, {}) if given is None else {}), **(given or {})}
+    hints = typing.get_type_hints(kind)
+    found = []
+    for one in dataclasses.fields(kind):  # type: ignore[arg-type]  # all are dataclasses
+        if not one.init:
+            continue
+        entry, choices = _input(one.name, hints[one.name])
+        found.append(
+            Field(
+                one.name,
+                entry,
+                one.default is dataclasses.MISSING,
+                tuple(sensitive) if entry == "column" else choices,
+                _shown(values.get(one.name)),
+            )
+        )
+    return found
+
+
+def _input(name: str, hint: Any) -> tuple[Input, tuple[str, ...]]:
+    """How a parameter of a type is asked for."""
+    if name == "sensitive":
+        return "column", ()
+    parts = [hint]
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        parts = [part for part in typing.get_args(hint) if part is not type(None)]
+    [part] = parts
+    if typing.get_origin(part) is Literal:
+        return "choice", tuple(typing.get_args(part))
+    if part is int:
+        return "count", ()
+    if part is float:
+        return "number", ()
+    if typing.get_origin(part) is tuple:
+        return "list", ()
+    return ("text", ()) if part is str else ("pairs", ())
+
+
+def _shown(value: object) -> str:
+    """A parameter as its field shows it: lists by line, pairs as ``value = …``.
+
+    >>> _shown(0.25), _shown(("a", "b")), _shown({"flu": 0.5, "cold": ("a", "b")})
+    ('0.25', 'a\\nb', 'flu = 0.5\\ncold = a, b')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return "\n".join(
+            f"{key} = {', '.join(one) if isinstance(one, tuple) else one}" for key, one in value.items()
+        )
+    return "\n".join(value) if isinstance(value, tuple) else str(value)
+
+
+def entry_of(model: str, filled: Mapping[str, str]) -> dict[str, object]:
+    """What was filled in, as a ``[[require]]`` entry; a model that it does not make raises.
+
+    >>> entry_of("l-plus-diversity", {"sensitive": "dx", "thresholds": "flu = 0.5"})
+    {'model': 'l-plus-diversity', 'sensitive': 'dx', 'thresholds': {'flu': 0.5}}
+    """
+    entry: dict[str, object] = {"model": model}
+    for field in fields_of(model, ()):
+        text = filled.get(field.name, "").strip()
+        if text:
+            entry[field.name] = _parsed(field, text)
+    make_model(entry)
+    return entry
+
+
+def _parsed(field: Field, text: str) -> object:
+    try:
+        if field.input == "count":
+            return int(text)
+        if field.input == "number":
+            return _number(text)
+    except ValueError:
+        raise InvalidParameter(f"{field.name} is not a number", remedy="write a number, e.g. 5") from None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if field.input == "list":
+        return lines
+    if field.input == "pairs":
+        return dict(_pair(field, line) for line in lines)
+    return text
+
+
+def _pair(field: Field, line: str) -> tuple[str, object]:
+    key, mark, value = line.rpartition("=")
+    if not mark or not key.strip():
+        raise InvalidParameter(
+            f"{field.name} has a line without =", remedy="write one pair per line, e.g. value = 0.5"
+        )
+    text = value.strip()
+    if field.name == "hierarchy":
+        return key.strip(), [part.strip() for part in text.split(",")]
+    try:
+        return key.strip(), text if field.name == "categories" else _number(text)
+    except ValueError:
+        raise InvalidParameter(
+            f"{field.name} has a value that is not a number", remedy="write one pair per line"
+        ) from None
+
+
+def _number(text: str) -> float:
+    """A number that policy files can hold; whole ones stay whole.
+
+    >>> _number("3"), _number("0.25")
+    (3, 0.25)
+    """
+    found = float(text)
+    if not math.isfinite(found):
+        raise ValueError(text)
+    return int(found) if found == int(found) and "." not in text else found
+
+
+# ── changes ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def put(case: Case, entry: Mapping[str, object], number: int | None = None) -> None:
+    """Add a requirement to the policy, or put it in the place of the one with that number."""
+    document = tomlkit.parse(policy_text(case))
+    entries = document.setdefault("require", tomlkit.aot())
+    made = tomlkit.table()
+    for key, value in entry.items():
+        made.add(key, value)
+    if number is None:
+        entries.append(made)
+    else:
+        _check(entries, number)
+        entries[number] = made
+    _save(case, document)
+
+
+def remove(case: Case, number: int) -> None:
+    """Take one of the policy's own requirements away."""
+    document = tomlkit.parse(policy_text(case))
+    entries = document.get("require", [])
+    _check(entries, number)
+    del entries[number]
+    if not entries:
+        del document["require"]
+    _save(case, document)
+
+
+def take(case: Case, point: Mapping[str, Any]) -> None:
+    """Take over the setting of a point of a frontier: its k, l and t in place of the policy's own, and its method."""
+    document = tomlkit.parse(policy_text(case))
+    sensitive = policy_of(case).sensitive
+    new: list[dict[str, object]] = []
+    replaced = set()
+    if point["k"] is not None:
+        replaced.add("k-anonymity")
+        new.append({"model": "k-anonymity", "k": point["k"]})
+    for model, name in (("l-diversity", "l"), ("t-closeness", "t")):
+        if point[name] is not None:
+            replaced.add(model)
+            new += [{"model": model, name: point[name], "sensitive": one} for one in sensitive]
+    entries = tomlkit.aot()
+    for entry in [*(one for one in document.get("require", []) if one.get("model") not in replaced), *new]:
+        made = tomlkit.table()
+        for key, value in entry.items():
+            made.add(key, value)
+        entries.append(made)
+    if entries:
+        document["require"] = entries
+    document.setdefault("anonymize", tomlkit.table())["method"] = point["method"]
+    _save(case, document)
+
+
+def _check(entries: Sequence[object], number: int) -> None:
+    if not 0 <= number < len(entries):
+        raise not_found("requirement")
+
+
+def _save(case: Case, document: tomlkit.TOMLDocument) -> None:
+    text = tomlkit.dumps(document)
+    # What could not be read again raises here, and the file stays as it was.
+    loads(text)
+    write_text(case.policy_file, text)
