@@ -1,9 +1,8 @@
-"""Whatever the core can show on the page has German words: by its registries, by its source, and by real runs."""
+"""Whatever the core can show on the page has German words: by its registries and by its source."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +44,9 @@ def without_german(texts: object) -> list[str]:
 
 
 def test_every_place_is_on_both_sides_and_nothing_stands_twice() -> None:
-    places = [({m[1] for m in PLACE.finditer(text)}, {m[1] for m in PLACE.finditer(said)}) for text, said in LINES]
+    places = [
+        ({m[1] for m in PLACE.finditer(text)}, {m[1] for m in PLACE.finditer(said)}) for text, said in LINES
+    ]
     assert [LINES[at] for at, (left, right) in enumerate(places) if left != right] == []
     shapes = Counter(PLACE.sub("{}", text) + str(PLACE.findall(text)) for text, _ in LINES)
     assert [shape for shape, times in shapes.items() if times > 1] == []
@@ -68,7 +69,10 @@ def test_numbers_are_german_and_names_stay() -> None:
     )
     assert german("12,345") == "12.345"
     assert german("low", names) == "low"
-    assert german("age and bread and butter lost nothing.", names) == "Nichts verloren: age und bread and butter."
+    assert (
+        german("age and bread and butter lost nothing.", names)
+        == "Nichts verloren: age und bread and butter."
+    )
     assert german("bread and butter lost nothing.", names) == "Nichts verloren: bread and butter."
     assert german("No such sentence.") is None
     assert translate("No such sentence.", "en") == "No such sentence."
@@ -108,9 +112,11 @@ PARAMETERS: dict[str, dict[str, object]] = {
     "h-affiliation": {"h": 0.5, "sensitive": "dx"},
 }
 VARIANTS: list[tuple[str, dict[str, object]]] = [
-    *[("l-diversity", {"l": 3, "sensitive": "dx", "kind": kind}) for kind in ("entropy", "simple")],
+    ("l-diversity", {"l": 3, "sensitive": "dx", "kind": "entropy"}),
+    ("l-diversity", {"l": 3, "sensitive": "dx", "kind": "simple"}),
     ("l-diversity", {"l": 3, "sensitive": "dx", "kind": "recursive", "c": 2.0}),
-    *[("multi-attribute-l-diversity", {"l": 3, "kind": kind}) for kind in ("entropy", "simple")],
+    ("multi-attribute-l-diversity", {"l": 3, "kind": "entropy"}),
+    ("multi-attribute-l-diversity", {"l": 3, "kind": "simple"}),
     ("multi-attribute-l-diversity", {"l": 3, "kind": "recursive", "c": 2.0}),
     ("t-closeness", {"t": 0.25, "sensitive": "pay", "distance": "ordered"}),
     ("beta-likeness", {"beta": 1.0, "sensitive": "dx", "kind": "enhanced"}),
@@ -158,7 +164,17 @@ def test_everything_that_is_registered_has_german() -> None:
 
 # ── the source ────────────────────────────────────────────────────────────────────────────────────
 
-EXAMPLES = ("3", "50.0%", "age", "clustering", "generalise and suppress nothing", "the header", "table", "4 GB", "done")
+EXAMPLES = (
+    "3",
+    "50.0%",
+    "age",
+    "clustering",
+    "generalise and suppress nothing",
+    "the header",
+    "table",
+    "4 GB",
+    "done",
+)
 """What may stand in a place of a message; one of them has to do."""
 READ_BY_PAGE = [
     *sorted((SOURCE / "web").glob("*.py")),
@@ -206,12 +222,24 @@ def lacking(nodes: list[ast.expr]) -> list[str]:
 def test_whatever_is_said_while_working_has_german() -> None:
     rooms = ("policy", "release", "search", "attacks", "utility", "risk", "web")
     files = [path for room in rooms for path in sorted((SOURCE / room).glob("*.py"))]
-    nodes = [call.args[0] for path in files for call in calls(path, frozenset({"say", "progress"})) if call.args]
+    nodes = [
+        call.args[0] for path in files for call in calls(path, frozenset({"say", "progress"})) if call.args
+    ]
     assert len(nodes) > 50
     assert lacking(nodes) == []
 
 
-ERRORS = frozenset({"Refusal", "UnreadableInput", "EmptyTable", "InvalidParameter", "GoalUnreachable", "Problem", "not_found"})
+ERRORS = frozenset(
+    {
+        "Refusal",
+        "UnreadableInput",
+        "EmptyTable",
+        "InvalidParameter",
+        "GoalUnreachable",
+        "Problem",
+        "not_found",
+    }
+)
 
 
 def test_whatever_is_told_about_a_file_or_a_request_has_german() -> None:
@@ -219,7 +247,10 @@ def test_whatever_is_told_about_a_file_or_a_request_has_german() -> None:
     for path in READ_BY_PAGE:
         for call in calls(path, ERRORS):
             skipped = {"Refusal": 2, "Problem": 1}.get(call.func.id, 0)  # type: ignore[attr-defined]
-            nodes += [*call.args[skipped:], *(one.value for one in call.keywords if one.arg in ("remedy", "nearest"))]
+            nodes += [
+                *call.args[skipped:],
+                *(one.value for one in call.keywords if one.arg in ("remedy", "nearest")),
+            ]
     assert len(nodes) > 80
     assert lacking(nodes) == []
 
