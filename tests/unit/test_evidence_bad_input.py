@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import discreet
@@ -39,9 +41,7 @@ def release(tmp_path: Path) -> Path:
 
 
 def without(file: Path, *names: str) -> discreet.Table:
-    import pyarrow.csv
-
-    table = pyarrow.csv.read_csv(file)
+    table = pa.csv.read_csv(file)
     return discreet.read(table.drop_columns(list(names)))
 
 
@@ -122,3 +122,25 @@ def test_the_commands_say_that_roles_were_suggested(run: Run, original: Path, re
         told = run(*map(str, given), "--json")
         assert told.code == 0, told.err
         assert "roles were suggested" in told.out
+
+
+def test_exchanged_tables_are_noticed(run: Run, original: Path, release: Path) -> None:
+    for given in (["compare", release, original], ["attack", original, "--original", release]):
+        told = run(*map(str, given), *ROLES)
+        assert told.code == 2
+        assert "exchange the two tables" in told.err
+
+
+def test_bands_of_age_in_the_original_are_no_exchange() -> None:
+    bands = {"age": ["20-29", "30-39", "20-29"], "zip": [1, 2, 3]}
+    made_up = {"age": ["20-29", "40-49", "20-29"], "zip": [1, 2, 3]}
+    given = Policy.of(quasi_identifiers=["age", "zip"])
+    assert discreet.compare(pa.table(bands), pa.table(made_up), given).rows == (3, 3)
+
+
+def test_a_column_that_was_cut_is_told(original: Path) -> None:
+    table = pa.csv.read_csv(original)
+    cut = table.set_column(1, "zip", pa.array(["101"] * table.num_rows))
+    found = discreet.compare(original, cut, policy(), labels=[])
+    assert "zip: shorter values were read as the beginnings of the original's" in found.notes
+    assert found.losses.measure("leaf-loss", "zip").value == 1

@@ -148,3 +148,94 @@ def test_an_interval_of_a_hierarchy_is_as_wide_as_it_is_printed() -> None:
     assert (meaning.low[1], meaning.high[1], meaning.centre[1]) == (30, 39, 34.5)
     assert meaning.members(1).tolist() == [1, 2, 3]
     assert meaning.shares.tolist() == [1, 10 / 40]
+
+
+ZIPS = Domain("zip", pa.array(["10115", "10117", "10243", "20095"]))
+SCHOOLS = Domain("school", pa.array(["10th", "9th", "Bachelors", "HS-grad", "Masters"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "members"),
+    [
+        ("9th~10th", "set", ["10th", "9th"]),
+        ("Bachelors,Masters", "set", ["Bachelors", "Masters"]),
+        ("Bachelors;HS-grad;Masters", "set", ["Bachelors", "HS-grad", "Masters"]),
+        ("{'Bachelors', 'Masters'}", "set", ["Bachelors", "Masters"]),
+        ("['Bachelors' 'Masters']", "foreign", []),
+        ('["Bachelors", "Masters"]', "set", ["Bachelors", "Masters"]),
+        ("Bachelors,Doctorate", "foreign", []),
+        (" Masters ", "exact", ["Masters"]),
+        ("{Doctorate, Prof-school}", "foreign", []),
+    ],
+)
+def test_sets_as_other_tools_print_them(text: str, kind: str, members: list[str]) -> None:
+    assert read(SCHOOLS, text)[:2] == (kind, members)
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ("37~39", ["37", "38", "39"]),
+        ("37,39", ["37", "38", "39"]),
+        ("37|39", ["37", "39"]),
+        ("37;38;53", ["37", "38", "53"]),
+        ("[37, 39[", ["37", "38"]),
+        ("37–39", ["37", "38", "39"]),
+        ("50+", ["50", "53"]),
+    ],
+)
+def test_two_numbers_are_an_interval_unless_marked_as_a_set(text: str, members: list[str]) -> None:
+    assert read(AGES, text)[1] == members
+
+
+@pytest.mark.parametrize(
+    "text", ["101**", "101*", "101xx", "101XX", "101__", "101##", "101??", "101..", "101"]
+)
+def test_a_postcode_that_was_cut_or_masked_in_any_way(text: str) -> None:
+    assert read(ZIPS, text) == ("masked", ["10115", "10117"], 0.5)
+    whole = Domain("zip", pa.array([10115, 10117, 10243, 20095]))
+    assert read(whole, text) == ("masked", ["10115", "10117"], 0.5)
+
+
+def test_a_short_number_is_a_beginning_only_if_nothing_else_explains_the_column() -> None:
+    means = Domain("zip", pa.array(["101", "30000"]))
+    assert not Meaning.of(ZIPS, means).truthful
+    assert read(AGES, "3") == ("masked", ["37", "38", "39"], 0.5), (
+        "every age has two digits, and none is so small"
+    )
+    assert read(AGES, "30")[0] == "foreign", "within the range a number is a number"
+    mixed = Domain("age", pa.array([9, 28, 37]))
+    assert read(mixed, "2")[0] == "foreign", "a number among numbers of several lengths"
+
+
+def test_what_stands_for_no_value_of_the_original_is_not_truthful() -> None:
+    for text in ("[100, 200]", "9****", "{1, 2}", "1.5"):
+        assert not Meaning.of(AGES, Domain("age", pa.array([text]))).truthful
+
+
+def test_truth_and_midnight_are_printed_differently_by_tools() -> None:
+    truth = Domain("ill", pa.array([False, True]))
+    for text in ("true", "True", "TRUE", "1"):
+        assert read(truth, text)[:2] == ("exact", ["True"])
+    bits = Domain("ill", pa.array([0, 1]))
+    meaning = Meaning.of(bits, Domain("ill", pa.array([False, True])))
+    assert [meaning.members(code).tolist() for code in (0, 1)] == [[0], [1]]
+    born = Domain("born", pa.array([datetime.date(1984, 5, 17), datetime.date(1984, 5, 18)]))
+    stamps = Domain("born", pa.array([datetime.datetime(1984, 5, 17), datetime.datetime(1984, 5, 18)]))
+    for before, after in ((born, stamps), (stamps, born)):
+        meaning = Meaning.of(before, after)
+        assert [KINDS[kind] for kind in meaning.kinds] == ["exact", "exact"]
+        assert [meaning.members(code).tolist() for code in (0, 1)] == [[0], [1]]
+
+
+def test_intervals_of_years_and_of_dates_that_do_not_occur() -> None:
+    # 1975-06-16 is 1992 days after 1970: an interval of years must not be taken for one of days.
+    born = Domain("born", pa.array([datetime.date(1975, 6, 16), datetime.date(1991, 3, 1)]))
+    for text in ("1990-1999", "1990s", "[1990, 1999]", "[1990-01-01, 1992-01-01)", "1991-03-01 - 1991-04-01"):
+        assert read(born, text)[:2] == ("interval", ["1991-03-01"]), text
+    assert read(born, "[1990-01-01, 1991-03-01)")[1] == []
+    assert read(born, "1991-**-**")[:2] == ("masked", ["1991-03-01"])
+    noon = Domain("at", pa.array([datetime.datetime(1991, 3, 1, 12), datetime.datetime(1991, 3, 2, 12)]))
+    assert read(noon, "[1991-02-28, 1991-03-01]")[1] == ["1991-03-01 12:00:00"]
+    moved = Meaning.of(born, Domain("born", pa.array([datetime.date(1975, 6, 17)])))
+    assert (KINDS[moved.kinds[0]], moved.centre[0]) == ("foreign", 1993.0), "noise is a distance in days"

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
-from discreet.errors import InvalidPolicy, UnknownColumn, UnsuitableColumn
+from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.table import Domain, Table
+from discreet.table.meaning import KINDS, Meaning
 from discreet.transform.recoding import Recoding
 
 MOST_ROWS_MATCHED = 20_000_000
@@ -73,17 +74,46 @@ def make_pair(
     if gone:
         notes.append(f"the release has no column {', '.join(gone)}: counted as suppressed everywhere")
     foreign = [meaning.name for meaning in pair.meanings if not meaning.truthful]
+    for meaning in pair.meanings:
+        if not meaning.truthful and _exchanged(meaning):
+            raise InvalidParameter(
+                f"the values of {meaning.name!r} in {original.source.name} are generalisations of those in "
+                f"{release.source.name}, not the other way round",
+                remedy="exchange the two tables: the original is the one with the finer values",
+            )
     if foreign:
         notes.append(
             f"{', '.join(foreign)}: the release has values that the original does not have and that are no "
             f"generalisation of one; they are compared by distance"
         )
+    cut = [meaning.name for meaning in pair.meanings if _cut(meaning)]
+    if cut:
+        notes.append(f"{', '.join(cut)}: shorter values were read as the beginnings of the original's")
     rows, matched = (
         _matched_rows(original, release, policy, pair, key) if like is None else (like.rows, like.matched)
     )
     if rows is not None:
         pair = replace(pair, links=_links(original, release, pair, rows))
     return Paired(pair, matched, tuple(notes), rows)
+
+
+def _exchanged(meaning: Meaning) -> bool:
+    """Whether the original's values are generalised ones that all strange values of the release fit into."""
+    if not meaning.original.is_text or meaning.numeric:
+        return False
+    back = Meaning.of(meaning.released, meaning.original)
+    wide = np.flatnonzero(np.isin(back.kinds, [KINDS.index(kind) for kind in ("interval", "set", "masked")]))
+    strange = np.flatnonzero(meaning.sizes == 0)
+    if not len(wide) or not back.truthful:
+        return False
+    return bool(np.isin(strange, np.concatenate([back.members(int(code)) for code in wide])).all())
+
+
+def _cut(meaning: Meaning) -> bool:
+    """Whether some values were read as beginnings, which no mark in them says."""
+    masked = np.flatnonzero(meaning.kinds == KINDS.index("masked"))
+    shown = [meaning.released.label(int(code)) for code in masked]
+    return any(text[-1:].isalnum() and text[-1] not in "xX" and "*" not in text for text in shown)
 
 
 def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> Pair:

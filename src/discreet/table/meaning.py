@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from discreet.errors import DiscreetError
 from discreet.table.dates import Dates, moments_of
 from discreet.table.domain import MISSING_MARKS, Domain
+from discreet.table.elsewhere import days, listed, span_of_days, starred, unquoted
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.values import Interval, Masked, OneOf, Suppressed, parse
 
@@ -22,6 +24,11 @@ Kind = Literal["exact", "interval", "set", "masked", "node", "suppressed", "fore
 """How a value was released. ``foreign``: a single value that the original does not have, such as a mean."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_TRUTH = {"true": 1.0, "false": 0.0}
+_MIDNIGHT = " 00:00:00"
+_LAST_MOMENT = 1 - 1e-9
+"""From the beginning of a day to its end, in days."""
 
 Ranges = list[tuple[int, int]]
 
@@ -64,7 +71,8 @@ class Meaning:
 
         A null, or a mark for missing values such as ``NA``, that the original does not have is a suppressed
         value. A mask hides one character with each ``*``, or any number of them if nothing else fits. Dates are
-        also read as weeks, months, quarters, years, decades and centuries.
+        also read as weeks, months, quarters, years, decades and centuries. Forms of other tools (``a~b``,
+        ``101xx``, the beginning of a code) are read only where values of the original bear them out.
         """
         return _Reader(original, hierarchy).read(released)
 
@@ -97,7 +105,7 @@ class Meaning:
     @cached_property
     def truthful(self) -> bool:
         """Whether every released value may stand for some original one: nothing was averaged, noised or made up."""
-        return not (self.kinds == KINDS.index("foreign")).any()
+        return not (self.kinds == KINDS.index("foreign")).any() and bool((self.sizes > 0).all())
 
     @property
     def numeric(self) -> bool:
@@ -169,15 +177,26 @@ class _Reader:
         self.sorted_numbers = self.numbers[order][: int((~np.isnan(self.numbers)).sum())]
         labels = [str(value) for value in original.values.to_pylist()]
         self.place = {label: int(self.rank[code]) for code, label in enumerate(labels)}
-        self.labels_by_rank = [labels[code] for code in order if code < len(labels)]
+        self.temporal = bool(
+            pa.types.is_timestamp(original.values.type) or pa.types.is_date(original.values.type)
+        )
         self.hierarchy = hierarchy
         self.leaves = max(hierarchy.leaves if hierarchy else len(original.values), 1)
         ticks = hierarchy.leaf_numbers if hierarchy else None
         self.ticks = np.sort(self.sorted_numbers if ticks is None else ticks)
         self.nodes = {**self._periods(), **(self._nodes(hierarchy) if hierarchy else {})}
 
+    @cached_property
+    def sorted_labels(self) -> list[tuple[str, int]]:
+        """The original's values as they are printed, in alphabetical order, with their ranks."""
+        return sorted(self.place.items())
+
     def read(self, released: Domain) -> Meaning:
-        found = [self._one(value) for value in released.values.to_pylist()]
+        texts = [str(value) for value in released.values.to_pylist()]
+        found = [self._one(text) for text in texts]
+        unknown = [code for code, one in enumerate(found) if one[0] == "foreign"]
+        for code, places in zip(unknown, self._beginnings([texts[code] for code in unknown]), strict=False):
+            found[code] = "masked", _merged(places), min(len(places) / self.leaves, 1.0), None
         if released.has_null:
             nulls = self.original.null_code
             found.append(
@@ -202,9 +221,8 @@ class _Reader:
             np.array([KINDS.index(one[0]) for one in found], dtype=np.int8),
         )
 
-    def _one(self, value: object) -> tuple[Kind, Ranges, float, tuple[float, float] | None]:
+    def _one(self, text: str) -> tuple[Kind, Ranges, float, tuple[float, float] | None]:
         """Kind, ranges, share and (if the printed form has them) bounds of one released value."""
-        text = str(value)
         single = 1 / self.leaves
         node = self.nodes.get(text)
         at = self._exact(text)
@@ -222,48 +240,91 @@ class _Reader:
         if span is not None:
             low, high, bounds, share = span
             return "interval", [(low, high)] if high > low else [], share, bounds
-        if isinstance(parsed, OneOf):
-            places = [place for member in parsed.members if (place := self._exact(member)) is not None]
-            share = min((len(parsed.members) + parsed.more) / self.leaves, 1.0)
+        if isinstance(parsed, OneOf) and parsed.more:
             # Members that are only counted may be any value.
-            return "set", ([(0, self.size)] if parsed.more else _merged(places)), share, None
-        if isinstance(parsed, Masked):
-            places = self._unmasked(parsed.pattern)
-            return "masked", _merged(places), min(max(len(places), 1) / self.leaves, 1.0), None
-        number = _number(text)
+            share = min((len(parsed.members) + parsed.more) / self.leaves, 1.0)
+            return "set", [(0, self.size)], share, None
+        members = parsed.members if isinstance(parsed, OneOf) else listed(text)
+        places = [self._exact(unquoted(member)) for member in members]
+        known = [place for place in places if place is not None]
+        # Braces say that it is a set; any other list is one if the original has all its members.
+        if known and (isinstance(parsed, OneOf) or len(known) == len(members)):
+            return "set", _merged(known), min(len(members) / self.leaves, 1.0), None
+        pattern = text if "*" in text else starred(text)
+        hidden = self._unmasked(pattern) if pattern is not None else []
+        if hidden or isinstance(parsed, Masked):
+            return "masked", _merged(hidden), min(max(len(hidden), 1) / self.leaves, 1.0), None
+        number = days(text) if self.temporal else _number(text)
         return "foreign", [], single, None if number is None else (number, number)
 
     def _all(self) -> tuple[Kind, Ranges, float, None]:
         return "suppressed", [(0, self.size)], 1.0, None
 
     def _exact(self, text: str) -> int | None:
-        """The rank of a value that is printed so, or is the same number."""
-        at = self.place.get(text)
-        if at is None and len(self.sorted_numbers) and (number := _number(text)) is not None:
+        """The rank of a value that is printed so by some tool, or is the same number."""
+        if (same := self.place.get(text)) is not None:
+            return same
+        for form in _forms(text):
+            if (at := self.place.get(form)) is not None:
+                return at
+        number = _TRUTH.get(text.strip().lower(), _number(text)) if len(self.sorted_numbers) else None
+        if number is not None and not self.temporal:
             near = int(np.searchsorted(self.sorted_numbers, number))
             if near < len(self.sorted_numbers) and self.sorted_numbers[near] == number:
                 return near
-        return at
+        return None
+
+    def _beginnings(self, texts: list[str]) -> list[list[int]]:
+        """For each text the ranks of the values that begin with it; nothing unless that explains all texts.
+
+        A short number may as well be a number of its own: it is the beginning of a code only if all codes are
+        equally long and larger.
+        """
+        if not texts or not all(texts):
+            return []
+        if len(self.sorted_numbers):
+            numbers = [_number(text) for text in texts]
+            lengths = {len(label) for label, _ in self.sorted_labels}
+            least = self.sorted_numbers[0]
+            if len(lengths) > 1 or not all(number is not None and 0 <= number < least for number in numbers):
+                return []
+        found = [[place for _, place in self._starting_with(text)] for text in texts]
+        return found if all(found) else []
+
+    def _starting_with(self, shown: str) -> list[tuple[str, int]]:
+        """Labels that begin with a text, with their ranks."""
+        first = bisect_left(self.sorted_labels, (shown, -1))
+        last = (
+            bisect_left(self.sorted_labels, shown[:-1] + chr(ord(shown[-1]) + 1), key=_label)
+            if shown
+            else None
+        )
+        return self.sorted_labels[first:last]
 
     def _span(self, text: str, parsed: object) -> tuple[int, int, tuple[float, float] | None, float] | None:
         """The ranks inside an interval, its bounds, and the share of leaves inside."""
         if not len(self.sorted_numbers):
             return None
-        if isinstance(parsed, Interval):
-            low, high = parsed.low, parsed.high
-            sides: tuple[Literal["left", "right"], Literal["left", "right"]] = (
-                "left" if parsed.closed_low else "right",
-                "right" if parsed.closed_high else "left",
-            )
-        else:
-            # An interval of dates, or of numbers as the original prints them.
-            ends = re.fullmatch(r"\[(.+), (.+)\]", text)
-            places = [self.place.get(end) for end in ends.groups()] if ends else []
-            known = [place for place in places if place is not None and place < len(self.sorted_numbers)]
-            if len(known) < 2:
+        sides: tuple[Literal["left", "right"], Literal["left", "right"]] = ("left", "right")
+        if self.temporal:
+            # What looks like an interval of numbers is one of years here.
+            dates = span_of_days(text)
+            if dates is None:
                 return None
-            low, high = (float(self.sorted_numbers[place]) for place in known)
-            sides = "left", "right"
+            low, high = dates
+            if text.endswith((")", "[")):
+                sides = "left", "left"
+            elif ":" not in text and not pa.types.is_date(self.original.values.type):
+                high += _LAST_MOMENT
+        elif isinstance(parsed, Interval):
+            low, high = parsed.low, parsed.high
+            sides = "left" if parsed.closed_low else "right", "right" if parsed.closed_high else "left"
+        else:
+            # "20~30" and "20,30" are what implementations of Mondrian print; braces, | and ; mark a set.
+            ends = [] if re.search(r"[{|;]", text) else [_number(end) for end in listed(text)]
+            if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] > ends[1]:
+                return None
+            low, high = ends[0], ends[1]
         first = int(np.searchsorted(self.sorted_numbers, low, side=sides[0]))
         last = int(np.searchsorted(self.sorted_numbers, high, side=sides[1]))
         inside = np.searchsorted(self.ticks, high, side=sides[1]) - np.searchsorted(
@@ -280,11 +341,12 @@ class _Reader:
 
     def _unmasked(self, pattern: str) -> list[int]:
         """Ranks of the values that a masked text may stand for."""
+        possible = self._starting_with(pattern[: pattern.index("*")])
         for hidden in (".", ".*"):
             form = re.compile(
                 "".join(hidden if char == "*" else re.escape(char) for char in pattern), re.DOTALL
             )
-            found = [place for place, label in enumerate(self.labels_by_rank) if form.fullmatch(label)]
+            found = [place for label, place in possible if form.fullmatch(label)]
             if found:
                 return found
         return []
@@ -339,6 +401,24 @@ class _Reader:
         if not inside:
             return math.nan, math.nan
         return float(self.sorted_numbers[inside[0][0]]), float(self.sorted_numbers[inside[-1][1] - 1])
+
+
+def _label(one: tuple[str, int]) -> str:
+    return one[0]
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """How else the same value may be printed: without blanks, as Python or SQL print truth, with or without midnight.
+
+    >>> _forms("true"), _forms("2024-05-17 00:00:00")[:2]
+    (('true', 'True'), ('2024-05-17 00:00:00', '2024-05-17'))
+    """
+    plain = text.strip()
+    if plain.lower() in _TRUTH:
+        return text, *dict.fromkeys(one for one in (plain, plain.lower(), plain.capitalize()) if one != text)
+    if plain.endswith(_MIDNIGHT):
+        return text, plain.removesuffix(_MIDNIGHT)
+    return (text, plain, plain + _MIDNIGHT) if plain.count("-") == 2 else (text, plain)
 
 
 def _single(ranges: Ranges) -> bool:
