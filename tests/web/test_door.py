@@ -148,6 +148,38 @@ def test_static_files_lead_nowhere_else(client: TestClient, path: str) -> None:
     assert "create_app" not in answer.text
 
 
+UPWARDS = [
+    "..",
+    "%2e%2e",
+    "..%2f..%2fpolicy.toml",
+    "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+    "..%5c..%5cboot.ini",
+    "a%00b",
+    ".",
+]
+
+
+@pytest.mark.parametrize("name", UPWARDS)
+def test_no_name_in_an_address_leads_to_a_file(client: TestClient, name: str) -> None:
+    table = client.post("/api/v1/tables", content=b"a,b\n1,2\n3,4\n").json()["id"]
+    for path in (
+        f"/api/v1/tables/{name}",
+        f"/api/v1/tables/{name}/policy",
+        f"/api/v1/tables/{table}/jobs/{name}/result",
+        f"/api/v1/tables/{table}/downloads/{name}",
+        f"/case/{name}",
+        f"/case/{table}/section/{name}",
+        f"/case/{table}/download/{name}",
+    ):
+        answer = client.get(path)
+        # A client that resolves the dots itself asks for something else that does not exist or is no file.
+        assert answer.status_code in (404, 405) or (name in ("..", ".") and answer.status_code == 200), path
+        assert "root:" not in answer.text
+        assert "a,b" not in answer.text
+    assert client.delete(f"/api/v1/tables/{table}/jobs/{name}").status_code in (404, 405, 204)
+    assert client.delete(f"/api/v1/tables/{table}").status_code in (204, 404)
+
+
 def test_a_wildcard_host_takes_addresses_and_no_foreign_name() -> None:
     everywhere = Settings(host="0.0.0.0", port=8477)
     assert everywhere.serves("192.0.2.7:8477")

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
-PATIENCE = 120_000
+PATIENCE = 60_000
 """How long a page may take for anything, in milliseconds."""
+REBOUND = "rebound.example"
+"""A foreign name that leads to this machine."""
 VERDICT = "#verdict .words"
 RELEASE = "#downloads a[href$='/download/release']"
 
@@ -34,7 +36,14 @@ def chromium() -> Iterator[Browser]:
         from playwright import sync_api
     with sync_api.sync_playwright() as started:
         running = started.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--headless"]
+            executable_path=str(CHROMIUM),
+            # The last one is what an attacker's name service does.
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--headless",
+                f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
+            ],
         )
         yield running
         running.close()

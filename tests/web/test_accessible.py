@@ -1,0 +1,109 @@
+"""The page for everybody: what axe-core finds at every step, and the whole way by keyboard alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from web_browser import RELEASE, VERDICT, watched
+from web_server import Program
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytest_plugins = ("web_server", "web_browser")
+pytestmark = pytest.mark.browser
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+SERIOUS = ("serious", "critical")
+OPEN_ALL = """() => {
+  document.querySelectorAll('details').forEach(one => one.open = true);
+  document.querySelectorAll('[popover]').forEach((one, i) => i === 0 && one.showPopover());
+}"""
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core calls serious or critical, with the places."""
+    if not page.evaluate("typeof window.axe === 'object'"):
+        page.evaluate(AXE)
+    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']} ({one['impact']}): {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}"
+        for one in found["violations"]
+        if one["impact"] in SERIOUS
+    ]
+
+
+def in_every_light(page: Page, step: str) -> list[str]:
+    found = []
+    for width in (1280, 400):
+        for scheme in ("light", "dark"):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            found += [f"{step}, {width} px, {scheme}: {one}" for one in violations(page)]
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                found.append(f"{step}, {width} px: the page is wider than the window")
+    return found
+
+
+def test_no_serious_violation_at_any_step(chromium: Browser, home: Program) -> None:
+    page, complaints = watched(chromium, home)
+    found = in_every_light(page, "start")
+    page.click("button[value=residents]")
+    page.wait_for_selector(VERDICT)
+    found += in_every_light(page, "verdict")
+    page.click("#anonymize")
+    page.wait_for_selector("#release .words")
+    page.wait_for_selector(RELEASE)
+    found += in_every_light(page, "release")
+    page.evaluate(OPEN_ALL)
+    found += in_every_light(page, "everything open")
+    page.goto(f"{str(home.client.base_url).rstrip('/')}/case/none")
+    complaints.clear()
+    found += in_every_light(page, "no such table")
+    assert found == [], "\n".join(found)
+    page.context.close()
+
+
+def tab_to(page: Page, selector: str, most: int = 400) -> None:
+    """Press the tabulator until something has the focus; what has it on the way must be seen."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"{selector} is not reached by keyboard")
+
+
+def test_from_the_start_to_a_release_by_keyboard_alone(chromium: Browser, home: Program) -> None:
+    page, complaints = watched(chromium, home)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    tab_to(page, "#file")
+    tab_to(page, "button[value=residents]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(VERDICT)
+
+    # A role by the arrow keys, and a verdict on it.
+    tab_to(page, "#columns .roles input")
+    column = page.evaluate("document.activeElement.id")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#verdict .notice.warn")
+    assert not page.is_checked(f"#{column}")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("#verdict .notice.warn", state="detached")
+    assert page.is_checked(f"#{column}")
+
+    tab_to(page, "#verdict summary, #verdict [popovertarget]")
+    tab_to(page, "#anonymize")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#release .words")
+    page.wait_for_selector(RELEASE)
+    tab_to(page, RELEASE)
+    with page.expect_download() as started:
+        page.keyboard.press("Enter")
+    assert started.value.suggested_filename == "residents-release.csv"
+    assert complaints == []
+    page.context.close()

@@ -1,0 +1,224 @@
+"""What can go wrong around a page in a real browser: reloads, tabs, cancelling, dead workers, bad files, foreign pages."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from web_browser import REBOUND, RELEASE, VERDICT, upload, watched
+from web_server import Program, wait_for
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+from test_bad_input import CASES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Route
+
+pytest_plugins = ("web_server", "web_browser")
+pytestmark = pytest.mark.browser
+TABLE = "age,sex,illness\n" + "".join(
+    f"{30 + i % 20},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i % 3]}\n" for i in range(400)
+)
+WORKING = "#release .job"
+
+
+@pytest.fixture(scope="module")
+def judged(home: Program) -> str:
+    """The address of a table that has a verdict."""
+    table = home.client.post("/api/v1/tables", params={"name": "people.csv"}, content=TABLE).json()["id"]
+
+    def done() -> bool:
+        jobs = home.client.get(f"/api/v1/tables/{table}").json()["jobs"]
+        return any((one["kind"], one["state"]) == ("audit", "done") for one in jobs)
+
+    wait_for(done)
+    return f"/case/{table}"
+
+
+def workers(running: Program) -> list[int]:
+    """The processes that do the server's work, the one that stands ready included."""
+    main = running.process.pid
+    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+    found = []
+    for child in children:
+        told = Path(f"/proc/{child}/cmdline")
+        if told.exists() and b"spawn_main" in told.read_bytes():
+            found.append(int(child))
+    return found
+
+
+@pytest.fixture
+def frozen(home: Program) -> Iterator[list[int]]:
+    """The worker that stands ready is held still, so that the next job lasts as long as a test wants."""
+    held: list[int] = wait_for(lambda: found if len(found := workers(home)) == 1 else None)
+    os.kill(held[0], signal.SIGSTOP)
+    yield held
+    if held[0] in workers(home):
+        os.kill(held[0], signal.SIGKILL)
+
+
+def entered(chromium: Browser, home: Program, path: str) -> tuple[Page, list[str]]:
+    page, complaints = watched(chromium, home)
+    page.goto(f"{str(home.client.base_url).rstrip('/')}{path}")
+    return page, complaints
+
+
+def anonymises(page: Page) -> None:
+    page.click("#anonymize")
+    page.wait_for_selector("#release .words")
+    page.wait_for_selector(RELEASE)
+
+
+def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
+    chromium: Browser, home: Program, judged: str, frozen: list[int]
+) -> None:
+    page, complaints = entered(chromium, home, judged)
+    page.click("#anonymize")
+    page.wait_for_selector(WORKING)
+    page.reload()
+    page.wait_for_selector(WORKING)
+    assert page.locator("#anonymize").is_disabled()
+
+    # Another tab with another table is judged meanwhile, and what it changes is its own.
+    other = page.context.new_page()
+    other.goto(str(home.client.base_url))
+    other.click("button[value=visits]")
+    other.wait_for_selector(VERDICT)
+    assert page.locator(WORKING).is_visible()
+    # Another tab with the same table sees the same work.
+    twin = page.context.new_page()
+    twin.goto(page.url)
+    twin.wait_for_selector(WORKING)
+
+    page.bring_to_front()
+    page.click("#cancel-anonymize")
+    page.wait_for_selector(WORKING, state="detached")
+    assert "Cancelled" in page.inner_text("#release")
+    twin.wait_for_selector(WORKING, state="detached")
+    assert page.inner_text("#verdict .words") == twin.inner_text("#verdict .words")
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_killed_worker_is_told_and_the_page_goes_on(
+    chromium: Browser, home: Program, judged: str, frozen: list[int]
+) -> None:
+    page, complaints = entered(chromium, home, judged)
+    page.click("#anonymize")
+    page.wait_for_selector(WORKING)
+    os.kill(frozen[0], signal.SIGKILL)
+    page.wait_for_selector("#release .notice.bad")
+    told = page.inner_text("#release .notice.bad")
+    assert "SIGKILL" in told
+    assert "memory" in told
+    anonymises(page)
+    assert page.locator("#release .notice.bad").count() == 0
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_role_changed_in_one_tab_is_changed_in_the_other(
+    chromium: Browser, home: Program, judged: str
+) -> None:
+    page, complaints = entered(chromium, home, judged)
+    twin = page.context.new_page()
+    twin.goto(page.url)
+    page.check("#role-0-insensitive", force=True)
+    page.wait_for_selector("#verdict .notice.warn")
+    twin.reload()
+    assert twin.is_checked("#role-0-insensitive")
+    assert twin.locator("#verdict .notice.warn").is_visible()
+    page.check("#role-0-quasi-identifier", force=True)
+    page.wait_for_selector("#verdict .notice.warn", state="detached")
+    assert complaints == []
+    page.context.close()
+
+
+@pytest.mark.parametrize("id", ["empty file", "ragged", "an image", "cut-off gzip", "broken workbook"])
+def test_a_bad_file_is_told_and_the_next_one_can_be_chosen(
+    chromium: Browser, home: Program, tmp_path: Path, id: str
+) -> None:
+    case = next(one for one in CASES if one.id == id)
+    file = case.make(tmp_path)[1]
+    assert isinstance(file, Path)
+    page, complaints = watched(chromium, home)
+    upload(page, file)
+    page.wait_for_selector("#columns .notice.bad")
+    assert case.place in page.inner_text("#columns")
+    assert page.locator("#anonymize").count() == 0
+    page.click(".brand")
+    page.wait_for_selector("#drop")
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_server_that_has_ended_is_told(chromium: Browser, home: Program, judged: str) -> None:
+    """The page says so; what it showed stays."""
+    page, _ = entered(chromium, home, judged)
+    page.context.set_offline(True)
+    page.check("#role-1-insensitive", force=True)
+    page.wait_for_selector("#notice .notice.bad")
+    assert "does not answer" in page.inner_text("#notice")
+    assert page.locator(VERDICT).is_visible()
+    page.context.close()
+
+
+# ── other people's pages ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_wrong_token_shows_nothing(chromium: Browser, home: Program) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    answer = page.goto(f"{home.client.base_url}?token=wrong")
+    assert answer is not None
+    assert answer.status == 401
+    assert page.locator("#drop").count() == 0
+    assert context.cookies() == []
+    context.close()
+
+
+def test_a_foreign_page_can_do_nothing(chromium: Browser, home: Program, judged: str) -> None:
+    """In the browser of somebody who has the page open: forms and scripts of another site."""
+    page, _ = watched(chromium, home)
+    address = str(home.client.base_url).rstrip("/")
+    form = f'<form method="post" action="{address}{judged}/remove"><button id="go">x</button></form>'
+
+    def evil(route: Route) -> None:
+        route.fulfill(content_type="text/html", body=f"<!doctype html><title>x</title>{form}")
+
+    page.context.route("http://evil.example/**", evil)
+    other = page.context.new_page()
+    other.goto("http://evil.example/")
+    seen = other.evaluate(
+        """async address => {
+          const tries = [['/', {}], ['/api/v1/tables/example', {method: 'POST', body: '{}'}]];
+          return Promise.all(tries.map(([path, options]) =>
+            fetch(address + path, {...options, credentials: 'include'}).then(one => one.text(), () => 'refused')));
+        }""",
+        address,
+    )
+    assert seen == ["refused", "refused"]
+    with other.expect_response(lambda one: one.url.endswith("/remove")) as answered:
+        other.click("#go")
+    assert answered.value.status == 403
+    assert home.client.get(judged).status_code == 200
+    page.context.close()
+
+
+def test_a_foreign_name_that_leads_here_is_refused(chromium: Browser, home: Program) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    for path in ("/", f"/?{home.door.partition('?')[2]}"):
+        answer = page.goto(f"http://{REBOUND}:{home.client.base_url.port}{path}")
+        assert answer is not None
+        assert answer.status == 421
+    assert context.cookies() == []
+    context.close()
