@@ -53,6 +53,20 @@ def test_every_place_is_on_both_sides_and_nothing_stands_twice() -> None:
     assert [text for text, said in LINES if not said.strip()] == []
 
 
+def test_no_pattern_fits_sentences_that_it_was_not_made_for() -> None:
+    """Where every place takes anything, there have to be words around them."""
+    open_ones = [
+        text for text, _ in LINES if not any(kind for _, kind in PLACE.findall(text)) and PLACE.search(text)
+    ]
+    assert [text for text in open_ones if len(PLACE.sub("", text).strip(" .,:;()'")) < 4] == []
+    title, reason = "Name of a person", "the name of the column is a usual one for it"
+    seen = "157 of the 200 distinct values tested contain a common first name, surname or title"
+    assert german(f"{title}: {reason}, and {seen}") == (
+        "Name einer Person: der Name der Spalte ist dafür üblich, und 157 der 200 geprüften verschiedenen Werte "
+        "enthalten einen häufigen Vornamen, Nachnamen oder Titel"
+    )
+
+
 def test_nothing_is_translated_twice() -> None:
     """German words that are also English ones would be taken for such."""
     again = {said: german(said) for text, said in LINES if not PLACE.search(text)}
@@ -165,6 +179,7 @@ def test_everything_that_is_registered_has_german() -> None:
 # ── the source ────────────────────────────────────────────────────────────────────────────────────
 
 EXAMPLES = (
+    "control characters, which a spreadsheet cannot hold",
     "3",
     "50.0%",
     "age",

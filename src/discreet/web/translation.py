@@ -6,6 +6,7 @@ right. What differs stands in braces on both sides, on the left with its kind:
 * ``{0}``    stays as it is: names of columns and files, values, identifiers;
 * ``{0:n}``  a number, or words such as "under 0.1%": printed as the other language prints numbers;
 * ``{0:t}``  text of the core, which is translated in turn;
+* ``{0:c}``  the name of a column, or several joined by +, and nothing else;
 * ``{0:l}``  names of columns in a row ("age, sex and zip"), joined as the other language joins them.
 """
 
@@ -19,7 +20,7 @@ from functools import cache
 from html import escape, unescape
 from importlib import resources
 
-PLACE = re.compile(r"\{(\w+)(?::([ntl]))?\}")
+PLACE = re.compile(r"\{(\w+)(?::([ntlc]))?\}")
 NUMBER = r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?"
 _LETTER = re.compile(r"[^\W\d_]")
 AMOUNTS = "amounts"
@@ -105,6 +106,8 @@ class Phrasebook:
             return self._number(text)
         if kind == "t":
             return self.translate(text, names)
+        if kind == "c":
+            return text if all(part in names for part in text.split(" + ")) else None
         return self._joined(text, names) if kind == "l" else text
 
     def _joined(self, text: str, names: Collection[str]) -> str:
