@@ -239,11 +239,11 @@ def test_what_is_done_in_another_window_is_not_overrun(client: TestClient, table
         assert "no value was chosen" in answer
 
 
-def test_a_hierarchy_file_becomes_part_of_the_policy(client: TestClient, service: Service, table: str) -> None:
+def test_a_hierarchy_file_becomes_part_of_the_policy(
+    client: TestClient, service: Service, table: str
+) -> None:
     lines = "baker;food;*\ncook;food;*\njudge;law;*\n<i>monk;<i>monk;*\nsmith;craft;*\n"
-    client.post(
-        f"/case/{table}/hierarchy/{JOB}/file", files={"file": ("../x.csv", lines)}
-    ).raise_for_status()
+    client.post(f"/case/{table}/hierarchy/{JOB}/file", files={"file": ("../x.csv", lines)}).raise_for_status()
     client.post(f"/case/{table}/hierarchy/{JOB}/save").raise_for_status()
     assert written(client, table, "job")["levels"] == [
         {"food": ["baker", "cook"], "law": ["judge"], "craft": ["smith"]}
@@ -254,7 +254,9 @@ def test_a_hierarchy_file_becomes_part_of_the_policy(client: TestClient, service
     given = client.get(f"/case/{table}/hierarchy/{JOB}/file")
     assert "baker;food;*" in given.text
     assert given.headers["content-disposition"].startswith("attachment")
-    bad = client.post(f"/case/{table}/hierarchy/{JOB}/file", files={"file": ("x.csv", "baker;food;*\ncook;*\n")})
+    bad = client.post(
+        f"/case/{table}/hierarchy/{JOB}/file", files={"file": ("x.csv", "baker;food;*\ncook;*\n")}
+    )
     assert "line 2 has 2 levels where line 1 has 3" in bad.text
     assert client.post(f"/case/{table}/hierarchy/{JOB}/file", data={"file": "text"}).status_code == 404
 
@@ -285,7 +287,9 @@ def test_what_rest_refuses(client: TestClient, table: str) -> None:
 
 
 def test_another_reading_of_the_file_counts_anew(client: TestClient, service: Service) -> None:
-    made = str(client.post("/api/v1/tables", params={"name": "a.csv"}, content="a;b\n1;x\n2;y\n").json()["id"])
+    made = str(
+        client.post("/api/v1/tables", params={"name": "a.csv"}, content="a;b\n1;x\n2;y\n").json()["id"]
+    )
     assert ended(service, made, "read") == "done"
     columns = {"columns": ["a"]}
     client.post(f"/api/v1/tables/{made}/jobs/values", json=columns).raise_for_status()

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.ipc
 from numpy.typing import NDArray
 
-from discreet.engine.read import read as read_table
 from discreet.policy import load
 from discreet.table import Domain
 from discreet.web.cases import Case
@@ -43,6 +42,9 @@ def file_of(folder: Path, column: str) -> Path:
 
 def count(task: Task, progress: Progress) -> None:
     """Count the values of the named columns, or of all quasi-identifiers; those that are there stay."""
+    # Only a worker needs all that works on tables; the server, which looks at values, does not.
+    from discreet.web.work import open_table
+
     wanted = cast(ValuesParameters, task.parameters)
     policy = load(task.policy)
     names = wanted.columns or list(policy.quasi_identifiers)
@@ -50,7 +52,7 @@ def count(task: Task, progress: Progress) -> None:
     missing = [name for name in names if not places[name].exists()]
     if missing:
         progress(f"reading {task.source.name}")
-        table = read_table(task.source, **policy.read)  # type: ignore[arg-type]
+        table = open_table(task, policy.read)
         for number, name in enumerate(missing):
             progress(f"counting the values of column {number + 1} of {len(missing)}", number / len(missing))
             classes = table.engine.count(table, quasi_identifiers=[table.column(name).name])
