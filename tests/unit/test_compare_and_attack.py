@@ -156,6 +156,47 @@ def test_averaged_releases_are_attacked_by_distance(people: discreet.Table) -> N
     assert any("distance" in note for note in found.notes)
 
 
+def test_made_up_records_are_not_taken_for_those_of_people() -> None:
+    rng = np.random.default_rng(3)
+    one, two, three = (
+        {
+            "age": rng.integers(18, 90, n),
+            "zip": rng.integers(10000, 10300, n),
+            "ill": rng.choice(["flu", "cough", "none"], n),
+        }
+        for n in (300, 300, 200)
+    )
+    given = Policy.of(quasi_identifiers=["age", "zip"], sensitive=["ill"])
+    for made_up in (two, three, {**two, "age": two["age"] + rng.normal(0, 1, 300)}):
+        found = discreet.attack(
+            pa.table(made_up), given, original=pa.table(one), attacks=[*QUICK, "attribute-inference"]
+        )
+        states = [one.state for one in found.criteria]
+        assert states == ["not tested", "not tested", "withstood"], "they are independent of everybody"
+        assert {one.attack for one in found.untested} >= {"record-linkage", "homogeneity", "worst-case"}
+
+
+def test_the_same_rows_in_another_order_are_still_those_of_people() -> None:
+    rng = np.random.default_rng(4)
+    table = pa.table({"age": rng.integers(18, 90, 200), "ill": rng.choice(["flu", "none"], 200)})
+    bands = pa.array([f"{age // 10 * 10}-{age // 10 * 10 + 9}" for age in table["age"].to_pylist()])
+    shuffled = table.set_column(0, "age", bands).take(rng.permutation(200))
+    given = Policy.of(quasi_identifiers=["age"], sensitive=["ill"])
+    found = discreet.attack(shuffled, given, original=table, attacks=["record-linkage", "skewness"])
+    assert "not matched" in found.matched
+    classes = len(set(bands.to_pylist()))
+    assert found.result("record-linkage").successes == pytest.approx(classes)
+
+
+def test_the_nearest_record_singles_out_only_its_own_person() -> None:
+    table = pa.table({"age": [20, 40, 60, 80], "ill": ["a", "b", "c", "d"]})
+    noised = pa.table({"age": [39.5, 20.5, 60.5, 80.5], "ill": ["a", "b", "c", "d"]})
+    given = Policy.of(quasi_identifiers=["age"], sensitive=["ill"])
+    found = discreet.attack(noised, given, original=table, attacks=["singling-out", "worst-case"])
+    assert found.result("singling-out").successes == 2
+    assert [one.attack for one in found.untested] == ["worst-case"], "0 of 4 would be no bound"
+
+
 def test_events_are_counted_in_persons() -> None:
     residents = town(300)
     table = discreet.read(visits(residents))

@@ -81,6 +81,7 @@ def nearest_linkage(
         candidates="are nearest",
         figures=(
             ("one-nearest", float(tried[found.people == 1].sum() / tries) if tries else 0.0),
+            ("one-nearest-and-right", float(right[found.people == 1].sum() / tries) if tries else 0.0),
             ("median-nearest", weighted_median(found.people, tried)),
             ("mean-distance", float(found.distance @ tried / tries) if tries else 0.0),
             ("exact", float(tried[found.distance < 1e-9].sum() / tries) if tries else 0.0),

@@ -17,6 +17,9 @@ from discreet.table.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS, Meaning
 from discreet.table.values import SUPPRESSED
 
+MOST_COMPARED = 2_000_000
+"""Pairs of a released and an original class that are compared to find out whether values were made up."""
+_CHUNK = 500_000
 _SINGLE = (KINDS.index("exact"), KINDS.index("foreign"))
 
 
@@ -107,14 +110,29 @@ class Pair:
     def truthful(self) -> bool:
         """Whether released quasi-identifiers only say less than the original, never something else.
 
-        Known for certain only with links; without them, a value that the original lacks gives it away.
+        Known for certain only with links. Without them it is given away by a value that the original lacks, or by
+        a class with more records than the original has of people who fit it; of very many classes some are tried.
         """
         if not all(meaning.truthful for meaning in self.meanings):
             return False
         if self.links is None:
-            return True
+            return self._room_for_all()
         shown = self.links.released >= 0
         return bool(self.covers(self.links.released[shown], self.links.original[shown]).all())
+
+    def _room_for_all(self) -> bool:
+        """Whether each released class may stand for at least as many original records as it has."""
+        classes, before = np.flatnonzero(~self.suppressed), np.arange(len(self.original))
+        tried = max(MOST_COMPARED // max(len(before), 1), 1)
+        if len(classes) > tried:
+            classes = classes[np.linspace(0, len(classes) - 1, tried).astype(np.int64)]
+        step = max(_CHUNK // max(len(before), 1), 1)
+        for start in range(0, len(classes), step):
+            some = classes[start : start + step]
+            fitting = self.covers(some[:, None], before[None]) @ self.original.records
+            if (fitting < self.released.records[some]).any():
+                return False
+        return True
 
     @cached_property
     def suppressed(self) -> NDArray[np.bool_]:

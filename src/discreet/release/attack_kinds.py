@@ -20,6 +20,8 @@ Need = Literal[
     "sensitive",
     "released",
     "known",
+    "truth",
+    "generalised",
     "control",
     "numbers",
     "hierarchy",
@@ -39,6 +41,9 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
         "sensitive": "there is no sensitive attribute",
         "released": "the release does not have this attribute",
         "known": "the intruder knows nothing besides this attribute",
+        "truth": "values were averaged, noised or made up and it is not known which record became which, so nobody "
+        "can tell whether a guess is right: name a key if the records are still those of people",
+        "generalised": "values were averaged, noised or made up: they fit nobody, and records are linked by distance",
         "control": "there is no control group: give a table of people who are not in the release",
         "numbers": "the sensitive attribute is not a number",
         "hierarchy": "the sensitive attribute has no hierarchy that says which values are similar",
@@ -79,6 +84,10 @@ def at_hand(need: Need, setup: Setup, sensitive: str) -> bool:
         return setup.pair is not None
     if need == "links":
         return setup.pair is not None and setup.pair.links is not None
+    if need == "truth":
+        return setup.pair is None or setup.pair.links is not None or setup.pair.truthful
+    if need == "generalised":
+        return setup.pair is not None and setup.pair.truthful
     if need == "control":
         return setup.control is not None
     if need == "numbers":
@@ -125,8 +134,9 @@ def _linkage(setup: Setup, _: str) -> AttackResult:
 def _singling_out(setup: Setup, _: str) -> AttackResult:
     found = _linkage(setup, "")
     figures = dict(found.figures)
-    alone = figures["singled-out" if "singled-out" in figures else "one-nearest"] * found.tries
-    how = "fits" if "singled-out" in figures else "is nearest to"
+    # Something is always nearest: it singles a person out only if it is that person's record.
+    alone = figures["singled-out" if "singled-out" in figures else "one-nearest-and-right"] * found.tries
+    how = "fits" if "singled-out" in figures else "is nearest to, and it is their own"
     return replace(
         found,
         attack="singling-out",
@@ -222,7 +232,7 @@ _ALL = (
         "K1",
         "singling-out",
         "Does exactly one released record fit what the intruder knows about a person?",
-        ("original",),
+        ("original", "truth"),
         _singling_out,
     ),
     AttackKind(
@@ -230,7 +240,7 @@ _ALL = (
         "K1",
         "linkability",
         "Which released records fit a person, and is a guess among them right?",
-        ("original",),
+        ("original", "truth"),
         _linkage,
     ),
     AttackKind(
@@ -254,7 +264,7 @@ _ALL = (
         "K8",
         "singling-out",
         "How many released records can be assigned by someone who holds the original?",
-        ("original",),
+        ("original", "generalised"),
         _worst_case,
     ),
     AttackKind(
@@ -262,7 +272,7 @@ _ALL = (
         "K2",
         "inference",
         "Does everybody in a class have the same sensitive value?",
-        ("sensitive",),
+        ("sensitive", "truth"),
         _homogeneity,
     ),
     AttackKind(
@@ -270,7 +280,7 @@ _ALL = (
         "K2",
         "inference",
         "Is one sensitive value left once another one can be ruled out?",
-        ("sensitive", "several-values"),
+        ("sensitive", "several-values", "truth"),
         _background,
     ),
     AttackKind(
@@ -278,7 +288,7 @@ _ALL = (
         "K2",
         "inference",
         "Is a sensitive value much more frequent in a class than in general?",
-        ("sensitive",),
+        ("sensitive", "truth"),
         _skewness,
     ),
     AttackKind(
@@ -286,7 +296,7 @@ _ALL = (
         "K2",
         "inference",
         "Do all sensitive values of a class mean the same kind of thing?",
-        ("sensitive", "hierarchy"),
+        ("sensitive", "hierarchy", "truth"),
         _similarity,
     ),
     AttackKind(
@@ -294,7 +304,7 @@ _ALL = (
         "K2",
         "inference",
         "Do the sensitive numbers of a class lie close together?",
-        ("sensitive", "numbers"),
+        ("sensitive", "numbers", "truth"),
         _proximity,
     ),
     AttackKind(
@@ -310,7 +320,7 @@ _ALL = (
         "K7",
         "inference",
         "Which values of a person follow from what all candidates have in common?",
-        ("sensitive", "original", "sets"),
+        ("sensitive", "original", "sets", "truth"),
         _areas,
     ),
     AttackKind(
