@@ -277,6 +277,7 @@ def test_what_rest_refuses(client: TestClient, table: str) -> None:
         ("job", {"builder": "intervals", "widths": [5]}, "unsuitable-column"),
         ("nobody", {"builder": "flat"}, "unknown-column"),
         ("job", {}, "invalid-parameter"),
+        ("age", {"builder": "intervals", "widths": [10**400]}, "invalid-parameter"),
     ):
         answer = put(client, table, column, hierarchy)
         assert (answer.status_code, answer.json()["code"]) == (422, code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -100,7 +101,8 @@ def check_text(builder: str, name: str, given: object, *, choices: Sequence[str]
 
 
 def _is_number(one: object) -> bool:
-    return isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+    # Whole numbers may be larger than any float.
+    return isinstance(one, int | float) and not isinstance(one, bool) and abs(one) <= sys.float_info.max
 
 
 # ── values ────────────────────────────────────────────────────────────────────────────────────────────

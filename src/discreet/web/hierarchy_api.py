@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.errors import UnknownColumn
+from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.web.api import PolicyState, errors
 from discreet.web.cases import Case
 from discreet.web.hierarchies import Spec, describe, fitted, required_k, set_hierarchy, spec_of
-from discreet.web.policies import columns_of, problems
+from discreet.web.policies import columns_of, problems, toml_of
 from discreet.web.refusals import Refusal
 from discreet.web.service import Service
 from discreet.web.values import values_of
@@ -43,20 +44,32 @@ def router(service: Service) -> APIRouter:
     def preview(table: str, column: ColumnName, given: HierarchyGiven) -> dict[str, Any]:
         """The same document for another hierarchy. Nothing is changed."""
         case = service.cases.get(table)
-        return _document(case, column, given.hierarchy)
+        return _document(case, column, _written(given))
 
     @routes.put("", summary="Give a column another hierarchy", responses=errors(404, 409, 422))
     def put_hierarchy(table: str, column: ColumnName, given: HierarchyGiven) -> PolicyState:
         """Changes this one line of the policy. If the values have been counted, it must suit them."""
         case = service.cases.get(table)
-        known = _checked(case, column)
+        known, spec = _checked(case, column), _written(given)
         values = values_of(case, column)
         if values is not None:
-            fitted(case, known, given.hierarchy, values)
-        set_hierarchy(case, column, given.hierarchy)
+            fitted(case, known, spec, values)
+        set_hierarchy(case, column, spec)
         return PolicyState(problems=problems(case))
 
     return routes
+
+
+def _written(given: HierarchyGiven) -> Spec:
+    """What was given as a policy file would have it: without nulls, in text that can be written."""
+    if given.hierarchy is None:
+        return None
+    try:
+        text = toml_of({"hierarchy": given.hierarchy}).encode("utf-8").decode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidParameter("the hierarchy holds text that is none", remedy="send UTF-8") from None
+    found: Spec = tomllib.loads(text)["hierarchy"]
+    return found
 
 
 def _checked(case: Case, column: str) -> dict[str, Any]:
