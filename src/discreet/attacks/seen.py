@@ -35,8 +35,9 @@ class Says(Protocol):
 class Truth:
     """The sensitive values that the people of the released classes really have.
 
-    ``counts[i]`` people of class ``owner[i]`` have value ``values[i]`` of ``domain``. Without the original (or
-    where it is not known who became what) the released values are taken for true.
+    ``counts[i]`` people of class ``owner[i]`` have value ``values[i]`` of ``domain``. Released values are true where
+    every record kept its own, and are taken for true without the original (or where it is not known who became
+    what). Else the values of an original class are shared among the released classes of its records.
     """
 
     domain: Domain
@@ -148,7 +149,7 @@ class Seen:
     def truth(self) -> Truth:
         """What the people of each class really have."""
         pair, histogram = self.pair, self.histogram
-        linked = pair is not None and pair.links is not None and self.sensitive in pair.sensitive
+        linked = pair is not None and self.sensitive in pair.sensitive and self.sensitive not in pair.kept
         if pair is None or pair.links is None or not linked or self.unit == "persons":
             return Truth(
                 histogram.domain,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -41,7 +41,8 @@ class Pair:
 
     ``meanings[j]`` says what the released values of attribute ``j`` may stand for, ``sensitive`` the same for
     sensitive attributes that both tables have. ``links`` say which records became which; ``None`` where that
-    is not known. ``hierarchies`` are those of the quasi-identifiers that have one.
+    is not known. ``hierarchies`` are those of the quasi-identifiers that have one. ``kept`` are the sensitive
+    attributes of which every linked record is known to have its own value still.
 
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]}, sensitive={"flu": ["y", "n", "n"]})
     >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]"] * 2}, sensitive={"flu": ["y", "n"]})
@@ -56,6 +57,7 @@ class Pair:
     sensitive: Mapping[str, Meaning] = field(default_factory=dict, repr=False)
     links: Links | None = field(default=None, repr=False)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
+    kept: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -65,6 +67,7 @@ class Pair:
         *,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         links: Links | None = None,
+        kept: Iterable[str] = (),
     ) -> Pair:
         """Both tables side by side; a quasi-identifier that the release lacks is suppressed everywhere."""
         given = dict(hierarchies or {})
@@ -88,6 +91,7 @@ class Pair:
             },
             links,
             given,
+            frozenset(kept),
         )
 
     @property
@@ -163,19 +167,27 @@ class Pair:
             )
         return found
 
+    @property
+    def _sensitive(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.original.sensitive)
+
     def trivial(self) -> Pair:
         """The same original against a release that shows no quasi-identifier: the least useful, safest one."""
         nothing = [np.zeros(len(self.original), dtype=np.uint8)] * len(self.names)
         starred = self.original.recoded([_stars(name) for name in self.names], nothing)
         classes = np.arange(len(self.original), dtype=np.int64)
         links = Links(classes, np.zeros_like(classes), self.original.records)
-        return Pair.of(self.original, starred, hierarchies=self.hierarchies, links=links)
+        return Pair.of(
+            self.original, starred, hierarchies=self.hierarchies, links=links, kept=self._sensitive
+        )
 
     def unchanged(self) -> Pair:
         """The original against itself: the most useful, most exposed release."""
         classes = np.arange(len(self.original), dtype=np.int64)
         links = Links(classes, classes, self.original.records)
-        return Pair.of(self.original, self.original, hierarchies=self.hierarchies, links=links)
+        return Pair.of(
+            self.original, self.original, hierarchies=self.hierarchies, links=links, kept=self._sensitive
+        )
 
 
 def _filled(released: EquivalenceClasses, names: Sequence[str]) -> EquivalenceClasses:

@@ -93,7 +93,8 @@ def make_pair(
         _matched_rows(original, release, policy, pair, key) if like is None else (like.rows, like.matched)
     )
     if rows is not None:
-        pair = replace(pair, links=_links(original, release, pair, rows))
+        kept = _kept(original, release, pair, rows)
+        pair = replace(pair, links=_links(original, release, pair, rows), kept=kept)
     return Paired(pair, matched, tuple(notes), rows)
 
 
@@ -133,7 +134,8 @@ def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ())
     owner = np.full(len(classes), -1, dtype=np.int64)
     owner[kept] = locate(released, codes)
     links = Links(np.arange(len(classes), dtype=np.int64), owner, classes.records)
-    return Pair.of(classes, released, hierarchies=given, links=links)
+    own = [one.name for one in classes.sensitive]
+    return Pair.of(classes, released, hierarchies=given, links=links, kept=own)
 
 
 def count_people(table: Table, names: Sequence[str], *, person: str | None = None) -> EquivalenceClasses:
@@ -244,6 +246,18 @@ def _row_codes(table: Table, domains: Sequence[Domain]) -> list[NDArray[np.int64
         last = domain.null_code if domain.null_code is not None else 0
         found.append(at.fill_null(last).to_numpy(zero_copy_only=False).astype(np.int64))
     return found
+
+
+def _kept(original: Table, release: Table, pair: Pair, places: NDArray[np.int64]) -> frozenset[str]:
+    """The sensitive attributes of which every released row has the value of its original row."""
+    found = set()
+    for name, meaning in pair.sensitive.items():
+        if (meaning.kinds == KINDS.index("exact")).all():
+            (before,) = _row_codes(original, [meaning.original])
+            (after,) = _row_codes(release, [meaning.released])
+            if meaning.covers(after, before[places]).all():
+                found.add(name)
+    return frozenset(found)
 
 
 def _links(original: Table, release: Table, pair: Pair, places: NDArray[np.int64]) -> Links:
