@@ -6,8 +6,6 @@ import atexit
 import json
 import os
 import re
-import shutil
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,6 +20,7 @@ from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import describe_file, head_of_lines, open_batches, text_scan
 from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import check_duckdb, refuse
+from discreet.engine.scratch import Scratch
 from discreet.engine.sql import DATES, SqlEngine, unanswerable
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
 from discreet.table import Column, Source, Table
@@ -40,7 +39,8 @@ class DuckDBEngine(SqlEngine):
         super().__init__()
         self._lock = threading.RLock()
         self._views: set[str] = set()
-        self._scratch = Path(tempfile.mkdtemp(prefix="discreet-"))
+        self._folder = Scratch("rows")
+        self._scratch = self._folder.path
         self._closed = False
         self._on_disk = False
         try:
@@ -59,7 +59,7 @@ class DuckDBEngine(SqlEngine):
             atexit.register(self.close)
         except BaseException:
             # Also when interrupted: nobody else knows of the directory yet.
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._folder.remove()
             raise
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class DuckDBEngine(SqlEngine):
             if not self._closed:
                 self._closed = True
                 self._connection.close()
-                shutil.rmtree(self._scratch, ignore_errors=True)
+                self._folder.remove()
                 atexit.unregister(self.close)
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────

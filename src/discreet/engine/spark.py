@@ -5,8 +5,6 @@ from __future__ import annotations
 import atexit
 import json
 import re
-import shutil
-import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from discreet.engine.dialect import SPARK
 from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches
 from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import check_spark, refuse
+from discreet.engine.scratch import Scratch
 from discreet.engine.sniff import TextFormat
 from discreet.engine.spark_session import session_type, spark_errors, start, unlogged, unresolved_column
 from discreet.engine.sql import DATES, SqlEngine, no_rows, unanswerable
@@ -69,7 +68,8 @@ class SparkEngine(SqlEngine):
 
     def __init__(self, *, session: SparkSession | None = None) -> None:
         super().__init__()
-        self._scratch = Path(tempfile.mkdtemp(prefix="discreet-"))
+        self._folder = Scratch("rows")
+        self._scratch = self._folder.path
         self._frames: dict[str, DataFrame] = {}
         self._closed = False
         atexit.register(self.close)
@@ -99,7 +99,7 @@ class SparkEngine(SqlEngine):
                 self._remove()
 
     def _remove(self) -> None:
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._folder.remove()
         atexit.unregister(self.close)
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────

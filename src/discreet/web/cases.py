@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
+from discreet.engine.scratch import Scratch
 from discreet.web.refusals import not_found
 
 Origin = Literal["upload", "path", "example"]
-PREFIX = "discreet-serve-"
 SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".data", ".parquet", ".pq"),
     *(".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".xls", ".ods"),
@@ -87,10 +84,8 @@ class Cases:
     """All cases of one server, under one directory that only its user may enter."""
 
     def __init__(self) -> None:
-        remove_leftovers()
-        self.root = Path(tempfile.mkdtemp(prefix=PREFIX))
-        # As long as the lock is held, no other server takes the directory for one that was left behind.
-        self._lock_file = _locked(self.root)
+        self._scratch = Scratch("serve")
+        self.root = self._scratch.path
         self._cases: dict[str, Case] = {}
         self._lock = threading.Lock()
 
@@ -127,31 +122,4 @@ class Cases:
         """Remove everything."""
         with self._lock:
             self._cases.clear()
-        shutil.rmtree(self.root, ignore_errors=True)
-        self._lock_file.close()
-
-
-def _locked(folder: Path) -> IO[bytes]:
-    file = (folder / "lock").open("wb")
-    if sys.platform != "win32":
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise
-    return file
-
-
-def remove_leftovers() -> None:
-    """Wipe what a server that was killed could not wipe itself."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        try:
-            if sys.platform == "win32" or folder.is_symlink() or folder.stat().st_uid != os.getuid():
-                continue
-            with _locked(folder):
-                shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            # Somebody else's, still in use, or already gone.
-            continue
+        self._scratch.remove()
