@@ -327,6 +327,22 @@ def test_json_is_valid(compared: discreet.Comparison) -> None:
     assert "Losses" in str(compared)
 
 
+def test_a_release_and_its_files_say_the_same(
+    people: discreet.Table, release: discreet.Release, compared: discreet.Comparison, tmp_path: Path
+) -> None:
+    names = ["record-linkage", "worst-case", "background-knowledge", "skewness"]
+    attacked = discreet.attack(release, original=people, attacks=names)
+    assert compared.losses.measure("emd", "income").value == 0 or release.table.rows < people.rows
+    for suffix in (".csv", ".parquet", ".xlsx"):
+        file = release.save(tmp_path / f"release{suffix}")
+        again = discreet.compare(people, file, make_policy(), queries=100, labels=[])
+        assert again.losses.to_dict() == compared.losses.to_dict(), suffix
+        found = discreet.attack(file, make_policy(), original=people, attacks=names)
+        assert [(one.attack, one.successes, one.baseline) for one in found.results] == [
+            (one.attack, one.successes, one.baseline) for one in attacked.results
+        ], suffix
+
+
 # ── the commands ──────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -239,3 +239,10 @@ def test_intervals_of_years_and_of_dates_that_do_not_occur() -> None:
     assert read(noon, "[1991-02-28, 1991-03-01]")[1] == ["1991-03-01 12:00:00"]
     moved = Meaning.of(born, Domain("born", pa.array([datetime.date(1975, 6, 17)])))
     assert (KINDS[moved.kinds[0]], moved.centre[0]) == ("foreign", 1993.0), "noise is a distance in days"
+
+
+@pytest.mark.parametrize("text", [None, "", "NA"])
+def test_a_mark_is_a_null_where_the_original_has_nulls(text: str | None) -> None:
+    pay = Domain("pay", pa.array([100, 200]), has_null=True)
+    assert read(pay, text)[:2] == ("exact", ["∅"])
+    assert read(Domain("pay", pa.array([100, 200])), text)[:2] == ("suppressed", ["100", "200"])

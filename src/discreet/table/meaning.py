@@ -69,10 +69,11 @@ class Meaning:
     def of(cls, original: Domain, released: Domain, hierarchy: Hierarchy | None = None) -> Meaning:
         """Read every released value: as a value of the original, a node of the hierarchy, or by its printed form.
 
-        A null, or a mark for missing values such as ``NA``, that the original does not have is a suppressed
-        value. A mask hides one character with each ``*``, or any number of them if nothing else fits. Dates are
-        also read as weeks, months, quarters, years, decades and centuries. Forms of other tools (``a~b``,
-        ``101xx``, the beginning of a code) are read only where values of the original bear them out.
+        A null, or a mark for missing values such as ``NA``, is a null if the original has any (files without
+        types cannot tell them apart), and else a suppressed value. A mask hides one character with each ``*``, or
+        any number of them if nothing else fits. Dates are also read as weeks, months, quarters, years, decades and
+        centuries. Forms of other tools (``a~b``, ``101xx``, the beginning of a code) are read only where values of
+        the original bear them out.
         """
         return _Reader(original, hierarchy).read(released)
 
@@ -198,12 +199,7 @@ class _Reader:
         for code, places in zip(unknown, self._beginnings([texts[code] for code in unknown]), strict=False):
             found[code] = "masked", _merged(places), min(len(places) / self.leaves, 1.0), None
         if released.has_null:
-            nulls = self.original.null_code
-            found.append(
-                self._all()
-                if nulls is None
-                else ("exact", [(int(self.rank[nulls]), int(self.rank[nulls]) + 1)], 1 / self.leaves, None)
-            )
+            found.append(self._missing())
         ranges = [one[1] for one in found]
         flat = np.array([pair for one in ranges for pair in one], dtype=np.int64).reshape(-1, 2)
         bounds = np.array([self._bounds(one[1], one[3]) for one in found], dtype=np.float64).reshape(-1, 2)
@@ -235,8 +231,10 @@ class _Reader:
         if node is not None:
             # An interval of a hierarchy is as wide as it is printed, whatever values happen to be inside.
             return ("node", *node, None) if span is None else ("interval", *node, span[2])
-        if isinstance(parsed, Suppressed) or text in MISSING_MARKS:
+        if isinstance(parsed, Suppressed):
             return self._all()
+        if text in MISSING_MARKS:
+            return self._missing()
         if span is not None:
             low, high, bounds, share = span
             return "interval", [(low, high)] if high > low else [], share, bounds
@@ -259,6 +257,13 @@ class _Reader:
 
     def _all(self) -> tuple[Kind, Ranges, float, None]:
         return "suppressed", [(0, self.size)], 1.0, None
+
+    def _missing(self) -> tuple[Kind, Ranges, float, None]:
+        """What a null, or a mark for one, stands for: a null if the original has any, else anything."""
+        nulls = self.original.null_code
+        if nulls is None:
+            return self._all()
+        return "exact", [(int(self.rank[nulls]), int(self.rank[nulls]) + 1)], 1 / self.leaves, None
 
     def _exact(self, text: str) -> int | None:
         """The rank of a value that is printed so by some tool, or is the same number."""
