@@ -453,6 +453,21 @@ def test_public_edition_withholds_what_a_few_failures_would_betray(attacked: Att
     assert evidence_pictures.advantage_text(found.results[0], public=False) == "99.0%"
 
 
+def test_public_edition_withholds_a_baseline_that_betrays_the_fallen(attacked: Attacks) -> None:
+    # One of 60 fell, and the guessed value has a quarter: 0.4% without the release says that it was one.
+    one = AttackResult(
+        *("homogeneity", "K2", "inference", 60, 1, 0.25 / 60, "x"), target="ill", unit="records", fallen=(3,)
+    )
+    found = replace(attacked, results=(one,), criteria=summarise([one], []))
+    for public in (False, True):
+        ((row,),) = (group.rows for group in evidence_tables.attack_groups(found, public=public))
+        assert row.baseline == ("withheld" if public else "0.4%")
+        told = render_evidence(
+            comparison=None, attacks=found, policy=POLICY, edition="public" if public else "internal"
+        )
+        assert ("0.4%" in Page(told).text) is not public
+
+
 def test_public_drawings_stand_at_the_bound(attacked: Attacks) -> None:
     """3 of 600 would be at 8 + 184 · 0.005; the bound of 11 at 8 + 184 · 11 / 600."""
     [group] = evidence_tables.attack_groups(with_results(attacked, result(3)), public=True)

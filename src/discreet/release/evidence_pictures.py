@@ -73,6 +73,14 @@ def interval_text(result: AttackResult, *, public: bool) -> str:
     return f"{percent(result.low)} to {percent(result.high)}"
 
 
+def baseline_told(result: AttackResult, *, public: bool) -> bool:
+    """Whether the success without the release may be told.
+
+    That of an attack on classes is weighted by the people of the fallen ones, so it betrays how many these are.
+    """
+    return not (hidden(result, public=public) and result.criterion == "inference" and result.fallen)
+
+
 def drawn_loss(losses: Losses) -> Measure | None:
     """The loss that stands for all others: the first that is defined; ``None`` if none is."""
     found = (losses.measure(name) for name in LOSS_NAMES)

@@ -21,6 +21,7 @@ from discreet.release.comparison import Comparison
 from discreet.release.evidence_charts import whisker
 from discreet.release.evidence_pictures import (
     advantage_text,
+    baseline_told,
     figures_for,
     figures_of,
     hidden,
@@ -114,8 +115,13 @@ def finding(summary: Summary, *, public: bool) -> str:
     told = "more than chance" if worst.better_than_baseline else "not distinguishable from chance"
     return (
         f"The attack that got furthest ({worst.attack}{f' on {worst.target}' if worst.target else ''}) was right about "
-        f"{figures_for(worst, public=public).share(worst.rate)} of {worst.tries:,.0f} {worst.unit}; without the "
-        f"release {percent(worst.baseline)} are expected. This is {told}."
+        f"{figures_for(worst, public=public).share(worst.rate)} of {worst.tries:,.0f} {worst.unit}; "
+        + (
+            f"without the release {percent(worst.baseline)} are expected. "
+            if baseline_told(worst, public=public)
+            else "how many are expected without the release is withheld. "
+        )
+        + f"This is {told}."
     )
 
 
@@ -160,6 +166,7 @@ def _attack(result: AttackResult, *, public: bool) -> AttackRow:
     figures = figures_for(result, public=public)
     veiled = hidden(result, public=public)
     right = figures.few(result.successes)
+    told = baseline_told(result, public=public)
     return AttackRow(
         title=title_of(result.attack),
         target=result.target or "",
@@ -168,10 +175,10 @@ def _attack(result: AttackResult, *, public: bool) -> AttackRow:
         tried=f"{_count(result.tries)} {result.unit}",
         rate=figures.share(result.rate),
         interval=interval_text(result, public=public),
-        picture=whisker(drawn_share(result.rate, figures), marks=[result.baseline])
+        picture=whisker(drawn_share(result.rate, figures), marks=[result.baseline] if told else [])
         if veiled
         else whisker(result.rate, low=result.low, high=result.high, marks=[result.baseline]),
-        baseline=percent(result.baseline),
+        baseline=percent(result.baseline) if told else "withheld",
         beyond=advantage_text(result, public=public),
         tone="bad" if result.better_than_baseline else "good",
         fallen=figures.count(len(result.fallen), "class", "classes") if result.fallen else "none",
