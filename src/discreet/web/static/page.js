@@ -124,6 +124,21 @@
     }
   });
 
+  // An explanation that would reach beyond the window moves to the left.
+  function place(why) {
+    const tip = why.querySelector(".tip");
+    if (!tip) return;
+    tip.style.left = "";
+    const over = tip.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
+    if (over > 0) tip.style.left = `${tip.offsetLeft - over}px`;
+  }
+  document.addEventListener(
+    "toggle",
+    (event) => event.target.matches("details.why[open]") && place(event.target),
+    true,
+  );
+  window.addEventListener("resize", () => document.querySelectorAll("details.why[open]").forEach(place));
+
   // ── failures ───────────────────────────────────────────────────────────────────────────────────
 
   // A request that failed says so at the top; what was shown stays.

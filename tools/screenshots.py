@@ -1,0 +1,134 @@
+"""Makes the pictures of the page in the documentation: every step, at 1280 and 400 pixels, in light and dark.
+
+    python tools/screenshots.py                       the few that the documentation shows, into docs/images
+    python tools/screenshots.py --all --folder NAME   every step in every width and light, to be looked at
+
+It starts `discreet serve`, takes the made-up town through it in Chromium (DISCREET_CHROMIUM names another one)
+and stops the server. Pictures are reduced to 128 colours, which keeps them below 150 KB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "images"
+CHROMIUM = os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium")
+PATIENCE = 180_000
+LARGEST = 150_000
+WIDTHS = (1280, 400)
+SCHEMES = ("light", "dark")
+SHOWN = {
+    "start-1280-light",
+    "verdict-1280-light",
+    "release-1280-light",
+    "columns-400-dark",
+    "columns-1280-light",
+}
+"""The pictures that the documentation uses."""
+STEPS = ("start", "columns", "verdict", "pictures", "plan", "release", "downloads")
+PLACES = {
+    "columns": "#columns",
+    "verdict": "#verdict",
+    "pictures": "#verdict .pictures",
+    "plan": "#plan, #requirements, #advice",
+    "release": "#release",
+    "downloads": "#downloads",
+}
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """The address of a `discreet serve` that lives as long as it is needed."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "discreet", "serve", "--no-browser", "--port", "0"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": folder, "PYTHONUNBUFFERED": "1"},
+        )
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+", process.stdout.readline())
+            if found is None:
+                raise SystemExit("discreet serve has printed no address")
+            yield found[0]
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def save(page: Page, folder: Path, name: str) -> None:
+    """What the window shows, in few colours."""
+    raw = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
+    path = folder / f"{name}.png"
+    raw.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    size = path.stat().st_size
+    print(f"{path.name}: {size >> 10} KB")
+    if size > LARGEST:
+        raise SystemExit(f"{path.name} is larger than {LARGEST >> 10} KB")
+
+
+def take(page: Page, folder: Path, step: str, names: set[str] | None) -> None:
+    """One step in every width and light; ``names`` says which ones are wanted."""
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            name = f"{step}-{width}-{scheme}"
+            if names is not None and name not in names:
+                continue
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            place = PLACES.get(step)
+            if place is None:
+                page.evaluate("window.scrollTo(0, 0)")
+            else:
+                page.locator(place).first.evaluate("one => one.scrollIntoView({block: 'start'})")
+            page.mouse.move(0, 0)
+            save(page, folder, name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make the pictures of the page in the documentation.")
+    parser.add_argument("--all", action="store_true", help="every step in every width and light")
+    parser.add_argument("--folder", type=Path, default=DOCS, help="where to write them")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    names = None if given.all else SHOWN
+    from playwright.sync_api import sync_playwright
+
+    with server() as address, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(address)
+        page.wait_for_selector("#drop")
+        take(page, given.folder, "start", names)
+        page.click("button[value=residents]")
+        page.wait_for_selector("#verdict .words")
+        for step in ("columns", "verdict", "pictures", "plan"):
+            take(page, given.folder, step, names)
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.click("#anonymize")
+        page.wait_for_selector("#release .words")
+        page.wait_for_selector("#downloads a[href$='/download/release']")
+        for step in ("release", "downloads"):
+            take(page, given.folder, step, names)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
