@@ -101,7 +101,7 @@ SECTIONS: dict[str, Section] = {
         Section("verdict", "audit", _verdict),
         Section("advice", "recommend"),
         Section("plan", None, plan_content.plan),
-        Section("preview", "preview", quiet=True),
+        Section("preview", "preview", plan_content.preview, quiet=True),
         Section("release", "anonymize", lambda service, case: {"formats": FORMATS}),
         Section("evidence", "evidence", plan_content.evidence),
         Section("frontier", "frontier", plan_content.frontier),

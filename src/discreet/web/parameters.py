@@ -145,7 +145,7 @@ class FrontierParameters(Parameters):
     """What is swept over the policy: requirements and methods."""
 
     k: list[Annotated[int, Field(ge=1, le=10**9)]] | None = Field(None, description="sizes of classes")
-    l: list[Annotated[float, Field(ge=1, allow_inf_nan=False)]] | None = Field(  # noqa: E741
+    l: list[Annotated[int, Field(ge=1, le=10**9)]] | None = Field(  # noqa: E741
         None, description="distinct l-diversity of every sensitive attribute"
     )
     t: list[Share] | None = Field(None, description="t-closeness of every sensitive attribute")

@@ -54,6 +54,13 @@ def plan(service: Service, case: Case) -> Content:
     }
 
 
+def preview(service: Service, case: Case) -> Content:
+    """Whether a preview will come by itself: it follows the audit, whose end may have gone unnoticed."""
+    audit = service.latest(case, "audit")
+    coming = audit is not None and (audit.active or audit.state == "done")
+    return {"awaited": coming and service.latest(case, "preview") is None}
+
+
 def evidence(service: Service, case: Case) -> Content:
     """Who may attack, and which columns may be known."""
     done = service.latest(case, "anonymize", done=True)

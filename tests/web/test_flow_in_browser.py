@@ -1,0 +1,92 @@
+"""The whole way on the page in a real browser: say what must hold, see the loss, release, attack, take another point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from web_browser import watched
+from web_server import Program
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytest_plugins = ("web_server", "web_browser")
+pytestmark = pytest.mark.browser
+
+TABLE = "who,age,sex,illness\n" + "".join(
+    f"Person {i},{30 + i % 31},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i * 7 % 3]}\n" for i in range(400)
+)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_from_requirements_to_evidence(
+    chromium: Browser,
+    program: Callable[..., Program],
+    tmp_path: Path,
+    width: int,
+    scheme: str,
+) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text(TABLE, encoding="utf-8")
+    page, complaints = watched(chromium, program(), width, scheme)
+    page.set_input_files("#file", file)
+    page.wait_for_selector("#preview .foreseen")
+    before = page.inner_text("#preview .foreseen-attributes")
+
+    # A slider, by the keyboard: the preview follows, and the focus stays where it was.
+    page.locator("#keep-1").check()
+    page.wait_for_function(
+        "old => document.querySelector('#preview .foreseen-attributes') && "
+        "!document.querySelector('#preview .stale') && "
+        "document.querySelector('#preview .foreseen-attributes').innerText !== old",
+        arg=before,
+    )
+    page.locator("#weight-2").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.getElementById('weight-2-shown').textContent === '×1.25'")
+    page.wait_for_selector("#preview .stale")
+    page.wait_for_selector("#preview .stale", state="detached")
+    assert page.evaluate("document.activeElement.id") == "weight-2"
+
+    # A requirement by form.
+    page.click("#add-requirement")
+    page.select_option("#new-model", "l-diversity")
+    page.fill("#new-l", "2")
+    page.click("#new-requirement")
+    page.wait_for_selector("#plan .by.own")
+
+    # An explanation by mouse, by key, and away again.
+    tip = page.locator("#why-required-1 .tip")
+    page.locator("#why-required-1-open").hover()
+    tip.wait_for(state="visible")
+    page.mouse.move(2, 2)
+    tip.wait_for(state="hidden")
+    page.locator("#why-required-1-open").focus()
+    page.keyboard.press("Enter")
+    tip.wait_for(state="visible")
+    page.keyboard.press("Escape")
+    tip.wait_for(state="hidden")
+
+    page.click("#anonymize")
+    page.wait_for_selector("#release .words")
+    page.click("#try")
+    page.wait_for_selector("#evidence .words", timeout=180_000)
+    assert page.locator("#evidence .criteria li").count() == 3
+    assert page.locator("#evidence .whisker").count() > 3
+    page.wait_for_selector("#downloads a[href$='/download/evidence-report']")
+
+    for size in (2, 3, 5, 20, 50):
+        page.uncheck(f"#size-{size}")
+    page.click("#sweep-start")
+    page.wait_for_selector("#frontier svg", timeout=180_000)
+    page.locator("#frontier button[id^=use-]").first.click()
+    page.wait_for_selector("#release .notice.warn")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert complaints == []
+    page.context.close()
