@@ -144,3 +144,25 @@ def test_a_column_that_was_cut_is_told(original: Path) -> None:
     found = discreet.compare(original, cut, policy(), labels=[])
     assert "zip: shorter values were read as the beginnings of the original's" in found.notes
     assert found.losses.measure("leaf-loss", "zip").value == 1
+
+
+def test_the_terminal_tells_the_notes_of_attacks_and_of_learning(original: Path) -> None:
+    table = pa.csv.read_csv(original)
+    turned = table.take(list(range(table.num_rows))[::-1])
+    told = " ".join(str(discreet.compare(table, turned, policy(), labels=["ill"])).split())
+    assert "learning ill: it is not known which records became which" in told
+    found = discreet.attack(turned, policy(), original=table, attacks=["singling-out", "record-linkage"])
+    told = " ".join(str(found).split())
+    assert "singling-out, record-linkage: which record belongs to whom is not known" in told
+    assert "upper bound" in told
+
+
+def test_units_that_differ_are_told() -> None:
+    trips = {"driver": [1, 1, 2, 2, 3, 3], "car": list("aabbcc"), "place": list("xyxzxy")}
+    given = Policy.of(quasi_identifiers=["car"], sensitive=["place"], person="driver")
+    names = ["record-linkage", "homogeneity"]
+    both = discreet.attack(pa.table(trips), given, original=pa.table(trips), attacks=names)
+    assert "tried: persons; without it" in " ".join(str(both).split())
+    dropped = pa.table({name: trips[name] for name in ("car", "place")})
+    found = discreet.attack(dropped, given, original=pa.table(trips), attacks=names)
+    assert "tried: persons (homogeneity: records); without it" in " ".join(str(found).split())

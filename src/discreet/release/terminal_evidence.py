@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
@@ -55,7 +56,10 @@ def show_comparison(found: Comparison) -> RenderableType:
         "effort",
         f"{found.matched[:1].upper()}{found.matched[1:]}.",
     ]
-    return Group(*parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in found.notes)]))
+    learned = dict.fromkeys(f"learning {one.label}: {note}" for one in found.efficacy for note in one.notes)
+    return Group(
+        *parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in (*found.notes, *learned))])
+    )
 
 
 def comparison_as_text(found: Comparison, *, width: int = 110) -> str:
@@ -160,10 +164,26 @@ def show_attacks(found: Attacks) -> RenderableType:
     told = [
         f"The intruder ({scenario.name}: {scenario.preset.title}) {scenario.preset.says}.",
         f"Known: {', '.join(scenario.known)}.",
-        f"tried: {found.results[0].unit if found.results else 'records'}; without it: the same intruder's success without the release; beyond: (rate - without) / (1 - without)",
+        f"tried: {_units(found.results)}; without it: the same intruder's success without the release; beyond: "
+        f"(rate - without) / (1 - without)",
         f"{found.matched[:1].upper()}{found.matched[1:]}.",
     ]
-    return Group(*parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in found.notes)]))
+    by_note: dict[str, list[str]] = {}
+    for result in found.results:
+        for note in result.notes:
+            by_note.setdefault(note, []).append(result.attack)
+    own = [f"{', '.join(dict.fromkeys(attacks))}: {note}" for note, attacks in by_note.items()]
+    return Group(*parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in (*found.notes, *own))]))
+
+
+def _units(results: Sequence[AttackResult]) -> str:
+    """What was tried; which attacks count otherwise, if some do."""
+    units = list(dict.fromkeys(one.unit for one in results)) or ["records"]
+    others = [
+        f"{', '.join(dict.fromkeys(one.attack for one in results if one.unit == unit))}: {unit}"
+        for unit in units[1:]
+    ]
+    return units[0] + (f" ({'; '.join(others)})" if others else "")
 
 
 def attacks_as_text(found: Attacks, *, width: int = 110) -> str:
