@@ -199,7 +199,8 @@ role = "sensitive"
 
 def test_methods_side_by_side() -> None:
     found = {
-        one.method: one for one in compare_methods(read(EIGHT), POLICY, methods=["optimal", "mondrian", "local"])
+        one.method: one
+        for one in compare_methods(read(EIGHT), POLICY, methods=["optimal", "mondrian", "local"])
     }
     assert all(one.loss is not None and one.max_risk == 0.25 for one in found.values())
     assert found["mondrian"].loss is not None

@@ -62,7 +62,9 @@ def release(found: Release, drawings: Sequence[Picture]) -> dict[str, object]:
             "key_figures": [
                 {**one, **(_read_as(found.after, name) if name else {"direction": "lower"})}
                 for name, one in zip(
-                    (*reports.KEY_MEASURES, "", "", ""), reports.key_figures(found, before, after), strict=True
+                    (*reports.KEY_MEASURES, "", "", ""),
+                    reports.key_figures(found, before, after),
+                    strict=True,
                 )
             ],
             "pictures": [drawn(one, "release") for one in drawings],
