@@ -117,12 +117,13 @@ class Bar:
 
 
 class Point(TypedDict):
-    """What a method costs and what risk it leaves; ``best`` if no other beats it."""
+    """What something costs and what risk it leaves; ``best`` if nothing beats it. Without a name it stays a mark."""
 
-    method: str
+    name: str
     loss: float
     risk: float
     best: bool
+    shape: Literal["circle", "square", "diamond"]
 
 
 def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
@@ -333,19 +334,25 @@ def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     return _svg(alt.layer(*layers).properties(width=WIDTH - 20, height=42 * len(items)))
 
 
-def pareto(points: Sequence[Point]) -> str:
-    """Risk against loss as a picture of its own; methods that no other beats are filled and joined by a line."""
+def risk_against_loss(points: Sequence[Point], *, subtitle: Sequence[str], nothing: str) -> str:
+    """Risk against loss: what nothing else beats is filled and joined by a line. ``nothing`` is said without points."""
     import altair as alt
 
     width, height = 520, 320
     right, top = (beyond([point[side] for point in points]) for side in ("loss", "risk"))
     places = [(width * one["loss"] / right, height * (1 - one["risk"] / top)) for one in points]
-    labels = beside(places, [one["method"] for one in points], width=width, height=height, size=FONT)
+    labels = beside(places, [one["name"] for one in points], width=width, height=height, size=FONT)
     data = [
-        {**one, "fill": colour("accent" if one["best"] else "paper"), "x": label.x, "y": label.y}
+        {
+            **one,
+            "fill": colour("accent" if one["best"] else "paper"),
+            "size": 110 if one["shape"] == "circle" else 190,
+            "x": label.x,
+            "y": label.y,
+        }
         for one, label in zip(points, labels, strict=True)
     ]
-    frontier = sorted((one for one in points if one["best"]), key=lambda one: (one["loss"], -one["risk"]))
+    front = sorted((one for one in points if one["best"]), key=lambda one: (one["loss"], -one["risk"]))
     axis = alt.Axis(format=".2~%", tickCount=5)
     x = alt.X("loss:Q", title="loss", axis=axis, scale=alt.Scale(domain=[0, right], nice=False))
     y = alt.Y("risk:Q", title="mean prosecutor risk", axis=axis, scale=alt.Scale(domain=[0, top], nice=False))
@@ -353,31 +360,36 @@ def pareto(points: Sequence[Point]) -> str:
     text_x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
     text_y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
     marks = alt.layer(
-        alt.Chart(data_of(frontier)).mark_line(color=colour("accent"), strokeWidth=2).encode(x=x, y=y),
+        alt.Chart(data_of(front)).mark_line(color=colour("accent"), strokeWidth=2).encode(x=x, y=y),
         alt.Chart(data_of(data))
-        .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, size=110, opacity=1)
-        .encode(x=x, y=y, fill=alt.Fill("fill:N", scale=None, legend=None)),
+        .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            fill=alt.Fill("fill:N", scale=None, legend=None),
+            shape=alt.Shape("shape:N", scale=None, legend=None),
+            size=alt.Size("size:Q", scale=None, legend=None),
+        ),
     )
-    words = data or [{"method": "no method meets the requirements", "x": 160, "y": height / 2}]
-    names = (
-        alt.Chart(data_of(words))
+    told = [one for one in data if one["name"]] or [
+        {"name": "" if data else nothing, "x": 160, "y": height / 2}
+    ]
+    words = (
+        alt.Chart(data_of(told))
         .mark_text(align="left", baseline="middle", fontSize=FONT, color=colour("ink"))
-        .encode(x=text_x, y=text_y, text="method:N")
+        .encode(x=text_x, y=text_y, text="name:N")
     )
     title = alt.Title(
         "Risk against loss",
-        subtitle="Filled and joined: no other method is better in both.",
+        subtitle=list(subtitle),
         anchor="start",
         color=colour("ink"),
         subtitleColor=colour("muted"),
         fontSize=FONT + 2,
         subtitleFontSize=FONT - 1,
     )
-    chart = alt.layer(marks, names).resolve_scale(x="independent", y="independent")
-    return standalone(
-        converted(chart.properties(width=width, height=height, title=title), slack=8),
-        title="Risk against loss by method",
-    )
+    chart = alt.layer(marks, words).resolve_scale(x="independent", y="independent")
+    return converted(chart.properties(width=width, height=height, title=title), slack=8)
 
 
 def beyond(values: Sequence[float]) -> float:

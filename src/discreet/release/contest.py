@@ -96,12 +96,15 @@ def _beats(one: Contender, other: Contender) -> bool:
 
 def chart_of(contenders: Sequence[Contender]) -> str:
     """Risk against loss as an SVG picture; methods that no other beats are joined by a line."""
-    from discreet.release.charts import pareto
+    from discreet.release.charts import risk_against_loss, standalone
 
-    return pareto(
+    drawn = risk_against_loss(
         [
-            {"method": one.method, "loss": one.loss, "risk": one.mean_risk, "best": one.best}
+            {"name": one.method, "loss": one.loss, "risk": one.mean_risk, "best": one.best, "shape": "circle"}
             for one in contenders
             if one.loss is not None and one.mean_risk is not None
-        ]
+        ],
+        subtitle=["Filled and joined: no other method is better in both."],
+        nothing="no method meets the requirements",
     )
+    return standalone(drawn, title="Risk against loss by method")
