@@ -108,6 +108,23 @@ def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
     page.context.close()
 
 
+def test_a_slow_press_meets_its_button(
+    chromium: Browser, home: Program, judged: str, frozen: list[int]
+) -> None:
+    page, complaints = entered(chromium, home, judged)
+    page.click("#anonymize")
+    page.wait_for_selector(WORKING)
+    page.locator("#cancel-anonymize").scroll_into_view_if_needed()
+    page.locator("#cancel-anonymize").hover()
+    page.mouse.down()
+    page.wait_for_timeout(1500)
+    page.mouse.up()
+    page.wait_for_selector(WORKING, state="detached")
+    assert "Cancelled" in page.inner_text("#release")
+    assert complaints == []
+    page.context.close()
+
+
 def test_a_killed_worker_is_told_and_the_page_goes_on(
     chromium: Browser, home: Program, judged: str, frozen: list[int]
 ) -> None:

@@ -139,6 +139,33 @@
   );
   window.addEventListener("resize", () => document.querySelectorAll("details.why[open]").forEach(place));
 
+  // ── presses ────────────────────────────────────────────────────────────────────────────────────
+
+  // While its job is under way a section is drawn anew again and again; not under a finger, though: the press would
+  // miss its button.
+  let pressed = null;
+  let held = null;
+  document.addEventListener("pointerdown", (event) => {
+    pressed = event.target.closest("section.part");
+  });
+  function released() {
+    const section = held;
+    pressed = held = null;
+    if (!section) return;
+    // The click comes after the release: it goes first.
+    setTimeout(() => {
+      if (!section.isConnected) return;
+      htmx.ajax("get", section.getAttribute("hx-get"), { source: section, target: section, swap: "outerHTML" });
+    }, 200);
+  }
+  document.addEventListener("pointerup", released);
+  document.addEventListener("pointercancel", released);
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!pressed || event.detail.target !== pressed || event.detail.requestConfig.verb !== "get") return;
+    event.detail.shouldSwap = false;
+    held = pressed;
+  });
+
   // ── failures ───────────────────────────────────────────────────────────────────────────────────
 
   // A request that failed says so at the top; what was shown stays.
