@@ -613,6 +613,7 @@ def test_plain_text_is_read_by_spark_itself(engine: SparkEngine, tmp_path: Path)
 
 @ONLY_SPARK
 def test_a_session_passed_in_is_left_running(engine: SparkEngine) -> None:
+    engine._parent.conf.set("spark.sql.timestampType", "TIMESTAMP_LTZ")
     guest = SparkEngine(session=engine._parent)
     table = read(pa.table({"a": ["x", "y"]}), engine=guest)
     assert guest.count(table, quasi_identifiers=["a"]).total == 2

@@ -16,7 +16,7 @@ from discreet.web.cases import Case
 from discreet.web.jobs import Job, State
 from discreet.web.policies import LARGEST_POLICY, columns_of, policy_from, policy_text, problems, set_role
 from discreet.web.refusals import Refusal
-from discreet.web.service import ExampleName, Kind, Service
+from discreet.web.service import MEDIA_TYPES, ExampleName, Kind, Service
 
 
 class ErrorInfo(BaseModel):
@@ -324,7 +324,10 @@ def _download_routes(routes: APIRouter, service: Service) -> None:
         responses={
             **errors(404, 409, 422),
             200: {
-                "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+                "content": {
+                    kind.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}}
+                    for kind in ("application/octet-stream", *MEDIA_TYPES.values())
+                }
             },
         },
     )

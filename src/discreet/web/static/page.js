@@ -63,6 +63,8 @@
     }
 
     input.addEventListener("change", () => input.files.length && send(input.files[0]));
+    // Whoever is quicker than this script has chosen already.
+    if (input.files.length) send(input.files[0]);
     for (const kind of ["dragenter", "dragover"]) {
       document.addEventListener(kind, (event) => {
         event.preventDefault();
