@@ -19,7 +19,7 @@ import pyarrow as pa
 import discreet
 from discreet.policy.plan import Plan
 from discreet.release.attack import attack
-from discreet.release.comparison import compare
+from discreet.release.compare import compare
 from linkage import seconds_to_link
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"

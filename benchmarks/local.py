@@ -19,13 +19,13 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.search.anytime import search_anytime
-from discreet.search.clustering import k_member
-from discreet.search.local import local_recoding
+from discreet.search.clusters.k_member import k_member
+from discreet.search.lattice.anytime import search_anytime
+from discreet.search.local.search import local_recoding
 from discreet.search.methods import leaf_share_loss
-from discreet.search.mondrian import mondrian
+from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem, make_problem
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
-from discreet.search.microaggregation import microaggregate
+from discreet.search.clusters.microaggregation import microaggregate
 
 
 def mixture(records: int, attributes: int = 8, *, seed: int = 1) -> EquivalenceClasses:

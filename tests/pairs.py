@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet.classes.pair import Pair
 from discreet.engine.read import read
-from discreet.release.pairs import pair_of_recoding
-from discreet.table.hierarchy import Hierarchy
+from discreet.release.pairing import pair_of_recoding
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 
 ADULT = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.measure import Measure
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 Columns = Mapping[str, Sequence[object]]
 

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from discreet.release.audit import Audit as Audit
     from discreet.release.audit import audit as audit
     from discreet.release.check import check as check
-    from discreet.release.comparison import Comparison as Comparison
-    from discreet.release.comparison import compare as compare
+    from discreet.release.compare import Comparison as Comparison
+    from discreet.release.compare import compare as compare
     from discreet.release.frontier import frontier as frontier
     from discreet.release.recommend import recommend as recommend
     from discreet.release.release import Release as Release
-    from discreet.release.report import report as report
+    from discreet.reports.audit.html import report as report
     from discreet.table import Table as Table
 
 # Imported when first asked for, so that `discreet --help` and `import discreet` answer at once.
@@ -45,7 +45,7 @@ _PUBLIC = {
     "Attacks": "discreet.release.attack:Attacks",
     "Audit": "discreet.release.audit:Audit",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
-    "Comparison": "discreet.release.comparison:Comparison",
+    "Comparison": "discreet.release.compare:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
     "DiscreetError": "discreet.errors:DiscreetError",
     "KAnonymity": "discreet.privacy:KAnonymity",
@@ -59,12 +59,12 @@ _PUBLIC = {
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
     "check": "discreet.release.check:check",
-    "compare": "discreet.release.comparison:compare",
+    "compare": "discreet.release.compare:compare",
     "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",
     "read": "discreet.engine.read:read",
     "recommend": "discreet.release.recommend:recommend",
-    "report": "discreet.release.report:report",
+    "report": "discreet.reports.audit.html:report",
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",
 }

@@ -25,9 +25,9 @@ from discreet.privacy import MODELS
 from discreet.release.audit import Audit
 from discreet.release.profile import _ProfileFile, profile_names
 from discreet.release.rules import RULES
-from discreet.release.schema import AUDIT_SCHEMA
+from discreet.reports.schema import AUDIT_SCHEMA
 from discreet.table import DATA_TYPES
-from discreet.table.builders import BUILDERS, parameter_names
+from discreet.table.hierarchies.registry import BUILDERS, parameter_names
 from discreet.table.roles import ROLES
 from discreet.utility import (
     crossing,

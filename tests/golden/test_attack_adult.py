@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from discreet.attacks.areas import areas_of_interest
-from discreet.attacks.background import background_knowledge
-from discreet.attacks.disclosure import homogeneity, skewness
-from discreet.attacks.downcoding import downcoding
-from discreet.attacks.minimality import minimality
-from discreet.attacks.proximity import similarity
+from discreet.attacks.disclosure.areas import areas_of_interest
+from discreet.attacks.disclosure.background import background_knowledge
+from discreet.attacks.disclosure.homogeneity import homogeneity, skewness
+from discreet.attacks.disclosure.proximity import similarity
+from discreet.attacks.minimality.downcoding import downcoding
+from discreet.attacks.minimality.minimality import minimality
 from discreet.classes.pair import Pair
 from discreet.privacy import KAnonymity, LDiversity
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from pairs import adult_pair
 
 pytestmark = pytest.mark.data

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.utility import crossing, information, precision, structure, tradeoff
 from discreet.utility.distributions import joint_kl_divergence
 from discreet.utility.losses import measure_all

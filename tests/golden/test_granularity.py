@@ -10,10 +10,10 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
 from discreet.privacy import KAnonymity
-from discreet.search.local import local_recoding
-from discreet.search.mondrian import Mode, mondrian
+from discreet.search.local.search import local_recoding
+from discreet.search.mondrian.search import Mode, mondrian
 from discreet.search.problem import make_problem
-from discreet.table.hierarchy import Hierarchy, Ladder
+from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
 from discreet.transform.recoding import Recoding
 
 QUASI_IDENTIFIERS = [

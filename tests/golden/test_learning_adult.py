@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from discreet.attacks.inference import attribute_inference
+from discreet.attacks.disclosure.inference import attribute_inference
 from discreet.classes.pair import Pair
 from discreet.utility.efficacy import efficacy
 from pairs import adult_pair

@@ -8,10 +8,10 @@ import pytest
 
 from discreet.engine.read import read
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.search.anytime import search_anytime
-from discreet.search.lattice import search
+from discreet.search.lattice.anytime import search_anytime
+from discreet.search.lattice.search import search
 from discreet.search.problem import Problem, make_problem
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 pytestmark = pytest.mark.data
 

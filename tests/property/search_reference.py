@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
-from discreet.table.hierarchy import Hierarchy, Ladder
+from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
 
 ROOT = "*"
 Row = dict[str, object]

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attacks.background import Which, background_knowledge
-from discreet.attacks.disclosure import homogeneity, skewness
-from discreet.attacks.minimality import minimality
-from discreet.attacks.proximity import proximity, similarity
+from discreet.attacks.disclosure.background import Which, background_knowledge
+from discreet.attacks.disclosure.homogeneity import homogeneity, skewness
+from discreet.attacks.disclosure.proximity import proximity, similarity
+from discreet.attacks.minimality.minimality import minimality
 from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.privacy import AlphaKAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 BRANCHES = {"u": "x", "v": "x", "w": "y", "z": "y"}
 KINDS = Hierarchy.of("dx", [[value, branch, "*"] for value, branch in BRANCHES.items()])

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import LDiversity
-from discreet.search.clustering import k_member
-from discreet.search.microaggregation import microaggregate
-from discreet.table.hierarchy import Hierarchy
+from discreet.search.clusters.k_member import k_member
+from discreet.search.clusters.microaggregation import microaggregate
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 
 Row = tuple[int | None, str, int, int, str]

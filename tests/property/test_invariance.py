@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet.policy import Policy
 from discreet.release.audit import Audit
-from discreet.release.schema import AUDIT_SCHEMA
+from discreet.reports.schema import AUDIT_SCHEMA
 
 EXAMPLES = settings(max_examples=15)
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {

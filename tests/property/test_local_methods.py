@@ -25,11 +25,11 @@ from discreet.privacy import (
     TCloseness,
     XYPrivacy,
 )
-from discreet.search.local import local_recoding
-from discreet.search.mondrian import mondrian
+from discreet.search.local.search import local_recoding
+from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import make_problem
 from discreet.table.domain import Domain
-from discreet.table.hierarchy import Hierarchy, Ladder
+from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
 from discreet.transform.recoding import Recoding
 
 AGES = [[str(age), f"[{age // 10 * 10}, {age // 10 * 10 + 9}]", "*"] for age in range(20, 60)]

@@ -14,14 +14,14 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.measure import Measure
 from discreet.privacy import KAnonymity
-from discreet.release.pairs import pair_of_recoding
+from discreet.release.pairing import pair_of_recoding
 from discreet.search.problem import Scratch, make_problem
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 from discreet.utility.catalogue import MEASURES
 from discreet.utility.losses import Losses, measure_all
+from discreet.utility.objectives.registry import build_objective
 from discreet.utility.precision import interval_loss
-from discreet.utility.registry import build_objective
 from discreet.utility.structure import normalised_average_class_size
 from small_pairs import linked, value
 

@@ -30,12 +30,12 @@ from discreet.privacy import (
     WorstGroupProtection,
     XYPrivacy,
 )
-from discreet.search.anytime import search_anytime
-from discreet.search.lattice import search, walk
-from discreet.search.parts import bound_by_parts, growing_bounds
+from discreet.search.lattice.anytime import search_anytime
+from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
+from discreet.search.lattice.run import Found
+from discreet.search.lattice.search import search, walk
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
-from discreet.search.run import Found
-from discreet.utility.registry import OBJECTIVES, build_objective
+from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 
 TREE = {"acne": ("skin", "any"), "flu": ("lung", "any"), "gastritis": ("stomach", "any")}
 CATEGORY = {"acne": "mild", "flu": "mild", "gastritis": "bad", "∅": "unknown"}

@@ -18,11 +18,11 @@ from discreet.policy.plan import METHODS, Plan
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.release.anonymize import anonymize
 from discreet.release.contest import compare_methods
-from discreet.release.goals import goals, self_consistent
 from discreet.release.profile import load_profile
 from discreet.release.recommend import recommend
 from discreet.release.release import Release
-from discreet.table.builders import Intervals
+from discreet.release.requirements import goals, self_consistent
+from discreet.table.hierarchies.registry import Intervals
 from discreet.transform.recoding import Recoding
 
 EIGHT = pa.table(

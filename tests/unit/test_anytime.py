@@ -13,12 +13,12 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
 from discreet.privacy import KAnonymity, TCloseness
-from discreet.search.anytime import search_anytime
-from discreet.search.lattice import LARGEST_LATTICE, search, walk
-from discreet.search.parts import bound_by_parts, growing_bounds
+from discreet.search.lattice.anytime import search_anytime
+from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
+from discreet.search.lattice.search import LARGEST_LATTICE, search, walk
 from discreet.search.problem import Problem, make_problem
-from discreet.table.hierarchy import Hierarchy
-from discreet.utility.registry import OBJECTIVES, build_objective
+from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 
 
 def random_problem(

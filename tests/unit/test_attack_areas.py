@@ -9,13 +9,13 @@ import pytest
 
 import discreet
 from cars import trips
-from discreet.attacks.areas import areas_of_interest
+from discreet.attacks.disclosure.areas import areas_of_interest
 from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.policy.plan import Method
 from discreet.privacy import KAnonymity
-from discreet.release.pairs import pair_of_recoding
+from discreet.release.pairing import pair_of_recoding
 from discreet.transform.recoding import Recoding
 
 AREAS = {1: ["(1,0)", "(2,0)", "x"], 2: ["(1,0)", "(2,0)", "y", "z", "w"], 3: ["u", "v"]}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attacks.background import background_knowledge
-from discreet.attacks.disclosure import homogeneity, skewness
-from discreet.attacks.proximity import proximity, similarity
+from discreet.attacks.disclosure.background import background_knowledge
+from discreet.attacks.disclosure.homogeneity import homogeneity, skewness
+from discreet.attacks.disclosure.proximity import proximity, similarity
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import EmptyTable, InvalidParameter, UnknownColumn, UnsuitableColumn
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 STOMACH = Hierarchy.of(
     "dx",

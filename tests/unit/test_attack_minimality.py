@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attacks.downcoding import downcoding
-from discreet.attacks.minimality import minimality
-from discreet.attacks.tracing import finer, recoding_of, traced
+from discreet.attacks.minimality.downcoding import downcoding
+from discreet.attacks.minimality.minimality import minimality
+from discreet.attacks.minimality.tracing import finer, recoding_of, traced
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter
 from discreet.privacy import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 HIV = ["HIV", "HIV", "none", "none", "none", "none", "none"]
 AT_MOST_HALF = AlphaKAnonymity(alpha=0.5, k=1, sensitive="dx", values=("HIV",))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table import Domain
-from discreet.table.builders import (
+from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.table.hierarchies.registry import (
     BUILDERS,
     Builder,
     Dates,
@@ -26,7 +27,6 @@ from discreet.table.builders import (
     Zip,
     make_builder,
 )
-from discreet.table.hierarchy import Hierarchy
 
 
 def domain(*values: object, name: str = "x") -> Domain:

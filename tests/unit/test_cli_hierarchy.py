@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 Run = Any
 

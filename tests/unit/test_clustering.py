@@ -11,8 +11,8 @@ from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
 from discreet.errors import EmptyTable, InvalidParameter, UnknownColumn
 from discreet.privacy import BetaLikeness, KAnonymity, LDiversity, TCloseness
-from discreet.search.clustering import k_member
-from discreet.table.hierarchy import Hierarchy
+from discreet.search.clusters.k_member import k_member
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 
 

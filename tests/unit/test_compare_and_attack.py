@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 import discreet
+from discreet.attacks.catalogue import ATTACKS
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.example import town, visits
 from discreet.policy import Policy
 from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
-from discreet.release.attack_kinds import ATTACKS
 from discreet.release.legal import CRITERIA
 
 QI = ["age", "sex", "postcode"]
@@ -315,7 +315,7 @@ def test_labels_must_be_sensitive(people: discreet.Table, release: discreet.Rele
 
 
 def test_the_terminal_knows_its_measures(compared: discreet.Comparison) -> None:
-    from discreet.release.terminal_evidence import MAIN_LOSSES
+    from discreet.reports.evidence.terminal import MAIN_LOSSES
 
     assert [name for name in MAIN_LOSSES if compared.losses.measure(name) is None] == []
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from discreet.attacks.catalogue import ATTACKS as KINDS
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
@@ -20,15 +21,15 @@ from discreet.measure import Measure
 from discreet.policy import Policy
 from discreet.policy.kpi import Kpi
 from discreet.privacy import KAnonymity, LDiversity
-from discreet.release import evidence_pictures, evidence_tables
 from discreet.release.attack import Attacks, attack
-from discreet.release.attack_kinds import ATTACKS as KINDS
 from discreet.release.before_after import before_and_after
-from discreet.release.comparison import Comparison, compare
-from discreet.release.evidence_charts import Reach, loss_against_exposure, whisker
-from discreet.release.evidence_report import LEFT_OUT, evidence_report, judgement, render_evidence
+from discreet.release.compare import Comparison, compare
 from discreet.release.legal import Untested, summarise
-from discreet.release.words import title_of
+from discreet.reports.evidence import pictures as evidence_pictures
+from discreet.reports.evidence import tables as evidence_tables
+from discreet.reports.evidence.charts import Reach, loss_against_exposure, whisker
+from discreet.reports.evidence.html import LEFT_OUT, evidence_report, judgement, render_evidence
+from discreet.reports.words import title_of
 from discreet.utility.efficacy import efficacy
 
 VOID = {"meta", "link", "br", "line", "circle"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.release.formulas import neutralise
+from discreet.release.spreadsheet import neutralise
 
 
 @pytest.mark.parametrize(

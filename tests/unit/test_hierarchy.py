@@ -11,8 +11,8 @@ import pytest
 
 from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
 from discreet.table import Domain
-from discreet.table.hierarchy import Hierarchy, missing_values
-from discreet.table.preview import preview
+from discreet.table.hierarchies.hierarchy import Hierarchy, missing_values
+from discreet.table.hierarchies.preview import preview
 
 ZIPS = [["1010", "101*", "*"], ["1011", "101*", "*"], ["2020", "202*", "*"]]
 

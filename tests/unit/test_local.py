@@ -10,13 +10,13 @@ import pytest
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.search import local
-from discreet.search.local import local_recoding
+from discreet.search.local import search as local
+from discreet.search.local.search import local_recoding
 from discreet.search.methods import leaf_share_loss
 from discreet.search.problem import Problem, make_problem
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
-from discreet.utility.registry import OBJECTIVES, build_objective
+from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 
 ZIPS = [["1010", "101*", "*"], ["1011", "101*", "*"], ["2020", "202*", "*"], ["2021", "202*", "*"]]
 SEXES = [["f", "*"], ["m", "*"]]

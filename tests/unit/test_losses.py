@@ -13,7 +13,7 @@ from scipy.spatial.distance import jensenshannon
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnknownColumn
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.utility import (
     crossing,
     dependence,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.table.domain import Domain
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS, Meaning
 
 AGES = Domain("age", pa.array([28, 37, 38, 39, 50, 53]))

@@ -15,9 +15,9 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import LDiversity
-from discreet.search.cluster_groups import blocks
-from discreet.search.microaggregation import Microaggregation, microaggregate, sse_sst, univariate
-from discreet.table.hierarchy import Hierarchy
+from discreet.search.clusters.groups import blocks
+from discreet.search.clusters.microaggregation import Microaggregation, microaggregate, sse_sst, univariate
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 TWO_CORNERS = {"x": [0, 0, 1, 10, 10, 11], "y": [0, 1, 0, 10, 11, 10]}
 

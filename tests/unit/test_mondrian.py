@@ -8,8 +8,8 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
-from discreet.search.mondrian import mondrian
-from discreet.table.hierarchy import Hierarchy
+from discreet.search.mondrian.search import mondrian
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 
 ZIPS = [["1010", "101*", "*"], ["1011", "101*", "*"], ["2020", "202*", "*"], ["2021", "202*", "*"]]

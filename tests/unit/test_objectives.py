@@ -10,13 +10,13 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.privacy import ConfidenceBounding, KAnonymity, MultiAttributeLDiversity, PrivacyModel
-from discreet.search.lattice import search
+from discreet.search.lattice.search import search
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
-from discreet.table.hierarchy import Hierarchy
-from discreet.utility.aggregates import CellObjective
-from discreet.utility.cells import leaf_loss
-from discreet.utility.groups import AverageClassSize, average_class_size, discernibility
-from discreet.utility.registry import OBJECTIVES, build_objective
+from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.utility.objectives.aggregates import CellObjective
+from discreet.utility.objectives.cells import leaf_loss
+from discreet.utility.objectives.class_sizes import AverageClassSize, average_class_size, discernibility
+from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 
 A = [["1", "low", "*"], ["2", "low", "*"], ["3", "3", "*"]]
 B = [["f", "*"], ["m", "*"]]

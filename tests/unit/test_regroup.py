@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidHierarchy, InvalidParameter
 from discreet.table import Domain
-from discreet.table.builders import Flat, Sets
-from discreet.table.hierarchy import Hierarchy
-from discreet.table.regroup import as_sets, dissolved, groups, moved, renamed, taken_out, without_level
+from discreet.table.hierarchies.edit import (
+    as_sets,
+    dissolved,
+    groups,
+    moved,
+    renamed,
+    taken_out,
+    without_level,
+)
+from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.table.hierarchies.registry import Flat, Sets
 
 JOBS = Hierarchy.of(
     "job",

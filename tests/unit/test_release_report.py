@@ -19,15 +19,17 @@ from discreet.engine.read import read
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity
-from discreet.release import charts, release_evidence, release_pictures
 from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
 from discreet.release.contest import Contender, chart_of
-from discreet.release.labels import beside
 from discreet.release.release import Release
-from discreet.release.release_report import release_report, render_release
-from discreet.release.words import Figures
-from discreet.table.builders import Intervals
+from discreet.reports import charts
+from discreet.reports.labels import beside
+from discreet.reports.release import pictures as release_pictures
+from discreet.reports.release import tables as release_evidence
+from discreet.reports.release.html import release_report, render_release
+from discreet.reports.words import Figures
+from discreet.table.hierarchies.registry import Intervals
 
 VOID = {"meta", "link", "br"}
 EDITIONS = ("internal", "public")

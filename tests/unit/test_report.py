@@ -18,11 +18,11 @@ from discreet.errors import UnreadableInput
 from discreet.example import town, visits
 from discreet.policy import ColumnPolicy, Policy, Rating
 from discreet.privacy import AlphaKAnonymity, DeltaDisclosure, KAnonymity
-from discreet.release import charts
 from discreet.release.audit import Audit, audit
-from discreet.release.pictures import pictures, required_size, size_bins
-from discreet.release.report import notebook, render, report
-from discreet.release.words import MEASURES, Figures
+from discreet.reports import charts
+from discreet.reports.audit.html import notebook, render, report
+from discreet.reports.audit.pictures import pictures, required_size, size_bins
+from discreet.reports.words import MEASURES, Figures
 
 VOID = {"meta", "link", "br"}
 CSS = (Path(charts.__file__).parent / "templates" / "report.css.jinja").read_text(encoding="utf-8")
@@ -257,7 +257,7 @@ def test_writing_into_no_folder_leaves_nothing(residents: Audit, tmp_path: Path)
 
 def test_drawing_is_imported_only_when_something_is_drawn() -> None:
     code = (
-        "import sys, discreet.release.report, discreet.release.audit;"
+        "import sys, discreet.reports.audit.html, discreet.release.audit;"
         "print(sorted({'altair', 'vl_convert', 'jinja2'} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

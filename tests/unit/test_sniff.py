@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.engine.sniff import TextFormat, read_rows, sniff, verify_shape
+from discreet.engine.sniff.format import TextFormat, read_rows, sniff, verify_shape
 from discreet.errors import DiscreetError, EmptyTable, InvalidParameter, UnreadableInput
 
 

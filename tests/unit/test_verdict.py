@@ -17,9 +17,9 @@ from discreet.policy import Policy
 from discreet.privacy import DeltaDisclosure, KAnonymity, LDiversity, TCloseness
 from discreet.release.profile import Extended, Limit, Profile, load_profile
 from discreet.release.rules import RuleResult
-from discreet.release.schema import AUDIT_SCHEMA
-from discreet.release.terminal import as_text, criterion_line
 from discreet.release.verdict import decide
+from discreet.reports.audit.terminal import as_text, criterion_line
+from discreet.reports.schema import AUDIT_SCHEMA
 
 OPEN_DATA = load_profile("open-data")
 CLASSES = EquivalenceClasses.from_columns({"zip": [1] * 20}, sensitive={"dx": list("abcde") * 4})

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from discreet.errors import UnreadableInput
-from discreet.web.worker import Progress, Task
+from discreet.web.jobs.worker import Progress, Task
 
 
 def counts(task: Task, progress: Progress) -> None:

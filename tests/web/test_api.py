@@ -20,7 +20,7 @@ from web_server import wait_for
 from discreet.engine.read import read
 from discreet.policy import load, loads
 from discreet.release.check import check
-from discreet.release.schema import AUDIT_SCHEMA
+from discreet.reports.schema import AUDIT_SCHEMA
 from discreet.web.service import Service
 
 pytest_plugins = ("web_server",)

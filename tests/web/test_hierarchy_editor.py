@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 from web_server import wait_for
 
 from discreet.policy import load
-from discreet.table.builders import BUILDERS, parameter_names
-from discreet.web.builder_forms import BY_HAND, FIELDS
+from discreet.table.hierarchies.registry import BUILDERS, parameter_names
 from discreet.web.hierarchies import tree
+from discreet.web.pages.builder_forms import BY_HAND, FIELDS
 from discreet.web.service import Service
 
 pytest_plugins = ("web_server",)
@@ -311,7 +311,7 @@ def test_another_reading_of_the_file_counts_anew(client: TestClient, service: Se
 def test_a_large_tree_is_abbreviated() -> None:
     import numpy as np
 
-    from discreet.table.hierarchy import Hierarchy
+    from discreet.table.hierarchies.hierarchy import Hierarchy
 
     rows = [[f"{i:05}", f"{i // 10:04}*", f"{i // 100:03}**", "*"] for i in range(20_000)]
     found = tree(Hierarchy.of("code", rows), np.ones(20_000, dtype=np.int64))

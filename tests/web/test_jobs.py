@@ -11,9 +11,9 @@ pytest.importorskip("fastapi")
 
 from web_server import wait_for
 
-from discreet.web.jobs import Job, Jobs, task_folders
-from discreet.web.parameters import Parameters
-from discreet.web.worker import Task
+from discreet.web.api.parameters import Parameters
+from discreet.web.jobs.jobs import Job, Jobs, task_folders
+from discreet.web.jobs.worker import Task
 
 
 @pytest.fixture

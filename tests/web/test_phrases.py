@@ -12,21 +12,21 @@ import pytest
 pytest.importorskip("fastapi")
 
 import discreet
+from discreet.attacks.catalogue import ATTACKS, WHY_NOT
 from discreet.attacks.scenario import SCENARIOS
 from discreet.policy.plan import METHODS
 from discreet.privacy.registry import MODELS, build_model
 from discreet.release import legal
-from discreet.release.attack_kinds import ATTACKS, WHY_NOT
 from discreet.release.profile import load_profile, profile_names
-from discreet.release.report import KEY_MEASURES
 from discreet.release.verdict import WORDS
-from discreet.release.words import MEASURES, RISKS, title_of
+from discreet.reports.audit.html import KEY_MEASURES
+from discreet.reports.words import MEASURES, RISKS, title_of
 from discreet.table.identifiers.content import _PATTERNS
 from discreet.table.identifiers.kinds import KINDS
 from discreet.table.identifiers.numbers import CHECKS
 from discreet.utility.catalogue import MEASURES as LOSSES
-from discreet.web.language import translate
-from discreet.web.translation import AMOUNTS, PLACE, Phrasebook, pairs, phrasebook, translate_drawing
+from discreet.web.pages.language import translate
+from discreet.web.pages.translation import AMOUNTS, PLACE, Phrasebook, pairs, phrasebook, translate_drawing
 
 LINES = [(text, said) for table, text, said in pairs("de") if table != AMOUNTS]
 SOURCE = Path(discreet.__file__).parent

@@ -21,10 +21,11 @@ from discreet.policy.suggest import suggestion
 from discreet.release.anonymize import anonymize
 from discreet.release.attack import attack
 from discreet.release.audit import audit as run_audit
-from discreet.release.comparison import compare
+from discreet.release.compare import compare
 from discreet.release.recommend import recommend
-from discreet.web import proof_views, views
-from discreet.web.language import translate
+from discreet.web.pages import evidence as proof_views
+from discreet.web.pages import views
+from discreet.web.pages.language import translate
 
 
 def german(text: str, names: tuple[str, ...]) -> str | None:

@@ -17,13 +17,14 @@ from starlette.testclient import TestClient
 from web_server import wait_for
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes import store as counted
 from discreet.engine.read import read
 from discreet.policy import load
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.privacy.registry import MODELS
-from discreet.release.make import count_classes
+from discreet.release.build import count_classes
 from discreet.table import Table
-from discreet.web import counted, stored
+from discreet.web.jobs import stored
 from discreet.web.requirements import entry_of, fields_of
 from discreet.web.service import Service
 

@@ -17,10 +17,10 @@ from discreet.policy.plan import Plan
 from discreet.release.anonymize import anonymize
 from discreet.release.attack import attack
 from discreet.release.audit import Audit, audit
-from discreet.release.comparison import compare
-from discreet.release.evidence_report import evidence_report, notebook_attacks
-from discreet.release.release_report import release_report
-from discreet.release.report import notebook, report
+from discreet.release.compare import compare
+from discreet.reports.audit.html import notebook, report
+from discreet.reports.evidence.html import evidence_report, notebook_attacks
+from discreet.reports.release.html import release_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext

@@ -14,12 +14,12 @@ pytest.importorskip("fastapi")
 from discreet.policy.plan import METHODS
 from discreet.table import DATA_TYPES
 from discreet.table.roles import ROLES
-from discreet.utility.registry import OBJECTIVES
-from discreet.web.builder_forms import CHOICES, FIELDS
+from discreet.utility.objectives.registry import OBJECTIVES
+from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Origin
-from discreet.web.language import LANGUAGES, text
-from discreet.web.parameters import FORMATS
-from discreet.web.plan_content import DELIMITERS
+from discreet.web.pages.builder_forms import CHOICES, FIELDS
+from discreet.web.pages.language import LANGUAGES, text
+from discreet.web.pages.plan_content import DELIMITERS
 from discreet.web.requirements import fields_of, models
 from discreet.web.service import DOWNLOADS
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.classes.equivalence import EquivalenceClasses, Unit
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS, Meaning
 from discreet.table.values import SUPPRESSED
 

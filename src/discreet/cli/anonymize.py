@@ -309,7 +309,7 @@ def _tell(release: Release, *, as_json: bool, quiet: bool, files: list[Path | No
     if as_json:
         click.echo(json.dumps(release.to_dict(), ensure_ascii=False, indent=2))
     elif not quiet:
-        from discreet.release.terminal_release import show_release
+        from discreet.reports.release.terminal import show_release
 
         console = Console(highlight=False)
         console.print(show_release(release))
@@ -329,7 +329,7 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
     """Anonymise FILE by several methods and show risk against loss. Writes no release."""
     from discreet.release.contest import chart_of
     from discreet.release.contest import compare_methods as run_compare_methods
-    from discreet.release.terminal_release import show_comparison
+    from discreet.reports.release.terminal import show_comparison
 
     _refuse_targets(file, chart)
     with progress(quiet=as_json) as tell:
@@ -353,7 +353,7 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
 def recommend(file: Path, as_json: bool, **given: Any) -> None:
     """Say the smallest changes under which every requirement holds for FILE, and what each requirement costs."""
     from discreet.release.recommend import recommend as run_recommend
-    from discreet.release.terminal_release import show_advice
+    from discreet.reports.release.terminal import show_advice
 
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")

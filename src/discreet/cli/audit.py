@@ -70,7 +70,7 @@ def audit(
     elif quiet:
         click.echo(f"{found.verdict.decision}: {found.verdict.words}")
     else:
-        from discreet.release.terminal import show
+        from discreet.reports.audit.terminal import show
 
         console = Console(highlight=False, soft_wrap=False)
         console.print(show(found))
@@ -109,6 +109,6 @@ def report(file: Path, output: Path, edition: str, quiet: bool, **given: Any) ->
 def _write_report(found: Audit, target: Path, edition: str, *, quiet: bool) -> Path:
     with progress(quiet=quiet) as tell:
         tell("drawing the report")
-        from discreet.release.report import report as write_report
+        from discreet.reports.audit.html import report as write_report
 
         return write_report(found, target, edition="public" if edition == "public" else "internal")

@@ -41,7 +41,7 @@ def check(file: Path, as_json: bool, quiet: bool, **given: Any) -> int:
         told = {"schema": "discreet-check-1", "verdict": verdict.to_dict()}
         click.echo(json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False))
     elif not quiet:
-        from discreet.release.terminal import criterion_line
+        from discreet.reports.audit.terminal import criterion_line
 
         console = Console(highlight=False)
         for criterion in verdict.criteria:

@@ -109,8 +109,8 @@ def compare(
     are run, too, so that loss and exposure stand on one page. Exits with 1 if one of the policy's KPIs is
     outside its tolerance.
     """
-    from discreet.release.comparison import compare as run_compare
-    from discreet.release.terminal_evidence import show_comparison
+    from discreet.release.compare import compare as run_compare
+    from discreet.reports.evidence.terminal import show_comparison
 
     if report_file is not None:
         refuse_unwritable(report_file, original, release, public, control)
@@ -130,7 +130,7 @@ def compare(
         found = dataclasses.replace(found, notes=(*assumed, *found.notes))
         if report_file is not None:
             from discreet.release.attack import attack as run_attack
-            from discreet.release.evidence_report import evidence_report
+            from discreet.reports.evidence.html import evidence_report
 
             attacked = run_attack(
                 after,
@@ -192,7 +192,7 @@ def attack(
     reading speak of ORIGINAL if it is given.
     """
     from discreet.release.attack import attack as run_attack
-    from discreet.release.terminal_evidence import beyond, show_attacks
+    from discreet.reports.evidence.terminal import beyond, show_attacks
 
     if report_file is not None:
         refuse_unwritable(report_file, release, original, public, control)
@@ -213,7 +213,7 @@ def attack(
         )
         found = dataclasses.replace(found, notes=(*assumed, *found.notes))
         if report_file is not None:
-            from discreet.release.evidence_report import evidence_report
+            from discreet.reports.evidence.html import evidence_report
 
             tell("drawing the report")
             evidence_report(

@@ -39,7 +39,7 @@ def frontier(
 ) -> None:
     """Sweep k, l, t and methods over the policy of FILE and show risk against loss. Writes no release."""
     from discreet.release.frontier import frontier as run_frontier
-    from discreet.release.terminal_evidence import show_frontier
+    from discreet.reports.evidence.terminal import show_frontier
 
     if chart is not None:
         refuse_unwritable(chart, file)

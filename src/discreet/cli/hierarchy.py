@@ -21,10 +21,10 @@ from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.policy.file import write_text
 from discreet.table import DATA_TYPES, DataType, Domain
-from discreet.table.builders import BUILDERS, Builder, make_builder
-from discreet.table.hierarchy import Hierarchy, missing_values, problems, read_rows
-from discreet.table.learn import hierarchy_for
-from discreet.table.preview import preview
+from discreet.table.hierarchies.hierarchy import Hierarchy, missing_values, problems, read_rows
+from discreet.table.hierarchies.learn import hierarchy_for
+from discreet.table.hierarchies.preview import preview
+from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

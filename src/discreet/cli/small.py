@@ -30,7 +30,7 @@ def profiles() -> None:
 @click.command()
 def schema() -> None:
     """Print the JSON schema of `discreet audit --json`."""
-    from discreet.release.schema import AUDIT_SCHEMA
+    from discreet.reports.schema import AUDIT_SCHEMA
 
     click.echo(json.dumps(AUDIT_SCHEMA, indent=2))
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from discreet.engine.dialect import Dialect
 from discreet.engine.protocol import ReadOptions
-from discreet.engine.sniff import TextFormat, read_rows, sniff
+from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import EmptyTable, UnreadableInput
 from discreet.table import Source
 

@@ -18,7 +18,7 @@ from discreet.engine.files import describe_file, first_lines, head_of_lines, ope
 from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import check_spark, refuse
 from discreet.engine.scratch import Scratch
-from discreet.engine.sniff import TextFormat
+from discreet.engine.sniff.format import TextFormat
 from discreet.engine.spark_session import session_type, spark_errors, start, unlogged, unresolved_column
 from discreet.engine.sql import DATES, SqlEngine, no_rows, unanswerable
 from discreet.errors import UnknownColumn, UnreadableInput

@@ -23,7 +23,7 @@ from discreet.policy.plan import Method, Numbers, Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
-from discreet.table.builders import BUILDERS, Builder, make_builder
+from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
 from discreet.table.roles import ROLES, Role
 
 FORMAT = 1

@@ -13,11 +13,11 @@ from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.policy import Policy
 from discreet.policy.suggest import CONFIDENT
 from discreet.table import DataType, Domain
-from discreet.table.builders import Builder, Zip
-from discreet.table.hierarchy import Hierarchy, Ladder
+from discreet.table.hierarchies.builder import Totals
+from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
+from discreet.table.hierarchies.learn import hierarchy_for
+from discreet.table.hierarchies.registry import Builder, Zip
 from discreet.table.identifiers import recognise
-from discreet.table.learn import hierarchy_for
-from discreet.table.spec import Totals
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def hierarchies(
     ``types`` are those of the table, for columns to which the policy gives none.
 
     >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
-    >>> from discreet.table.builders import Intervals
+    >>> from discreet.table.hierarchies.registry import Intervals
     >>> policy = Policy.of(quasi_identifiers=["age"]).generalise({"age": Intervals(widths=(10, 20))})
     >>> [(one.ladder.name, one.ladder.height, one.origin) for one in hierarchies(policy, classes)]
     [('age', 3, 'built: intervals')]

@@ -14,17 +14,17 @@ from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Progress
-from discreet.release.goals import extended_goals, goals, meeting, self_consistent, within_limit
-from discreet.release.make import count_classes, make_release
-from discreet.release.plans import check_plan, cover, kept_ladders, without_dropped
+from discreet.release.build import count_classes, make_release
+from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
+from discreet.release.requirements import extended_goals, goals, meeting, self_consistent, within_limit
 from discreet.search.methods import Chosen, find, leaf_share_loss
 from discreet.search.problem import make_problem
 from discreet.table import Table
-from discreet.table.hierarchy import Ladder
+from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.suppress import Covered
-from discreet.utility.registry import build_objective
+from discreet.utility.objectives.registry import build_objective
 
 
 def anonymize(

@@ -12,11 +12,11 @@ from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.release.audit import Progress
-from discreet.release.goals import goals, meeting, self_consistent, within_limit
-from discreet.release.make import count_classes, make_release
-from discreet.release.plans import without_dropped
+from discreet.release.build import count_classes, make_release
+from discreet.release.prepare import without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
+from discreet.release.requirements import goals, meeting, self_consistent, within_limit
 from discreet.search.methods import Chosen
 from discreet.table import Table
 from discreet.transform.recipe import Recipe

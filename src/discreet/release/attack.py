@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from time import perf_counter
 
+from discreet.attacks.catalogue import ATTACKS, WHY_NOT, AttackKind, Need, Setup, at_hand
 from discreet.attacks.result import AttackResult
 from discreet.attacks.scenario import Scenario, make_scenario
 from discreet.classes import EquivalenceClasses
@@ -17,16 +18,15 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
-from discreet.release.attack_kinds import ATTACKS, WHY_NOT, AttackKind, Need, Setup, at_hand
 from discreet.release.audit import Audit, Progress, audit
-from discreet.release.goals import goals
+from discreet.release.build import count_classes
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
-from discreet.release.make import count_classes
-from discreet.release.pairs import count_people, make_pair
+from discreet.release.pairing import count_people, make_pair
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
+from discreet.release.requirements import goals
 from discreet.table import Source, Table
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,13 @@ class Attacks:
         return f"Attacks({self.source.name!r}, {len(self.results)} run, exposure {self.exposure:.3f})"
 
     def __str__(self) -> str:
-        from discreet.release.terminal_evidence import attacks_as_text
+        from discreet.reports.evidence.terminal import attacks_as_text
 
         return attacks_as_text(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the three legal criteria and how far attacks got."""
-        from discreet.release.evidence_report import notebook_attacks
+        from discreet.reports.evidence.html import notebook_attacks
 
         return notebook_attacks(self)
 

@@ -122,7 +122,7 @@ class Audit:
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __str__(self) -> str:
-        from discreet.release.terminal import as_text
+        from discreet.reports.audit.terminal import as_text
 
         return as_text(self)
 
@@ -166,7 +166,7 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdict, what stands in the way, key numbers."""
-        from discreet.release.report import notebook
+        from discreet.reports.audit.html import notebook
 
         return notebook(self)
 

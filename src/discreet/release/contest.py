@@ -96,7 +96,7 @@ def _beats(one: Contender, other: Contender) -> bool:
 
 def chart_of(contenders: Sequence[Contender]) -> str:
     """Risk against loss as an SVG picture; methods that no other beats are joined by a line."""
-    from discreet.release.charts import risk_against_loss, standalone
+    from discreet.reports.charts import risk_against_loss, standalone
 
     drawn = risk_against_loss(
         [

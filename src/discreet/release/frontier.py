@@ -18,10 +18,10 @@ from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release.anonymize import least_change
 from discreet.release.audit import Progress
-from discreet.release.goals import goals
-from discreet.release.make import count_classes
-from discreet.release.plans import check_plan, cover, kept_ladders, without_dropped
+from discreet.release.build import count_classes
+from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
+from discreet.release.requirements import goals
 from discreet.search.methods import leaf_share_loss
 from discreet.table import Table
 from discreet.transform.recoding import Recoding
@@ -116,7 +116,7 @@ class Frontier:
 
     def chart(self) -> str:
         """Risk against loss as an SVG picture, with the chosen point and the knee marked."""
-        from discreet.release.evidence_charts import frontier_chart
+        from discreet.reports.evidence.charts import frontier_chart
 
         return frontier_chart(self)
 

@@ -9,7 +9,7 @@ from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.release.anonymize import seek
 from discreet.release.audit import Progress
-from discreet.release.plans import check_plan
+from discreet.release.prepare import check_plan
 from discreet.release.release import changes
 from discreet.search.methods import leaf_share_loss
 

@@ -10,11 +10,11 @@ from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Progress
-from discreet.release.goals import goals
-from discreet.release.make import count_classes
-from discreet.release.plans import check_plan, cover, kept_ladders, without_dropped
+from discreet.release.build import count_classes
+from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
-from discreet.search.lattice import LARGEST_LATTICE, Found, search
+from discreet.release.requirements import goals
+from discreet.search.lattice.search import LARGEST_LATTICE, Found, search
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
 from discreet.table import Table
 
@@ -142,7 +142,7 @@ def _best(problem: Problem, say: Progress) -> list[Recommendation]:
 def _search(problem: Problem, say: Progress) -> Found:
     if problem.nodes <= LARGEST_LATTICE:
         return search(problem, progress=say)
-    from discreet.search.anytime import search_anytime
+    from discreet.search.lattice.anytime import search_anytime
 
     return search_anytime(problem, seconds=10.0, progress=say)
 

@@ -104,14 +104,14 @@ class Release:
             kind = "toml" if str(recipe).endswith(".toml") else "json"
             write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))
         if report is not None:
-            from discreet.release.release_report import release_report
+            from discreet.reports.release.html import release_report
 
             release_report(self, report, file_hash=hash_of(target))
         return target
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdict, key numbers before and after, what still stands in the way."""
-        from discreet.release.release_report import notebook_release
+        from discreet.reports.release.html import notebook_release
 
         return notebook_release(self)
 

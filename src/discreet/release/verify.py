@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
-from discreet.table.hierarchy import ROOT
+from discreet.table.hierarchies.hierarchy import ROOT
 
 KEEPS_BLANKS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 """Formats in which every reader tells an empty text from a null."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.classes.equivalence import Histogram
 from discreet.classes.packing import Packing
-from discreet.search.partition_space import held, on_groups
+from discreet.search.mondrian.space import held, on_groups
 from discreet.search.problem import Problem
 from discreet.table.domain import Domain
 from discreet.transform.recoding import NewColumn, Recoding, with_null

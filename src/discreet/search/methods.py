@@ -10,7 +10,7 @@ import numpy as np
 from discreet.errors import GoalUnreachable
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.kept import part_by_part
-from discreet.search.lattice import LARGEST_LATTICE, Found, search
+from discreet.search.lattice.search import LARGEST_LATTICE, Found, search
 from discreet.search.problem import Problem
 from discreet.transform.recoding import Recoding
 
@@ -61,19 +61,19 @@ def _optimal(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 
 
 def _anytime(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
-    from discreet.search.anytime import search_anytime
+    from discreet.search.lattice.anytime import search_anytime
 
     return _of_node(problem, search_anytime(problem, seconds=seconds, progress=say), "anytime", why)
 
 
 def _subtree(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
-    from discreet.search.subtree import subtree
+    from discreet.search.lattice.subtree import subtree
 
     return _measured(problem, subtree(problem, progress=say), "subtree", why)
 
 
 def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
-    from discreet.search.local import local_recoding
+    from discreet.search.local.search import local_recoding
 
     def run(part: Problem) -> Recoding:
         # Of several parts none knows how much of the limit the others use.
@@ -84,7 +84,7 @@ def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 
 
 def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
-    from discreet.search.mondrian import mondrian
+    from discreet.search.mondrian.search import mondrian
 
     found = part_by_part(
         problem,
@@ -96,13 +96,13 @@ def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
 
 
 def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
-    from discreet.search.clustering import k_member
+    from discreet.search.clusters.k_member import k_member
 
     return _in_groups(problem, k_member, "clustering", why, say)
 
 
 def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
-    from discreet.search.microaggregation import microaggregate
+    from discreet.search.clusters.microaggregation import microaggregate
 
     return _in_groups(problem, microaggregate, "microaggregation", why, say)
 

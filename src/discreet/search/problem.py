@@ -14,11 +14,11 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.privacy.base import WithClassSize, counted_in
-from discreet.search.grouping import Grouped, Scratch
+from discreet.search.lattice.space import Grouped, Scratch
 from discreet.table.domain import Domain
-from discreet.table.hierarchy import Ladder
-from discreet.utility.objective import Objective, Pricing, Setting
-from discreet.utility.registry import LOSS
+from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.utility.objectives.objective import Objective, Pricing, Setting
+from discreet.utility.objectives.registry import LOSS
 
 __all__ = ["Evaluation", "Node", "Problem", "Scratch", "make_problem"]
 
@@ -265,7 +265,7 @@ def make_problem(
 ) -> Problem:
     """A problem with the ladders in the order of the classes' attributes.
 
-    >>> from discreet.table.hierarchy import Hierarchy
+    >>> from discreet.table.hierarchies.hierarchy import Hierarchy
     >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
     >>> ladder = Hierarchy.of("sex", [["f", "*"], ["m", "*"]]).ladder(classes.attributes[0])
     >>> problem = make_problem(classes, [ladder], [KAnonymity(2)])

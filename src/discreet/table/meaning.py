@@ -14,10 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError
-from discreet.table.dates import Dates, moments_of
 from discreet.table.domain import MISSING_MARKS, Domain
-from discreet.table.elsewhere import days, listed, span_of_days, starred, unquoted
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.dates import Dates, moments_of
+from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.table.notations import days, listed, span_of_days, starred, unquoted
 from discreet.table.values import Interval, Masked, OneOf, Suppressed, parse
 
 Kind = Literal["exact", "interval", "set", "masked", "node", "suppressed", "foreign"]

@@ -15,7 +15,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
 from discreet.classes.packing import Packing
 from discreet.table.domain import Domain
-from discreet.table.hierarchy import ROOT, Ladder
+from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.values import Interval, OneOf, parse
 
 Codes = NDArray[np.int32]

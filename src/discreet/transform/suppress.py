@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
 from discreet.table.domain import Domain
-from discreet.table.hierarchy import ROOT, Ladder
+from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.transform.recoding import NewColumn, Recoding
 
 Codes = NDArray[np.bool_]

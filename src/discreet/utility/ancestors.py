@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import Meaning
 from discreet.utility.definition import EXACT, FOREIGN, SUPPRESSED
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
-from discreet.table.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy
 
 
 def four_ages(*released: object) -> Pair:

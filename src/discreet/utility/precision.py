@@ -7,7 +7,6 @@ import numpy as np
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.utility.ancestors import Ancestors
-from discreet.utility.cells import leaf_loss as iyengar
 from discreet.utility.definition import (
     EXACT,
     FOREIGN_NOTE,
@@ -21,6 +20,7 @@ from discreet.utility.definition import (
     cells,
     per_attribute,
 )
+from discreet.utility.objectives.cells import leaf_loss as iyengar
 
 LEAF_LOSS = Definition(
     "leaf-loss",

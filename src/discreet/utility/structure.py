@@ -8,8 +8,8 @@ from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure
 from discreet.utility.definition import Definition
-from discreet.utility.groups import average_class_size as mean_size
-from discreet.utility.groups import discernibility as penalty
+from discreet.utility.objectives.class_sizes import average_class_size as mean_size
+from discreet.utility.objectives.class_sizes import discernibility as penalty
 
 SUPPRESSION_RATIO = Definition(
     "suppression-ratio",

@@ -16,7 +16,11 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from discreet.errors import DiscreetError
-from discreet.web import api, hierarchy_api, hierarchy_page, page, plan_page
+from discreet.web.api import hierarchies as hierarchy_api
+from discreet.web.api import tables as api
+from discreet.web.pages import hierarchies as hierarchy_page
+from discreet.web.pages import page
+from discreet.web.pages import plan as plan_page
 from discreet.web.refusals import UNPROCESSABLE, Problem, Refusal, explain
 from discreet.web.security import Door, wants_json
 from discreet.web.service import Service

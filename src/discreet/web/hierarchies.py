@@ -22,13 +22,13 @@ from discreet.policy.file import make_hierarchy, write_text
 from discreet.policy.hierarchies import LEARNED, POSTCODE, FittedHierarchy, fit
 from discreet.privacy import KAnonymity
 from discreet.release.profile import load_profile
-from discreet.table.builders import Builder
-from discreet.table.hierarchy import Hierarchy
-from discreet.table.preview import preview
-from discreet.utility.cells import leaf_loss
+from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.table.hierarchies.preview import preview
+from discreet.table.hierarchies.registry import Builder
+from discreet.utility.objectives.cells import leaf_loss
 from discreet.web.cases import Case
+from discreet.web.jobs.values import Values
 from discreet.web.policies import columns_of, policy_of, policy_text
-from discreet.web.values import Values
 
 Spec = dict[str, Any] | str | None
 """A hierarchy as the policy file has it: a builder with its parameters, a file's name, or nothing (learned)."""
@@ -63,7 +63,7 @@ def spec_of(case: Case, column: str) -> Spec:
 def plain(builder: Builder) -> dict[str, Any]:
     """A builder as the policy file has it.
 
-    >>> from discreet.table.builders import Intervals
+    >>> from discreet.table.hierarchies.registry import Intervals
     >>> plain(Intervals(cuts=((18, 65), (65,))))
     {'builder': 'intervals', 'cuts': [[18, 65], [65]]}
     """

@@ -18,8 +18,8 @@ from discreet.policy.file import write_text
 from discreet.release.profile import load_profile
 from discreet.table import Column
 from discreet.table.roles import Role
+from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
-from discreet.web.parameters import PlanParameters
 from discreet.web.refusals import Refusal
 
 LARGEST_POLICY = 4 << 20

@@ -18,7 +18,7 @@ from discreet.policy.file import make_model, write_text
 from discreet.privacy import KAnonymity
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
-from discreet.release.words import title_of
+from discreet.reports.words import title_of
 from discreet.table import DataType
 from discreet.web.cases import Case
 from discreet.web.policies import columns_of, policy_of, policy_text

@@ -16,11 +16,8 @@ from typing import Any, Literal
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import InvalidParameter, UnreadableInput
-from discreet.release.words import Edition
-from discreet.web import stored
-from discreet.web.cases import SUFFIXES, Case, Cases
-from discreet.web.jobs import Job, Jobs, task_folders
-from discreet.web.parameters import (
+from discreet.reports.words import Edition
+from discreet.web.api.parameters import (
     AnonymizeParameters,
     AttackParameters,
     AuditParameters,
@@ -33,10 +30,13 @@ from discreet.web.parameters import (
     ReportParameters,
     ValuesParameters,
 )
+from discreet.web.cases import SUFFIXES, Case, Cases
+from discreet.web.jobs import stored
+from discreet.web.jobs.jobs import Job, Jobs, task_folders
+from discreet.web.jobs.worker import Task
 from discreet.web.policies import fingerprint, policy_of, policy_text, problems, replace_policy
 from discreet.web.refusals import Problem, Refusal, not_found
 from discreet.web.settings import Settings
-from discreet.web.worker import Task
 
 KEPT_RESULTS = 3
 """So many results of a kind of job are kept, the newest ones."""
@@ -61,17 +61,17 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
-    "read": Kind("discreet.web.work:read", ReadParameters, needs_policy=False, then="audit"),
-    "audit": Kind("discreet.web.work:audit", AuditParameters, then="preview"),
-    "report": Kind("discreet.web.work:report", ReportParameters),
-    "values": Kind("discreet.web.values:count", ValuesParameters),
-    "preview": Kind("discreet.web.work:preview", PlanParameters, plan=True),
-    "recommend": Kind("discreet.web.work:recommend", PlanParameters, plan=True),
-    "anonymize": Kind("discreet.web.work:anonymize", AnonymizeParameters, plan=True),
-    "compare": Kind("discreet.web.proof:compare", CompareParameters, base="anonymize"),
-    "attack": Kind("discreet.web.proof:attack", AttackParameters, base="anonymize"),
-    "evidence": Kind("discreet.web.proof:evidence", EvidenceParameters, base="anonymize"),
-    "frontier": Kind("discreet.web.proof:frontier", FrontierParameters, plan=True),
+    "read": Kind("discreet.web.jobs.tasks:read", ReadParameters, needs_policy=False, then="audit"),
+    "audit": Kind("discreet.web.jobs.tasks:audit", AuditParameters, then="preview"),
+    "report": Kind("discreet.web.jobs.tasks:report", ReportParameters),
+    "values": Kind("discreet.web.jobs.values:count", ValuesParameters),
+    "preview": Kind("discreet.web.jobs.tasks:preview", PlanParameters, plan=True),
+    "recommend": Kind("discreet.web.jobs.tasks:recommend", PlanParameters, plan=True),
+    "anonymize": Kind("discreet.web.jobs.tasks:anonymize", AnonymizeParameters, plan=True),
+    "compare": Kind("discreet.web.jobs.evidence:compare", CompareParameters, base="anonymize"),
+    "attack": Kind("discreet.web.jobs.evidence:attack", AttackParameters, base="anonymize"),
+    "evidence": Kind("discreet.web.jobs.evidence:evidence", EvidenceParameters, base="anonymize"),
+    "frontier": Kind("discreet.web.jobs.evidence:frontier", FrontierParameters, plan=True),
 }
 """Every kind of job. To add one: a function in a module of this room, its parameters, and a line here."""
 

@@ -1,0 +1,312 @@
+"""Areas of interest: what all people have in common among whom the target must be, where each has a set of values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.attacks.disclosure.seen import EXPOSED
+from discreet.attacks.result import AttackResult, Exposed
+from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Pair
+from discreet.privacy.base import refuse_empty
+
+_CHUNK = 1 << 20
+"""Pairs of classes that are compared at once."""
+
+
+def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = None) -> AttackResult:
+    """The intruder intersects the sets of values of all people of the release who may be the target.
+
+    A person's set are the values of ``sensitive`` over all of the person's records (at person level: of the one
+    record); with a ``separator`` each value is itself a list, such as ``"home|work"``. For each person D of the
+    original with a set A(D):
+
+    candidates C(D) = people of the release with, for each record of D that fits any shown class, a record
+    in a class that fits it; guess G(D) = intersection of the released sets of C(D), empty without candidates;
+    recall(D) = |A(D) n G(D)| / |A(D)|. D is compromised if the recall is above 0.
+
+    Suppressed records fit nobody, unless the release shows nothing else: then they fit everybody. Tries: people
+    whose set is not empty; successes: compromised people; baseline: people with a value that everybody of the
+    original has. Released values that are not the original's (means, modes, noise) fit whom they say they fit, so
+    guesses may be wrong: ``mean-precision`` is the mean share of right values over the guesses that are not empty. At event level the
+    release must tell whose record is whose; if it has no persons, each record stands for itself. Privacy
+    demonstrator of a study of anonymised car data (2023).
+
+    >>> original = EquivalenceClasses.from_columns({"seats": [2, 2, 4, 4, 5]}, person=[1, 1, 2, 2, 3],
+    ...     sensitive={"place": ["home 1", "shop", "home 2", "shop", "home 3"]})
+    >>> released = EquivalenceClasses.from_columns({"seats": ["[2, 4]"] * 4 + ["5"]}, person=[1, 1, 2, 2, 3],
+    ...     sensitive={"place": ["home 1", "shop", "home 2", "shop", "home 3"]})
+    >>> found = areas_of_interest(Pair.of(original, released), "place")
+    >>> found.tries, found.successes, dict(found.figures)["mean-recall"]
+    (3, 3.0, 0.6666666666666666)
+    """
+    refuse_empty(pair.original)
+    refuse_empty(pair.released)
+    began = time.perf_counter()
+    elements: dict[str, int] = {}
+    targets = _People.of(pair.original, sensitive, separator, elements)
+    held = _People.of(pair.released, sensitive, separator, elements)
+    tried = targets.sizes > 0
+    option, fits = _options(pair, targets)
+    found = [_candidates(held, fitting) for fitting in fits]
+    guesses = [held.shared(persons, len(elements)) for persons in found]
+    own = np.maximum(targets.sizes, 1)
+    recall = targets.hits(guesses, option, len(elements)) / own
+    size = np.array([len(guess) for guess in guesses], dtype=np.int64)[option]
+    precision = recall * own / np.maximum(size, 1)
+    candidates = np.array([held.people[persons].sum() for persons in found], dtype=np.int64)[option]
+    common = targets.shared(np.flatnonzero(tried), len(elements))
+    known = targets.hits([common], np.zeros_like(option), len(elements)) / own
+    weight = targets.people * tried
+    tries = int(weight.sum())
+
+    def mean(values: NDArray[np.float64]) -> float:
+        return float((values * weight).sum() / tries) if tries else 0.0
+
+    compromised = recall > 0
+    guessed = weight * (size > 0)
+    return AttackResult(
+        "areas-of-interest",
+        "K7",
+        "inference",
+        tries=tries,
+        successes=float(weight[compromised].sum()),
+        baseline=mean((known > 0).astype(np.float64)),
+        meaning="Whoever finds the people that a person may be knows what all of them have in common.",
+        scenario="prosecutor: knows all quasi-identifiers of everybody in the original",
+        known=pair.names,
+        target=sensitive,
+        unit=pair.unit,
+        source="privacy demonstrator, study of anonymised car data, 2023",
+        exposed=tuple(
+            Exposed(
+                pair.original.labels(int(targets.classes(person)[0])),
+                float(recall[person]),
+                int(targets.people[person]),
+                f"{recall[person]:.0%} of the values of {sensitive!r} are known; "
+                f"{candidates[person]:.0f} people fit",
+            )
+            for person in np.lexsort((np.arange(len(recall)), -recall))[:EXPOSED].tolist()
+            if compromised[person]
+        ),
+        fallen=_fallen(pair, held, len(elements)),
+        figures=(
+            ("compromised", float(weight[compromised].sum())),
+            ("max-recall", float(recall.max(initial=0.0))),
+            ("mean-recall", mean(recall)),
+            ("mean-precision", float((precision * guessed).sum() / guessed.sum()) if guessed.any() else 0.0),
+            ("baseline-mean-recall", mean(known)),
+            ("without-candidates", float(weight[tried & (candidates == 0)].sum())),
+        ),
+        seconds=time.perf_counter() - began,
+        notes=("the release does not tell whose records are whose: each stands for itself",)
+        if pair.original.event_level and not pair.released.event_level
+        else (),
+    )
+
+
+@dataclass(frozen=True)
+class _People:
+    """The people of a table: where they are and which values they have.
+
+    Person ``p`` stands for ``people[p]`` people who cannot be told apart, is in the classes
+    ``place[place_at[p]:place_at[p + 1]]`` and has the values ``value[value_at[p]:value_at[p + 1]]``; class ``c``
+    holds the persons ``who[who_at[c]:who_at[c + 1]]``.
+    """
+
+    people: NDArray[np.int64]
+    place_at: NDArray[np.int64]
+    place: NDArray[np.int64]
+    value_at: NDArray[np.int64]
+    value: NDArray[np.int64]
+    who_at: NDArray[np.int64]
+    who: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, classes: EquivalenceClasses, sensitive: str, separator: str | None, elements: dict[str, int]
+    ) -> _People:
+        """``elements`` numbers the values of sets; it grows by those that are new."""
+        domain = classes.sensitive_domain(sensitive)
+        parts: list[list[int]] = []
+        for code in range(domain.size):
+            text = domain.label(code)
+            found = [text] if separator is None else [part.strip() for part in text.split(separator)]
+            # A null is the absence of a value: nobody is interested in it.
+            named = [] if code == domain.null_code else [part for part in found if part]
+            parts.append([elements.setdefault(part, len(elements)) for part in named])
+        codes = classes.sensitive_codes[sensitive]
+        if classes.person_codes is not None:
+            _, person = np.unique(classes.person_codes, return_inverse=True)
+            people = np.ones(int(person.max()) + 1, dtype=np.int64)
+        else:
+            # Records with equal values in a class are people alike.
+            _, person = np.unique(classes.class_of_cell * domain.size + codes, return_inverse=True)
+            people = np.bincount(person, weights=classes.counts).astype(np.int64)
+        width = np.array([len(part) for part in parts], dtype=np.int64)
+        flat = np.array([element for part in parts for element in part], dtype=np.int64)
+        start = np.cumsum(width) - width
+        length = width[codes]
+        at = np.repeat(start[codes] - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        value_at, value = _rows(np.repeat(person, length), flat[at], len(people))
+        place_at, place = _rows(person, classes.class_of_cell, len(people))
+        who_at, who = _rows(classes.class_of_cell, person, len(classes))
+        return cls(people, place_at, place, value_at, value, who_at, who)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many values each person has."""
+        return np.diff(self.value_at)
+
+    def classes(self, person: int) -> NDArray[np.int64]:
+        return self.place[self.place_at[person] : self.place_at[person + 1]]
+
+    def inside(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The persons who are in any of some classes."""
+        if len(places) == 1:
+            return self.who[self.who_at[places[0]] : self.who_at[places[0] + 1]]
+        parts = [self.who[self.who_at[c] : self.who_at[c + 1]] for c in places.tolist()]
+        return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+    def shared(self, persons: NDArray[np.int64], elements: int) -> NDArray[np.int64]:
+        """The values that all of some persons have."""
+        if not len(persons):
+            return np.empty(0, dtype=np.int64)
+        length = self.sizes[persons]
+        at = np.repeat(self.value_at[persons] - np.cumsum(length) + length, length)
+        values = self.value[at + np.arange(len(at))]
+        return np.flatnonzero(np.bincount(values, minlength=elements) == len(persons))
+
+    def hits(
+        self, guesses: Sequence[NDArray[np.int64]], which: NDArray[np.int64], elements: int
+    ) -> NDArray[np.int64]:
+        """How many values of each person are in the guess made about that person."""
+        told = [guess + number * elements for number, guess in enumerate(guesses)]
+        owner = np.repeat(np.arange(len(self.people)), self.sizes)
+        right = np.isin(which[owner] * elements + self.value, np.concatenate(told) if told else [])
+        return np.bincount(owner[right], minlength=len(self.people))
+
+
+def _rows(
+    owner: NDArray[np.integer], values: NDArray[np.integer], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct values per owner in compressed sparse rows."""
+    width = int(values.max(initial=0)) + 1
+    keys = np.unique(owner.astype(np.int64) * width + values)
+    return np.searchsorted(keys, np.arange(size + 1) * width), keys % width
+
+
+Fits = tuple[NDArray[np.int64], ...]
+"""For each class of a person that fits any, the released classes that fit it."""
+
+
+def _options(pair: Pair, targets: _People) -> tuple[NDArray[np.int64], list[Fits]]:
+    """For each person the number of what the intruder finds, and what that is: people alike have one guess."""
+    numbers: dict[bytes, int] = {}
+    kinds: list[NDArray[np.int64]] = []
+    kind = np.empty(len(pair.original), dtype=np.int64)
+    for c, fitting in enumerate(_fits(pair)):
+        kind[c] = numbers.setdefault(fitting.tobytes(), len(numbers))
+        if kind[c] == len(kinds):
+            kinds.append(fitting)
+    listed: dict[tuple[int, ...], int] = {}
+    of_place = kind[targets.place]
+    single = np.diff(targets.place_at) == 1
+    # One class is the rule, and needs no look at each person.
+    for number in np.unique(of_place[targets.place_at[:-1][single]]).tolist():
+        listed[(number,)] = len(listed)
+    place = np.zeros(len(kinds), dtype=np.int64)
+    place[[number for (number,) in listed]] = list(listed.values())
+    option = np.zeros(len(targets.people), dtype=np.int64)
+    option[single] = place[of_place[targets.place_at[:-1][single]]]
+    for person in np.flatnonzero(~single).tolist():
+        mine = of_place[targets.place_at[person] : targets.place_at[person + 1]]
+        option[person] = listed.setdefault(tuple(np.unique(mine).tolist()), len(listed))
+    return option, [tuple(kinds[number] for number in several if len(kinds[number])) for several in listed]
+
+
+def _candidates(held: _People, fits: Fits) -> NDArray[np.int64]:
+    """The released persons who have a record for each of the target's classes."""
+    found: NDArray[np.int64] | None = None
+    for places in fits:
+        persons = held.inside(places)
+        found = persons if found is None else np.intersect1d(found, persons, assume_unique=True)
+    return np.empty(0, dtype=np.int64) if found is None else found
+
+
+def _fallen(pair: Pair, held: _People, elements: int) -> tuple[int, ...]:
+    """The shown classes whose people have a value in common."""
+    return tuple(
+        c
+        for c in np.flatnonzero(~pair.suppressed).tolist()
+        if len(held.shared(held.who[held.who_at[c] : held.who_at[c + 1]], elements))
+    )
+
+
+def _fits(pair: Pair) -> list[NDArray[np.int64]]:
+    """For each original class the released classes that may stand for it."""
+    shown = np.flatnonzero(~pair.suppressed)
+    if not len(shown):
+        return [np.arange(len(pair.released), dtype=np.int64)] * len(pair.original)
+    owners, places = [], []
+    for owner, place in _near(pair, shown):
+        fitting = pair.covers(place, owner)
+        owners.append(owner[fitting])
+        places.append(place[fitting])
+    indptr, found = _rows(np.concatenate(owners), np.concatenate(places), len(pair.original))
+    return np.split(found, indptr[1:-1])
+
+
+def _near(pair: Pair, shown: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Pairs of classes that fit on the attribute that tells most, in bounded portions: the only ones to compare."""
+    best: tuple[int, int, NDArray[np.int64], NDArray[np.int64]] | None = None
+    for j, meaning in enumerate(pair.meanings):
+        codes = pair.released.codes[j][shown]
+        order = np.argsort(codes, kind="stable")
+        first = np.searchsorted(codes[order], np.arange(meaning.released.size + 1))
+        held = np.diff(first)
+        # Per rank of an original value, how many released classes may stand for it.
+        steps = np.zeros(meaning.original.size + 1, dtype=np.int64)
+        by_range = np.repeat(held, np.diff(meaning.indptr))
+        np.add.at(steps, meaning.starts, by_range)
+        np.add.at(steps, meaning.stops, -by_range)
+        reach = np.cumsum(steps[:-1])[meaning.rank]
+        pairs = int(reach[pair.original.codes[j]].sum())
+        if best is None or pairs < best[0]:
+            best = pairs, j, order, first
+    assert best is not None, "a pair has at least one quasi-identifier"
+    _, j, order, first = best
+    meaning, codes = pair.meanings[j], pair.original.codes[j]
+    lists: list[list[int]] = [[] for _ in range(meaning.original.size)]
+    for code in np.unique(pair.released.codes[j][shown]).tolist():
+        for member in meaning.members(code).tolist():
+            lists[member].append(code)
+    owners: list[NDArray[np.int64]] = []
+    places: list[NDArray[np.int64]] = []
+    size = 0
+    by_value = np.argsort(codes, kind="stable")
+    cuts = np.searchsorted(codes[by_value], np.arange(meaning.original.size + 1))
+    for value, covering in enumerate(lists):
+        here = by_value[cuts[value] : cuts[value + 1]]
+        if not len(here) or not covering:
+            continue
+        there = np.concatenate([shown[order[first[code] : first[code + 1]]] for code in covering])
+        step = max(_CHUNK // len(there), 1)
+        for start in range(0, len(here), step):
+            part = here[start : start + step]
+            owners.append(np.repeat(part, len(there)))
+            places.append(np.tile(there, len(part)))
+            size += len(owners[-1])
+            if size >= _CHUNK:
+                yield np.concatenate(owners), np.concatenate(places)
+                owners, places, size = [], [], 0
+    yield (
+        np.concatenate([*owners, np.empty(0, dtype=np.int64)]),
+        np.concatenate([*places, np.empty(0, dtype=np.int64)]),
+    )

@@ -1,0 +1,232 @@
+"""Record linkage: which released records fit a person of whom the quasi-identifiers are known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.attacks.linkage.index import Fit, View, released_fitting
+from discreet.attacks.result import AttackResult, Exposed
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.pair import Pair
+
+Candidates = Literal["fit", "are nearest", "match best"]
+"""What the records have in common among which the intruder guesses."""
+
+AT_MOST = 100_000
+"""So many people are attacked; of more, a sample."""
+
+UNKNOWN_LINKS = (
+    "which record belongs to whom is not known: successes are an upper bound, as if as many as possible of those "
+    "guessed at were the right ones"
+)
+PUBLIC = (
+    "who of the public table is in the release is judged by equal values: of F people there and f in the original "
+    "with the same values min(F, f) are taken to be the same people, which is an upper bound"
+)
+
+
+def compatible_linkage(
+    pair: Pair,
+    *,
+    known: Sequence[str] | None = None,
+    targets: EquivalenceClasses | None = None,
+    seed: int = 1,
+    most: int = 10,
+    at_most: int = AT_MOST,
+) -> AttackResult:
+    """Link people with the released records that fit everything known about them, and guess one of these.
+
+    A released record fits if each of its values may stand for the person's: it is in the interval, in the set,
+    under the node, or hidden. The guess is random among the fitting records that show anything of the known
+    attributes (among the wholly suppressed ones only if no other fits), so that
+
+        successes = sum over people [their record is among those] / number of those.
+
+    ``known``: the attributes (all quasi-identifiers). ``targets``: a public table in the original's values; then
+    only some of its people are in the release, the journalist's case. Without it everybody in the original is a
+    target, the prosecutor's and marketer's case. Baseline: a guess among all released records. Of more than
+    ``at_most`` people a sample is attacked (``seed``). Dankar, El Emam, "A method for evaluating marketer
+    re-identification risk", EDBT/PAIS 2010; Samarati, Sweeney, 1998.
+
+    >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47, 47]})
+    >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]", "[30, 39]", "47", "*"]})
+    >>> result = compatible_linkage(Pair.of(original, released))
+    >>> result.successes, result.tries, result.baseline
+    (2.0, 4.0, 0.25)
+    >>> dict(result.figures)["median-candidates"]
+    2.0
+    """
+    began = time.perf_counter()
+    whole = View.of(pair, known, targets)
+    view = whole.sampled(at_most, seed)
+    at = np.flatnonzero(view.tried)
+    fit = released_fitting(view, at)
+    tried, present = view.tried[at].astype(np.float64), view.present[at]
+    right = _right(view, at, fit, present)
+    tries, successes = float(tried.sum()), float(right.sum())
+    has = fit.everyone > 0
+    with_candidate = float(tried[has].sum())
+    only = fit.only[(fit.shown == 1) & (fit.everyone == 1)]
+    unit = "persons" if view.unit == "persons" else "records"
+    return matched(
+        "record-linkage",
+        pair,
+        Targets(whole, view, at, public=targets is not None),
+        right,
+        fit.pool,
+        how=f"guesses among the fitting {unit}",
+        source="Dankar, El Emam 2010; Samarati, Sweeney 1998",
+        most=most,
+        fallen=_classes(pair, whole, only),
+        figures=(
+            ("singled-out", _share(tried, fit.everyone == 1)),
+            ("singled-out-among-shown", _share(tried, fit.shown == 1)),
+            ("without-candidate", _share(tried, ~has)),
+            ("min-candidates", float(fit.everyone.min()) if len(at) else 0.0),
+            ("median-candidates", weighted_median(fit.everyone, tried)),
+            ("mean-candidates", float(fit.everyone @ tried / tries) if tries else 0.0),
+            ("mean-candidates-among-shown", float(fit.shown @ tried / tries) if tries else 0.0),
+            ("correct-match-rate", successes / with_candidate if with_candidate else 0.0),
+            ("targets-in-original", float(present.sum() / tries) if tries else 0.0),
+        ),
+        seconds=time.perf_counter() - began,
+    )
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The people who are attacked: all of them, the ones that were drawn, and which of these are tried."""
+
+    whole: View
+    view: View
+    at: NDArray[np.int64]
+    public: bool
+
+
+def matched(
+    attack: str,
+    pair: Pair,
+    targets: Targets,
+    right: NDArray[np.float64],
+    pool: NDArray[np.int64],
+    *,
+    how: str,
+    source: str,
+    most: int,
+    figures: tuple[tuple[str, float], ...],
+    seconds: float,
+    candidates: Candidates = "fit",
+    fallen: tuple[int, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> AttackResult:
+    """The result of an attack that matches people with records and guesses among ``pool`` of them.
+
+    ``right`` are the expected right guesses per target; the baseline is a guess among all released records.
+    """
+    view = targets.view
+    tries, successes = float(view.tried[targets.at].sum()), float(right.sum())
+    return AttackResult(
+        attack=attack,
+        catalogue="K1",
+        criterion="linkability",
+        tries=tries,
+        successes=successes,
+        baseline=1.0 / max(view.released.total, 1),
+        meaning=f"Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever "
+        f"knows {', '.join(view.names)} and {how}.",
+        scenario="journalist: a public table" if targets.public else "prosecutor: everybody in the original",
+        known=view.names,
+        unit=view.unit,
+        source=source,
+        exposed=exposed_people(view, targets.at, pool, right, most, candidates),
+        fallen=fallen,
+        figures=figures,
+        seconds=seconds,
+        notes=(*notes_of(pair, targets.whole, view, targets.public), *notes),
+    )
+
+
+def _right(view: View, at: NDArray[np.int64], fit: Fit, present: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The expected number of right guesses per target at ``at``."""
+    pool = np.maximum(fit.pool, 1)
+    truth = view.truth
+    if truth is None:
+        return np.minimum(present, fit.pool) / pool
+    place = np.full(len(view.targets), -1, dtype=np.int64)
+    place[at] = np.arange(len(at))
+    mine = place[truth.target] >= 0
+    target, released, people = truth.target[mine], truth.released[mine], truth.people[mine]
+    # Suppressed records are chosen only where nothing else fits.
+    chosen = view.hidden[released] == (fit.shown[place[target]] == 0)
+    hit = people * (view.covers(released, target) & chosen)
+    return np.asarray(np.bincount(place[target], weights=hit, minlength=len(at)) / pool)
+
+
+def exposed_people(
+    view: View,
+    at: NDArray[np.int64],
+    pool: NDArray[np.int64],
+    right: NDArray[np.float64],
+    most: int,
+    how: Candidates = "fit",
+) -> tuple[Exposed, ...]:
+    """Those who have the fewest candidates, the surest match first."""
+    one = {"fit": "fits", "are nearest": "is nearest", "match best": "matches best"}[how]
+    tried = view.tried[at]
+    chance = right / np.maximum(tried, 1)
+    order = [int(i) for i in np.lexsort((-chance, pool)) if pool[i] > 0][:most]
+    return tuple(
+        Exposed(
+            view.labels(int(at[i])),
+            float(chance[i]),
+            int(tried[i]),
+            f"one released record {one}" if pool[i] == 1 else f"{int(pool[i])} released records {how}",
+        )
+        for i in order
+    )
+
+
+def notes_of(pair: Pair, whole: View, view: View, public: bool) -> tuple[str, ...]:
+    """What a reader must know about how an attack on targets came about."""
+    found = []
+    if view is not whole:
+        found.append(f"a sample of {int(view.tried.sum())} of {int(whole.tried.sum())} people was attacked")
+    if view.truth is None:
+        found.append(UNKNOWN_LINKS)
+    if public:
+        found.append(PUBLIC)
+    if view.unit == "persons":
+        found.append("a person counts once for each combination of known values that the person has")
+        if not pair.released.event_level:
+            found.append("the release does not say whose records they are: candidates are records")
+    return tuple(found)
+
+
+def weighted_median(values: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+    """The smallest value that at least half of the weight does not exceed; 0 if there is none.
+
+    >>> weighted_median(np.array([5, 1, 9]), np.array([1.0, 1.0, 2.0]))
+    5.0
+    """
+    if not len(values):
+        return 0.0
+    order = np.argsort(values, kind="stable")
+    cumulative = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(cumulative, cumulative[-1] / 2 - 1e-9)])
+
+
+def _share(weights: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
+    return float(weights[chosen].sum() / weights.sum()) if weights.sum() else 0.0
+
+
+def _classes(pair: Pair, view: View, combinations: NDArray[np.int64]) -> tuple[int, ...]:
+    """The released classes of some released combinations."""
+    chosen = np.zeros(len(view.released), dtype=bool)
+    chosen[combinations] = True
+    return tuple(int(c) for c in np.flatnonzero(chosen[view.released.group]))

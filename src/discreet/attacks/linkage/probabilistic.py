@@ -1,0 +1,322 @@
+"""Probabilistic record linkage after Fellegi and Sunter, done by splink."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.attacks.linkage.fitting import Targets, matched, weighted_median
+from discreet.attacks.linkage.index import View
+from discreet.attacks.result import AttackResult
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.pair import Pair
+from discreet.errors import MissingDependency
+from discreet.table.meaning import KINDS
+
+if TYPE_CHECKING:
+    from splink import Linker
+    from splink.internals.blocking_rule_creator import BlockingRuleCreator
+    from splink.internals.comparison_creator import ComparisonCreator
+    from splink.internals.comparison_level_creator import ComparisonLevelCreator
+
+AT_MOST = 2_000
+"""So many people are attacked; of more, a sample."""
+PAIRS = 1_000_000
+"""About so many pairs of a person and a released combination are compared; fewer people, if there were more."""
+DRAWN = 20_000
+"""Pairs drawn at random to see how often people agree by chance."""
+NEAR = 0.1
+"""Numbers that differ by no more than this share of the original's range are near."""
+TIE = 1e-6
+"""Match weights that differ by less are equal."""
+
+CHANGED = (0.2, 0.2, 0.5, 0.1)
+"""How often an intruder takes the levels to occur for one person where values were changed by noise or averaging."""
+
+LEVELS = ("equal", "compatible", "near", "else")
+
+
+def probabilistic_linkage(
+    pair: Pair,
+    *,
+    known: Sequence[str] | None = None,
+    targets: EquivalenceClasses | None = None,
+    seed: int = 1,
+    most: int = 10,
+    at_most: int = AT_MOST,
+) -> AttackResult:
+    """Link people with the released records of the greatest match weight, and guess one of these.
+
+    Each attribute agrees on a level: *equal* (the value itself), *compatible* (a generalised value that may stand
+    for it), *near* (a number within a tenth of the range), or *else*; a suppressed value says nothing. The weight
+    of a pair is the sum over attributes of log2(m / u): how often the level occurs among records of the same
+    person (m, from how coarse the release is, with 2 % errors) and among any two (u, counted on drawn pairs).
+    Compared are pairs that agree on the most selective attributes, in two ways. Ties are shared, so successes are expected right guesses as in
+    `compatible_linkage`; values that were changed lower the weight instead of ruling a record out.
+    Needs the extra ``linkage``. Fellegi, Sunter, "A theory for record linkage", JASA 64, 1969.
+    """
+    began = time.perf_counter()
+    _required()
+    whole = View.of(pair, known, targets)
+    view = whole.sampled(at_most, seed)
+    levels = _Levels(view, seed)
+    expected = float((view.tried > 0).sum()) * len(view.released) * levels.share
+    if expected > PAIRS:
+        view = whole.sampled(max(int(at_most * PAIRS / expected), 100), seed)
+        levels = _Levels(view, seed)
+    at = np.flatnonzero(view.tried)
+    found = _best(view, levels, at)
+    tried, present = view.tried[at].astype(np.float64), view.present[at]
+    pool = np.bincount(found[0], weights=view.released.sizes[found[1]], minlength=len(at)).astype(np.int64)
+    right = _right(view, at, found, pool, present)
+    tries = float(tried.sum())
+    return matched(
+        "probabilistic-linkage",
+        pair,
+        Targets(whole, view, at, public=targets is not None),
+        right,
+        pool,
+        how="takes the most likely record",
+        source="Fellegi, Sunter 1969",
+        most=most,
+        candidates="match best",
+        figures=(
+            ("one-best", float(tried[pool == 1].sum() / tries) if tries else 0.0),
+            ("median-best", weighted_median(pool, tried)),
+            ("without-candidate", float(tried[pool == 0].sum() / tries) if tries else 0.0),
+        ),
+        seconds=time.perf_counter() - began,
+        notes=(
+            "compared were pairs that agree on "
+            + ", or on ".join(" and ".join(view.names[j] for j in block) for block in levels.blocks),
+        ),
+    )
+
+
+def _required() -> None:
+    try:
+        import splink  # noqa: F401
+    except ImportError as missing:
+        raise MissingDependency(
+            "probabilistic linkage needs the package splink", remedy="pip install 'discreet[linkage]'"
+        ) from missing
+
+
+class _Levels:
+    """How attributes of people and released combinations agree, and how often they do so by chance."""
+
+    def __init__(self, view: View, seed: int) -> None:
+        self.view = view
+        rng = np.random.default_rng(seed)
+        target = rng.choice(len(view.targets), DRAWN, p=view.tried / view.tried.sum())
+        released = rng.choice(len(view.released), DRAWN, p=view.released.sizes / view.released.sizes.sum())
+        # Blocking is on combinations, however many records they have.
+        any_released = rng.integers(0, len(view.released), DRAWN)
+        self.chance = [self._shares(self._of(j, target, released)) for j in range(len(view.names))]
+        self.bounds = [self._bounds(j) for j in range(len(view.names))]
+        agree = np.array([self._inside(j, target, any_released) for j in range(len(view.names))])
+        order = [int(j) for j in np.argsort(-agree.mean(axis=1), kind="stable")[::-1] if agree[j].any()]
+        # Two ways to be compared, on different attributes: one changed value must not keep a record out.
+        self.blocks = [tuple(order[:2]), tuple(order[2:4])] if len(order) > 3 else [(j,) for j in order[:2]]
+        self.share = max(sum(float(agree[list(one)].all(axis=0).mean()) for one in self.blocks), 1 / DRAWN)
+
+    def hidden(self, j: int) -> NDArray[np.bool_]:
+        return np.asarray(self.view.meanings[j].kinds == KINDS.index("suppressed"))
+
+    def kinds(self, j: int) -> list[int]:
+        """The levels that attribute ``j`` can have."""
+        return [0, 1, 2, 3] if not np.isnan(self.view.scales[j][1]) else [0, 1, 3]
+
+    def same(self, j: int) -> NDArray[np.float64]:
+        """How often each level occurs among records of one person, as far as the release itself tells."""
+        meaning = self.view.meanings[j]
+        records = np.bincount(
+            self.view.released.codes[j], weights=self.view.released.sizes, minlength=len(meaning.kinds)
+        )
+        foreign = meaning.kinds == KINDS.index("foreign")
+        counts = np.array([records[~foreign & (meaning.sizes == 1)].sum(), records[meaning.sizes > 1].sum()])
+        told = counts.sum() / max(records.sum(), 1)
+        shares = np.array([*(0.98 * counts / max(counts.sum(), 1)), 0.01, 0.01])
+        return np.asarray(told * shares + (1 - told) * np.array(CHANGED) + 1e-6)
+
+    def _of(self, j: int, target: NDArray[np.int64], released: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The place in `LEVELS` of each pair on attribute ``j``; -1 where the released value says nothing."""
+        meaning, width = self.view.meanings[j], self.view.scales[j][1]
+        own, codes = self.view.targets.codes[j][target], self.view.released.codes[j][released]
+        fits = meaning.covers(codes, own)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(meaning.original.numbers[own] - meaning.centre[codes]) / width <= NEAR
+        found = np.where(fits, np.where(meaning.sizes[codes] == 1, 0, 1), np.where(near, 2, 3))
+        return np.where(self.hidden(j)[codes], -1, found)
+
+    def _bounds(self, j: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Between which ranks a released code is compared: from its least to its greatest value, or near it."""
+        meaning, width = self.view.meanings[j], self.view.scales[j][1]
+        count = np.diff(meaning.indptr)
+        low, high = np.zeros(len(count), dtype=np.int64), np.zeros(len(count), dtype=np.int64)
+        low[count > 0] = meaning.starts[meaning.indptr[:-1][count > 0]]
+        high[count > 0] = meaning.stops[meaning.indptr[1:][count > 0] - 1]
+        numbers = meaning.original.numbers[meaning.code_at]
+        numbers = numbers[~np.isnan(numbers)]
+        lone = np.flatnonzero(~np.isnan(meaning.centre) & (count == 0))
+        if not np.isnan(width):
+            low[lone] = np.searchsorted(numbers, meaning.centre[lone] - NEAR * width)
+            high[lone] = np.searchsorted(numbers, meaning.centre[lone] + NEAR * width, side="right")
+        return low, high
+
+    def _inside(self, j: int, target: NDArray[np.int64], released: NDArray[np.int64]) -> NDArray[np.bool_]:
+        rank = self.view.meanings[j].rank[self.view.targets.codes[j][target]]
+        codes = self.view.released.codes[j][released]
+        low, high = self.bounds[j]
+        return np.asarray((rank >= low[codes]) & (rank < high[codes]))
+
+    def _shares(self, found: NDArray[np.int64]) -> NDArray[np.float64]:
+        counts = np.bincount(found[found >= 0], minlength=len(LEVELS)) + 0.5
+        return np.asarray(counts / counts.sum())
+
+
+def _condition(j: int, level: int) -> str:
+    """What splink is to check for a level of attribute ``j``: people are on the left, the release on the right."""
+    rank, member = f"a{j}_rank_l", f"a{j}_members_r"
+    fits = (
+        f"({rank} >= a{j}_low_r AND {rank} < a{j}_high_r AND a{j}_size_r > 0 "
+        f"AND ({member} IS NULL OR list_contains({member}, {rank})))"
+    )
+    return {
+        -1: f"a{j}_hidden_r",
+        0: f"a{j}_size_r = 1 AND {fits}",
+        1: fits,
+        2: f"abs(a{j}_number_l - a{j}_number_r) <= {NEAR}",
+    }[level]
+
+
+def _rows(view: View, levels: _Levels, at: NDArray[np.int64], *, released: bool) -> pa.Table:
+    """The people (or the released combinations) at ``at`` as splink reads them: ranks, bounds and numbers."""
+    columns: dict[str, pa.Array] = {"unique_id": pa.array(np.arange(len(at)))}
+    nothing = np.full(len(at), -1)
+    for j, meaning in enumerate(view.meanings):
+        low, width = view.scales[j]
+        if released:
+            codes = view.released.codes[j][at]
+            lists = [
+                meaning.rank[meaning.members(code)].tolist() if ranges > 1 else None
+                for code, ranges in enumerate(np.diff(meaning.indptr).tolist())
+            ]
+            numbers = meaning.centre[codes]
+            held = {
+                "rank": nothing,
+                "low": levels.bounds[j][0][codes],
+                "high": levels.bounds[j][1][codes],
+                "size": meaning.sizes[codes],
+                "hidden": levels.hidden(j)[codes],
+            }
+            members = pa.array(lists, pa.list_(pa.int64())).take(pa.array(codes))
+        else:
+            codes = view.targets.codes[j][at]
+            numbers = meaning.original.numbers[codes]
+            held = {"rank": meaning.rank[codes], "low": nothing, "high": nothing, "size": nothing}
+            held["hidden"] = np.zeros(len(at), dtype=bool)
+            members = pa.nulls(len(at), pa.list_(pa.int64()))
+        scaled = (numbers - low) / width
+        columns |= {f"a{j}_{name}": pa.array(values) for name, values in held.items()}
+        columns[f"a{j}_number"] = pa.array(scaled, pa.float64(), mask=np.isnan(scaled))
+        columns[f"a{j}_members"] = members
+    return pa.table(columns)
+
+
+def _best(view: View, levels: _Levels, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each person at ``at`` the released combinations of the greatest weight, as pairs of places."""
+    with _quiet():
+        predicted: Any = _linker(view, levels, at).inference.predict(warning_mode="never")
+        scored: pa.Table = predicted.as_pyarrow_table()
+    person = scored["unique_id_l"].to_numpy().astype(np.int64)
+    place = scored["unique_id_r"].to_numpy().astype(np.int64)
+    weight = scored["match_weight"].to_numpy()
+    top = np.full(len(at), -np.inf)
+    np.maximum.at(top, person, weight)
+    best = weight >= top[person] - TIE
+    return person[best], place[best]
+
+
+def _linker(view: View, levels: _Levels, at: NDArray[np.int64]) -> Linker:
+    """A linker of the people at ``at`` with all released combinations; nothing is fetched from outside."""
+    from splink import DuckDBAPI, Linker, SettingsCreator
+    from splink import blocking_rule_library as block_library
+    from splink import comparison_level_library as level_library
+    from splink import comparison_library as library
+
+    comparisons: list[ComparisonCreator | dict[str, Any]] = []
+    for j in range(len(view.names)):
+        kinds = levels.kinds(j)
+        chance, same = (shares[kinds] / shares[kinds].sum() for shares in (levels.chance[j], levels.same(j)))
+        made: list[ComparisonLevelCreator | dict[str, Any]] = [
+            level_library.CustomLevel(_condition(j, -1)).configure(is_null_level=True)
+        ]
+        for level, u, m in zip(kinds, chance.tolist(), same.tolist(), strict=True):
+            one = level_library.ElseLevel() if level == 3 else level_library.CustomLevel(_condition(j, level))
+            made.append(one.configure(u_probability=u, m_probability=m, label_for_charts=LEVELS[level]))
+        comparisons.append(library.CustomComparison(made, output_column_name=f"a{j}"))
+    blocks: list[BlockingRuleCreator | dict[str, Any]] = [
+        block_library.CustomRule(
+            " AND ".join(f"l.a{j}_rank >= r.a{j}_low AND l.a{j}_rank < r.a{j}_high" for j in block)
+        )
+        for block in levels.blocks
+    ]
+    database = DuckDBAPI()
+    database.duckdb_con.execute("SET autoinstall_known_extensions = false")
+    # The side whose name sorts first is the left one.
+    tables = [
+        database.register(_rows(view, levels, at, released=False), dataset_display_name="a_people"),
+        database.register(
+            _rows(view, levels, np.arange(len(view.released)), released=True),
+            dataset_display_name="b_released",
+        ),
+    ]
+    settings = SettingsCreator(
+        link_type="link_only",
+        comparisons=comparisons,
+        blocking_rules_to_generate_predictions=blocks,
+        probability_two_random_records_match=1 / max(len(view.released), 2),
+        retain_matching_columns=False,
+    )
+    return Linker(tables, settings, log_level=None)
+
+
+def _right(
+    view: View,
+    at: NDArray[np.int64],
+    found: tuple[NDArray[np.int64], NDArray[np.int64]],
+    pool: NDArray[np.int64],
+    present: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The expected number of right guesses per target at ``at``."""
+    many = np.maximum(pool, 1)
+    truth = view.truth
+    if truth is None:
+        return np.minimum(present, pool) / many
+    place = np.full(len(view.targets), -1, dtype=np.int64)
+    place[at] = np.arange(len(at))
+    mine = place[truth.target] >= 0
+    target, released, people = truth.target[mine], truth.released[mine], truth.people[mine]
+    width = len(view.released)
+    best = np.isin(place[target] * width + released, found[0] * width + found[1])
+    return np.asarray(np.bincount(place[target], weights=people * best, minlength=len(at)) / many)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Only errors of splink are logged: its progress is not ours to print."""
+    logger = logging.getLogger("splink")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

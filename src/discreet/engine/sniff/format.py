@@ -1,0 +1,313 @@
+"""How a delimited text file is written: found from its content, with a reason for everything found.
+
+Nothing is guessed silently: what the content does not settle raises an error that says which parameter to pass.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from discreet.engine.sniff.bytes import nul_error, open_bytes, read_sample, undecodable_error
+from discreet.engine.sniff.delimiters import (
+    BrokenRecord,
+    Dialect,
+    Parse,
+    choose_dialect,
+    quote_error,
+    records,
+)
+from discreet.engine.sniff.values import looks_like_header, missing_marks, number_marks
+from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a delimited text file is written.
+
+    ``reasons`` says for each field, in words and without cell values, how it was found; ``overridden`` names
+    the fields that the caller gave. ``escape`` is a backslash, or ``"`` when the quote, whichever it is, is
+    doubled inside quoted fields. Blank lines are no records: a reader skips them. When
+    ``skip_initial_space`` is true, spaces after a delimiter are no part of the value, also before a quote.
+    """
+
+    encoding: str
+    delimiter: str
+    quote: str
+    escape: str
+    header: bool
+    names: tuple[str, ...]
+    decimal: str
+    thousands: str
+    missing: tuple[str, ...]
+    skip_initial_space: bool
+    compression: str
+    blank_lines: bool
+    reasons: Mapping[str, str] = field(compare=False)
+    overridden: frozenset[str]
+
+    @property
+    def dialect(self) -> Dialect:
+        """Delimiter, quote, escape and padding together."""
+        return Dialect(self.delimiter, self.quote, self.escape, self.skip_initial_space)
+
+
+def sniff(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | Literal["auto"] = "auto",
+    names: Sequence[str] | None = None,
+    decimal: str | None = None,
+    sample_bytes: int = 1 << 20,
+) -> TextFormat:
+    r"""Find how a delimited text file is written, from its first ``sample_bytes`` bytes.
+
+    More is read when lines are very long, and a gzip file is read to its end to see that it is whole.
+    Later rows are not checked; :func:`verify_shape` does that.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("name;income\nAda;1.250,50\nBob;?\n")
+    >>> found = sniff(file)
+    >>> found.delimiter, found.header, found.names, found.decimal, found.thousands, found.missing
+    (';', True, ('name', 'income'), ',', '.', ('?',))
+    >>> print(found.reasons["header"])
+    the first record differs in kind from the values below it in column 2
+    """
+    path = Path(path)
+    _check_parameters(
+        delimiter=delimiter, quote=quote, names=names, decimal=decimal, sample_bytes=sample_bytes
+    )
+    sample = read_sample(path, encoding=encoding, sample_bytes=sample_bytes)
+    dialect, parsed, reasons = choose_dialect(
+        sample.text, complete=sample.complete, place=path.name, delimiter=delimiter, quote=quote
+    )
+    if parsed.error:
+        raise quote_error(path.name, parsed.error_line, dialect.quote)
+    if not parsed.rows:
+        raise UnreadableInput(
+            f"the first line of {path.name} does not end within {len(sample.text):,} characters",
+            remedy="check that it is a table, or that its quotes balance",
+        )
+    _refuse_ragged(path, parsed, dialect, header)
+
+    reasons["encoding"] = sample.encoding_reason
+    reasons["compression"] = "the file begins with the mark of gzip" if sample.compression else "none"
+    has_header = _header(path, parsed, header, names, reasons)
+    body = parsed.rows[1:] if has_header else parsed.rows
+    distinct = [{row[i].strip() for row in body} for i in range(parsed.width)]
+    final_names = _names(path, parsed.rows[0], has_header, names, reasons)
+    mark, reasons["decimal"], thousands, reasons["thousands"] = number_marks(
+        distinct, delimiter=dialect.delimiter, decimal=decimal
+    )
+    missing, reasons["missing"] = missing_marks(distinct)
+    reasons["skip_initial_space"] = (
+        "spaces follow the delimiters" if dialect.padded else "values are not padded after the delimiter"
+    )
+    blank = parsed.blanks > 0 or sample.ends_blank
+    reasons["blank_lines"] = "blank lines occur; they are skipped" if blank else "no blank line was seen"
+    if blank and len(final_names) == 1:
+        reasons["blank_lines"] += ", although in a file of one column they could be missing values"
+    given = {"encoding": encoding, "delimiter": delimiter, "quote": quote, "names": names, "decimal": decimal}
+    overridden = {name for name, value in given.items() if value is not None}
+    return TextFormat(
+        encoding=sample.encoding,
+        delimiter=dialect.delimiter,
+        quote=dialect.quote,
+        escape=dialect.escape,
+        header=has_header,
+        names=final_names,
+        decimal=mark,
+        thousands=thousands,
+        missing=missing,
+        skip_initial_space=dialect.padded,
+        compression=sample.compression,
+        blank_lines=blank,
+        reasons=reasons,
+        overridden=frozenset(overridden | ({"header"} if header != "auto" else set())),
+    )
+
+
+def verify_shape(path: Path, fmt: TextFormat, *, rows: int | None = None) -> None:
+    r"""Read the file record by record and raise ``UnreadableInput`` at the first that does not fit ``fmt``.
+
+    Finds ragged records, unbalanced quotes, undecodable bytes and NUL bytes, each with its line number.
+    ``rows`` limits the check to that many records after the header.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("name,age\nAda,36\nBob,41\n")
+    >>> found = sniff(file)
+    >>> _ = file.write_text("name,age\nAda,36\nLovelace, Ada,36\n")
+    >>> verify_shape(file, found)
+    Traceback (most recent call last):
+    discreet.errors.UnreadableInput: line 3 of people.csv has 3 fields where the header has 2; ...
+    """
+    for _ in read_rows(path, fmt, rows=rows):
+        pass
+
+
+def read_rows(path: Path, fmt: TextFormat, *, rows: int | None = None) -> Iterator[list[str]]:
+    """The records of a file after its header, each checked as :func:`verify_shape` does."""
+    path = Path(path)
+    if rows is not None and rows < 0:
+        raise InvalidParameter(f"rows is {rows}", remedy="use a count of rows, 0 or more")
+    width = len(fmt.names)
+    place = "the header" if fmt.header else "the first row"
+    heading = fmt.header
+    left = rows
+    with open_bytes(path, fmt.compression) as stream:
+        lines = io.TextIOWrapper(stream, encoding=fmt.encoding, errors="strict", newline="")
+        try:
+            for line, row in records(_without_nul(path, lines), fmt.dialect):
+                if not row:
+                    continue
+                if left is not None and not heading:
+                    if left == 0:
+                        return
+                    left -= 1
+                if len(row) != width:
+                    raise _ragged(path, line, len(row), width, place, fmt.dialect)
+                if not heading:
+                    yield row
+                heading = False
+        except BrokenRecord as broken:
+            raise quote_error(path.name, broken.line, fmt.quote) from broken
+        except UnicodeDecodeError as error:
+            raise undecodable_error(path, fmt.encoding, fmt.compression) from error
+
+
+def _without_nul(path: Path, lines: io.TextIOWrapper) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise nul_error(path, number)
+        yield line
+
+
+def _check_parameters(
+    *,
+    delimiter: str | None,
+    quote: str | None,
+    names: Sequence[str] | None,
+    decimal: str | None,
+    sample_bytes: int,
+) -> None:
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in "\r\n\"'\0"):
+        raise InvalidParameter(
+            f"delimiter is {delimiter!r}", remedy="use one character that is neither a quote nor a line end"
+        )
+    if quote is not None and quote not in {'"', "'", ""}:
+        raise InvalidParameter(f"quote is {quote!r}", remedy="use '\"', \"'\" or '' for no quotes")
+    if decimal is not None and decimal not in {".", ","}:
+        raise InvalidParameter(f"decimal is {decimal!r}", remedy="use '.' or ','")
+    if sample_bytes < 1:
+        raise InvalidParameter(f"sample_bytes is {sample_bytes}", remedy="use at least 1")
+    if names is not None:
+        if isinstance(names, str) or any(not name.strip() for name in names):
+            raise InvalidParameter(
+                "names holds no list of names", remedy="give one non-empty name per column"
+            )
+        if repeated := _repeated(names):
+            raise InvalidParameter(
+                f"names repeats {', '.join(repeated)} (upper and lower case count as equal)",
+                remedy="give every column a name of its own",
+            )
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    """Names that occur more than once when case is ignored, each spelling once, in order."""
+    counts = Counter(name.casefold() for name in names)
+    return list(dict.fromkeys(name for name in names if counts[name.casefold()] > 1))
+
+
+def _refuse_ragged(path: Path, parsed: Parse, dialect: Dialect, header: bool | Literal["auto"]) -> None:
+    if parsed.share == 1.0:
+        return
+    width, first = parsed.width, parsed.rows[0]
+    if len(first) != width and parsed.widths[len(first)] == 1:
+        raise UnreadableInput(
+            f"line {parsed.lines[0]} of {path.name} has {_fields(len(first))} where the lines below it have {width}",
+            remedy="give the header one name per column and remove titles above it, "
+            f"or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
+        )
+    odd = next(i for i, row in enumerate(parsed.rows) if len(row) != len(first))
+    even = [row for row in parsed.rows[1:] if len(row) == len(first)]
+    named = looks_like_header(first, even)[0] if header == "auto" else header
+    place = "the header" if named else "the first row"
+    raise _ragged(path, parsed.lines[odd], len(parsed.rows[odd]), len(first), place, dialect)
+
+
+def _fields(count: int) -> str:
+    return f"{count} field{'s' if count != 1 else ''}"
+
+
+def _ragged(path: Path, line: int, found: int, wanted: int, place: str, dialect: Dialect) -> UnreadableInput:
+    return UnreadableInput(
+        f"line {line} of {path.name} has {_fields(found)} where {place} has {wanted}",
+        remedy="quote fields that contain the delimiter and complete short lines, "
+        f"or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
+    )
+
+
+def _header(
+    path: Path,
+    parsed: Parse,
+    header: bool | Literal["auto"],
+    names: Sequence[str] | None,
+    reasons: dict[str, str],
+) -> bool:
+    first, body = parsed.rows[0], parsed.rows[1:]
+    if header != "auto":
+        found, reasons["header"] = header, "given by the caller"
+    elif names is not None and [c.strip().casefold() for c in first] == [n.casefold() for n in names]:
+        found, reasons["header"] = True, "the first record holds the names that the caller gave"
+    else:
+        found, reasons["header"] = looks_like_header(first, body)
+    if found and not body:
+        raise EmptyTable(
+            f"{path.name} has a header and no rows",
+            remedy="check that the export finished, or pass header=False if its only line is a row",
+        )
+    return found
+
+
+def _names(
+    path: Path, first: Sequence[str], header: bool, given: Sequence[str] | None, reasons: dict[str, str]
+) -> tuple[str, ...]:
+    if given is not None:
+        if len(given) != len(first):
+            raise InvalidParameter(
+                f"names has {len(given)} names where {path.name} has {len(first)} columns",
+                remedy="give one name per column",
+            )
+        reasons["names"] = "given by the caller"
+        return tuple(name.strip() for name in given)
+    if not header:
+        reasons["names"] = "there is no header, so the columns are numbered from 0"
+        return tuple(f"column_{i}" for i in range(len(first)))
+    names = [name.strip() for name in first]
+    reasons["names"] = "taken from the header"
+    if repeated := _repeated([name for name in names if name]):
+        raise UnreadableInput(
+            f"the header of {path.name} repeats column names: {', '.join(repeated)} "
+            "(upper and lower case count as equal, because SQL does not tell them apart)",
+            remedy="rename them in the file, pass names= with a name for every column, "
+            "or pass header=False if the first line is a row",
+        )
+    taken = {name.casefold() for name in names}
+    for i, name in enumerate(names):
+        if not name:
+            filled = f"column_{i}"
+            while filled in taken:
+                filled += "_"
+            names[i] = filled
+            taken.add(filled)
+            reasons["names"] += f"; it has no name for column {i + 1}, which is called {filled}"
+    return tuple(names)

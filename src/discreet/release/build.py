@@ -1,0 +1,194 @@
+"""Make a release of a recoding: apply it to the rows, audit what came of it, and write down the recipe."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.policy import Policy
+from discreet.policy.hierarchies import FittedHierarchy
+from discreet.policy.plan import Plan
+from discreet.privacy import PrivacyModel
+from discreet.release.audit import Progress, audit
+from discreet.release.release import Release
+from discreet.search.methods import Chosen
+from discreet.search.mondrian.space import held, on_groups
+from discreet.table import Table
+from discreet.table.domain import Domain
+from discreet.table.hierarchies.hierarchy import ROOT
+from discreet.transform.recipe import Recipe
+from discreet.transform.recoding import NewColumn, Recoding, with_null
+from discreet.transform.stand_in import with_stand_in
+
+
+def count_classes(
+    table: Table, policy: Policy, quasi_identifiers: Sequence[str] | None = None
+) -> EquivalenceClasses:
+    """The equivalence classes of a table, with what the policy calls sensitive and whom it counts."""
+    return table.engine.count(
+        table,
+        quasi_identifiers=quasi_identifiers or policy.quasi_identifiers,
+        sensitive=policy.sensitive,
+        person=policy.person,
+    )
+
+
+def make_release(
+    table: Table,
+    policy: Policy,
+    plan: Plan,
+    recoding: Recoding,
+    chosen: Chosen,
+    fitted: tuple[FittedHierarchy, ...],
+    models: tuple[PrivacyModel, ...],
+    notes: Sequence[str],
+    key: str | None,
+    say: Progress,
+    without: Sequence[str] = (),
+    required: Sequence[PrivacyModel] | None = None,
+) -> Release:
+    """Apply a recoding and audit what came of it.
+
+    A recipe carries what is ``required``; what was wished for beyond depends on the number of these rows.
+    """
+    say("applying the change")
+    gone = {*policy.direct_identifiers, *without}
+    keyed: dict[str, str] = {}
+    if policy.person is not None and policy.person not in gone:
+        if plan.person == "drop":
+            gone.add(policy.person)
+        else:
+            keyed[policy.person] = key or secrets.token_hex(32)
+    columns = [name for name in table.names if name not in gone]
+    values, kept, stand_ins = _new_values(recoding, plan, models)
+    released = table.engine.recode(
+        table, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed
+    )
+    say("auditing the release")
+    remaining = replace(policy, columns=tuple(c for c in policy.columns if c.name not in gone))
+    before = audit(table, policy, detail="core")
+    judged = released
+    if plan.suppressed == "star" and recoding.suppressed_records:
+        notes = [*notes, *_told(plan, stand_ins)]
+    types = {c.name: None for c in remaining.columns if c.name in values}
+    remaining = replace(
+        remaining, columns=tuple(replace(c, type=None) if c.name in types else c for c in remaining.columns)
+    )
+    after = audit(judged, remaining, detail="core")
+    recipe = Recipe.of(
+        recoding,
+        requirements=[
+            {
+                "model": model.id,
+                **{key: value for key, value in model.parameters().items() if value is not None},
+            }
+            for model in (models if required is None else required)
+        ],
+        suppression_limit=plan.suppression_limit,
+        columns=columns,
+        keyed=list(keyed),
+        person=policy.person,
+        profile=policy.profile,
+        known={
+            one.ladder.name: one.known(recoding.levels[one.ladder.name])
+            for one in fitted
+            if recoding.levels is not None and one.ladder.name in recoding.levels
+        },
+    )
+    return Release(
+        released,
+        recoding,
+        recipe,
+        remaining,
+        plan,
+        chosen,
+        fitted,
+        models,
+        before,
+        after,
+        tuple(notes),
+        stand_ins,
+    )
+
+
+def _told(plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
+    """How suppressed records are shown, in words."""
+    numbers = [name for name, value in stand_ins.items() if value != ROOT]
+    if numbers:
+        return [
+            f"suppressed records show the {plan.suppressed_numbers} of the released values of "
+            f"{', '.join(numbers)} and * elsewhere, and are one class of their own in the audit"
+        ]
+    found = ["suppressed records are shown with * and are one class of their own in the audit"]
+    if plan.suppressed_numbers != "star":
+        found.append(
+            f"* stands for the {plan.suppressed_numbers} too: no released number could be used, or released "
+            "records that look like it would not meet the requirements together with the suppressed ones"
+        )
+    return found
+
+
+def _new_values(
+    recoding: Recoding, plan: Plan, models: Sequence[PrivacyModel]
+) -> tuple[Mapping[str, pa.Array], NDArray[np.bool_], Mapping[str, object]]:
+    """New values per class for the columns that change, which classes are shown, and what stands for ``*``."""
+    changed = {
+        column.name: column
+        for domain, column, codes in zip(
+            recoding.classes.attributes, recoding.columns, recoding.classes.codes, strict=True
+        )
+        if not _unchanged(column, codes, domain)
+    }
+    if plan.suppressed == "drop" or recoding.kept.all():
+        return {name: column.per_class() for name, column in changed.items()}, recoding.kept, {}
+    everybody = np.ones(len(recoding.kept), dtype=bool)
+    shown = _suppressed_shown(recoding, plan)
+    if _stands_apart(recoding, shown, models):
+        stand_ins = {
+            name: values[-1].as_py() for name, values in shown.items() if plan.suppressed_numbers != "star"
+        }
+    else:
+        shown, stand_ins = _suppressed_shown(recoding, replace(plan, suppressed_numbers="star")), {}
+    places = {
+        column.name: pa.array(np.where(recoding.kept, column.codes, len(column.values)))
+        for column in recoding.columns
+    }
+    return {name: values.take(places[name]) for name, values in shown.items()}, everybody, stand_ins
+
+
+def _suppressed_shown(recoding: Recoding, plan: Plan) -> dict[str, pa.Array]:
+    """Per column its values and, last, what a suppressed record shows: ``*`` or a statistic of the others."""
+    found = {}
+    for column, domain in zip(recoding.columns, recoding.classes.attributes, strict=True):
+        values = None
+        if plan.suppressed_numbers != "star":
+            values = with_stand_in(
+                column, domain, recoding.kept, recoding.classes.records, plan.suppressed_numbers
+            )
+        found[column.name] = (
+            pa.concat_arrays([column.texts(), pa.array([ROOT])]) if values is None else values
+        )
+    return found
+
+
+def _stands_apart(recoding: Recoding, shown: Mapping[str, pa.Array], models: Sequence[PrivacyModel]) -> bool:
+    """Whether no released class looks like the suppressed records, or holds together with them."""
+    alike = recoding.kept.copy()
+    for column in recoding.columns:
+        texts = [str(value) for value in shown[column.name].to_pylist()]
+        alike &= np.array([text == texts[-1] for text in texts[:-1]])[column.codes]
+    if not alike.any() or all(values[-1].as_py() == ROOT for values in shown.values()):
+        return True
+    together = np.where(alike | ~recoding.kept, 0, recoding.groups() + 1)
+    _, owner = np.unique(together, return_inverse=True)
+    return bool(held(on_groups(models), recoding.classes, owner, int(owner.max()) + 1)[0])
+
+
+def _unchanged(column: NewColumn, codes: NDArray[np.integer], domain: Domain) -> bool:
+    return bool(column.values.equals(with_null(domain)) and (column.codes == codes).all())

@@ -1,0 +1,129 @@
+"""Compare a release with its original: what was lost, by every measure that speaks to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from discreet.engine.read import read
+from discreet.errors import DiscreetError, UnknownColumn
+from discreet.policy import Policy
+from discreet.policy.suggest import suggest
+from discreet.release.audit import Progress
+from discreet.release.before_after import Distribution, before_and_after
+from discreet.release.kpis import measure_kpis
+from discreet.release.pairing import make_pair
+from discreet.release.release import Release
+from discreet.table import Source, Table
+from discreet.utility.distributions import attributes_of
+from discreet.utility.efficacy import Efficacy, efficacy
+from discreet.utility.kpi import KpiResult
+from discreet.utility.losses import Losses, measure_all
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a release lost against its original; the release that shows no quasi-identifier stands beside it."""
+
+    original: Source
+    release: Source
+    rows: tuple[int, int]
+    losses: Losses = field(repr=False)
+    kpis: tuple[KpiResult, ...] = field(repr=False)
+    efficacy: tuple[Efficacy, ...] = field(repr=False)
+    matched: str
+    seed: int
+    notes: tuple[str, ...] = ()
+    distributions: tuple[Distribution, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        from discreet.reports.evidence.terminal import comparison_as_text
+
+        return comparison_as_text(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what was lost, in a few numbers."""
+        from discreet.reports.evidence.html import notebook_comparison
+
+        return notebook_comparison(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything as JSON-ready data; distributions hold values of the data and are for the report alone."""
+        return {
+            "schema": "discreet-comparison-1",
+            "original": self.original.to_dict(),
+            "release": self.release.to_dict(),
+            "rows": {"original": self.rows[0], "release": self.rows[1]},
+            "matched": self.matched,
+            "seed": self.seed,
+            "losses": self.losses.to_dict(),
+            "kpis": [one.to_dict() for one in self.kpis],
+            "efficacy": [one.to_dict() for one in self.efficacy],
+            "notes": list(self.notes),
+        }
+
+
+def compare(
+    original: object,
+    release: object,
+    policy: Policy | None = None,
+    *,
+    key: str | None = None,
+    labels: Sequence[str] | None = None,
+    queries: int = 1000,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Measure what a release lost against its original, whether it was made here or elsewhere.
+
+    ``labels`` are the sensitive attributes that somebody may want to predict from the quasi-identifiers (all of
+    them if not given, none if empty); ``key`` a column that tells which record is which; ``queries`` the number
+    of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
+    of both tables.
+    """
+    say = progress or (lambda _: None)
+    before = original if isinstance(original, Table) else read(original)
+    if isinstance(release, Release):
+        policy = policy or release.policy
+        after = release.table
+    else:
+        after = release if isinstance(release, Table) else read(release)
+    notes: list[str] = []
+    if policy is None:
+        say("suggesting roles")
+        policy = suggest(before)
+        notes.append("no policy was given: roles were suggested from names and content and should be checked")
+    for label in labels or ():
+        if label not in policy.sensitive:
+            raise UnknownColumn(label, policy.sensitive)
+    say("counting both tables and matching their records")
+    paired = make_pair(before, after, policy, key=key)
+    say("measuring losses")
+    losses = measure_all(
+        paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say
+    )
+    learned: list[Efficacy] = []
+    for label in policy.sensitive if labels is None else labels:
+        say(f"learning to predict {label}")
+        try:
+            learned += efficacy(paired.pair, label, seed=seed)
+        except DiscreetError as error:
+            notes.append(f"{label} was not learned: {error}")
+    if policy.kpis:
+        say("asking KPIs of both tables")
+    return Comparison(
+        before.source,
+        after.source,
+        (before.rows, after.rows),
+        losses,
+        measure_kpis(before, after, policy.kpis),
+        tuple(learned),
+        paired.matched,
+        seed,
+        (*notes, *paired.notes),
+        tuple(
+            found
+            for name in attributes_of(paired.pair)
+            if (found := before_and_after(paired.pair, name)) is not None
+        ),
+    )

@@ -1,0 +1,111 @@
+"""A plan against a policy and a table: what it may not ask for, and what it does before the search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses
+from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn
+from discreet.policy import Policy
+from discreet.policy.hierarchies import FittedHierarchy
+from discreet.policy.plan import METHODS, Plan
+from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.transform.suppress import Covered, named_values, rare_values
+
+
+def check_plan(plan: Plan, policy: Policy) -> None:
+    """Refuse a plan that names what is not there or contradicts itself; all problems at once."""
+    known = policy.quasi_identifiers
+    named = {
+        "keep": plan.keep,
+        "weights": tuple(plan.weights),
+        "suppress_values": tuple(plan.suppress_values),
+        "suppress_rare": tuple(plan.suppress_rare),
+        "suppress_attributes": plan.suppress_attributes,
+        "drop_attributes": plan.drop_attributes,
+    }
+    problems: list[DiscreetError] = [
+        UnknownColumn(name, known)
+        for name in dict.fromkeys(name for names in named.values() for name in names)
+        if name not in known
+    ]
+    for first, others in (
+        ("keep", ("suppress_values", "suppress_rare", "suppress_attributes", "drop_attributes")),
+        ("drop_attributes", ("weights", "suppress_values", "suppress_rare", "suppress_attributes")),
+    ):
+        problems += [
+            InvalidParameter(
+                f"{name!r} stands both in {first} and in {other}", remedy="take it out of one of them"
+            )
+            for other in others
+            for name in named[first]
+            if name in named[other]
+        ]
+    problems += [
+        InvalidParameter(
+            f"suppress_rare of {name!r} is {least}", remedy="give a whole number of records of at least 2"
+        )
+        for name, least in plan.suppress_rare.items()
+        if least < 2
+    ]
+    if plan.suppressed_numbers != "star" and plan.suppressed == "drop":
+        problems.append(
+            InvalidParameter(
+                f"suppressed_numbers is {plan.suppressed_numbers}, but suppressed records are left out",
+                remedy='say suppressed = "star" (--suppressed star), so that they are shown',
+            )
+        )
+    if known and set(known) <= set(plan.drop_attributes):
+        problems.append(
+            InvalidParameter(
+                "drop_attributes leaves no quasi-identifier",
+                remedy="give columns that need not be released the role direct-identifier instead",
+            )
+        )
+    if plan.method not in METHODS:
+        problems.append(
+            InvalidParameter(
+                f"there is no method {plan.method!r}", remedy=f"methods are: {', '.join(METHODS)}"
+            )
+        )
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise InvalidPolicy([str(one) for one in problems], remedy="correct the plan")
+
+
+def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:
+    """The ladders to climb; that of an attribute which must stay as it is has its first step only."""
+    return [
+        replace(one.ladder, steps=one.ladder.steps[:1]) if one.ladder.name in plan.keep else one.ladder
+        for one in fitted
+    ]
+
+
+def without_dropped(policy: Policy, plan: Plan) -> Policy:
+    """The policy for what is left when the attributes that the plan drops are gone."""
+    return replace(policy, columns=tuple(c for c in policy.columns if c.name not in plan.drop_attributes))
+
+
+def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[Covered, list[str]]:
+    """The classes with the plan's values and attributes suppressed, and what to tell about it."""
+    gone, notes = {}, []
+    for domain in classes.attributes:
+        name = domain.name
+        named = named_values(domain, plan.suppress_values.get(name, ()))
+        lacking = len(plan.suppress_values.get(name, ())) - int(named.sum())
+        if lacking > 0:
+            notes.append(f"of the values of {name} that are to be suppressed, {lacking} do not occur")
+        if name in plan.suppress_attributes:
+            gone[name] = np.ones(domain.size, dtype=bool)
+            notes.append(f"{name} is shown as * everywhere, as the plan says")
+            continue
+        gone[name] = named
+        if name in plan.suppress_rare:
+            gone[name] = named | rare_values(classes, name, plan.suppress_rare[name])
+        if gone[name].any():
+            notes.append(f"some values of {name} are shown as * wherever they occur, as the plan says")
+    return Covered.of(classes, gone), notes

@@ -1,0 +1,357 @@
+"""The tables of a report: what was found, row by row, in words and numbers fit for one edition.
+
+The public edition is built from what may be shown, not by striking out what may not: column names, numbers
+over all records, and texts that discreet itself wrote. A cell value has no way into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from discreet.measure import Measure, RecordRisk
+from discreet.policy import dumps
+from discreet.release.audit import Audit, versions
+from discreet.release.verdict import Criterion
+from discreet.reports.audit.pictures import zones
+from discreet.reports.words import (
+    CATEGORY_TONES,
+    GENERAL,
+    INFINITE,
+    MEASURES,
+    RISKS,
+    ROLES,
+    UNDEFINED,
+    Figures,
+    Tone,
+    bound,
+    in_percent,
+    number,
+    percent,
+    title_of,
+)
+from discreet.risk.scorr import category
+from discreet.risk.special_uniques import SMALL_GROUP
+
+LONGEST_LABEL = 60
+MOST_KINDS = 15
+
+
+@dataclass(frozen=True)
+class CriterionRow:
+    asked: str
+    found: str
+    holds: bool
+    remedy: str
+    origin: str
+    source: str
+    required: str
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    title: str
+    value: str
+    unit: str
+    direction: str
+    meaning: str
+    threshold: str
+    tone: Tone | None
+    source: str
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MeasureGroup:
+    title: str
+    rows: tuple[MeasureRow, ...]
+
+
+@dataclass(frozen=True)
+class RiskRow:
+    title: str
+    meaning: str
+    numbers: tuple[str, ...]
+    tone: Tone | None
+    grade: str
+    source: str
+
+
+@dataclass(frozen=True)
+class EstimateRow:
+    title: str
+    method: str
+    value: str
+    interval: str
+    meaning: str
+    assumptions: str
+    source: str
+
+
+@dataclass(frozen=True)
+class RiskyRow:
+    labels: tuple[tuple[str, str, bool], ...]
+    persons: str
+    records: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class RoleRow:
+    name: str
+    role: str
+    says: str
+    type: str
+    reason: str
+    rating: str
+
+
+@dataclass(frozen=True)
+class SpecialUniques:
+    facts: tuple[tuple[str, str, str], ...]
+    contributions: tuple[tuple[str, str], ...]
+    kinds: tuple[tuple[str, str], ...]
+    more: int
+    source: str
+
+
+def criteria(found: Iterable[Criterion], figures: Figures) -> list[CriterionRow]:
+    """What was asked, what was found, whether it holds, and by whose word."""
+    return [
+        CriterionRow(
+            asked=one.description,
+            found=figures.found(one),
+            holds=one.holds,
+            remedy=figures.remedy(one),
+            origin="your policy" if one.origin == "policy" else "the profile",
+            source=one.source,
+            required=bound(one),
+        )
+        for one in found
+    ]
+
+
+def measures(audit: Audit, figures: Figures) -> list[MeasureGroup]:
+    """All measures: those of the whole table, then those of each sensitive attribute."""
+    attributes = dict.fromkeys(measure.attribute for measure in audit.measures)
+    ordered = sorted(attributes, key=lambda attribute: attribute is not None)
+    return [
+        MeasureGroup(
+            "Who could be recognised" if attribute is None else f"What could be learnt: {attribute}",
+            tuple(_measure(one, audit, figures) for one in audit.measures if one.attribute == attribute),
+        )
+        for attribute in ordered
+    ]
+
+
+def _measure(measure: Measure, audit: Audit, figures: Figures) -> MeasureRow:
+    value = figures.measured(measure)
+    says = MEASURES[measure.name].says if measure.name in MEASURES else ""
+    details = (
+        [] if figures.public else [*([says] if says and measure.name not in GENERAL else []), *measure.notes]
+    )
+    if value == "infinite":
+        details.append(INFINITE)
+    elif value == "undefined":
+        details.append(UNDEFINED)
+    criterion = _criterion_of(measure, audit)
+    threshold = ""
+    tone: Tone | None = None
+    if criterion is not None and criterion.threshold is not None:
+        asked = percent(criterion.threshold) if in_percent(measure) else number(criterion.threshold)
+        threshold = f"{'at least' if measure.better == 'higher' else 'at most'} {asked}"
+        tone = "good" if criterion.holds else "bad"
+    return MeasureRow(
+        title=title_of(measure.name),
+        value=value,
+        unit=figures.unit(measure),
+        direction="higher is safer" if measure.better == "higher" else "lower is safer",
+        meaning=says if figures.public or measure.name in GENERAL else measure.meaning,
+        threshold=threshold,
+        tone=tone,
+        source=measure.source,
+        details=tuple(details),
+    )
+
+
+def _criterion_of(measure: Measure, audit: Audit) -> Criterion | None:
+    """The criterion that asks for this measure, if one does; at event level in the same unit."""
+    for one in audit.verdict.criteria:
+        counted = measure.unit not in ("records", "persons") or measure.unit[:-1] in one.found
+        if one.id == measure.name and one.attribute == measure.attribute and counted:
+            return one
+    return None
+
+
+def risks(audit: Audit, figures: Figures) -> list[RiskRow]:
+    """Risks of the whole quasi-identifier; those of single attributes are with their picture."""
+    low, medium = zones(audit)
+    return [_risk(risk, figures, low, medium) for risk in audit.risks if risk.attribute is None]
+
+
+def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> RiskRow:
+    graded = risk.name in ("uniqueness", "uniformity", "correlation")
+    grade = category(risk.max, low=low, medium=medium)
+    return RiskRow(
+        title=f"{RISKS.get(risk.name, title_of(risk.name))}{f': {risk.sensitive}' if risk.sensitive else ''}",
+        meaning=risk.meaning,
+        numbers=(
+            f"{risk.min:.3f}",
+            f"{risk.mean:.3f}",
+            f"{risk.quantile(0.5):.3f}",
+            f"{risk.max:.3f}",
+            figures.share(risk.share_above(low)),
+            figures.share(risk.share_above(medium)),
+        ),
+        tone=CATEGORY_TONES[grade] if graded else None,
+        grade=grade if graded else "not graded",
+        source=risk.source,
+    )
+
+
+def estimates(audit: Audit, figures: Figures) -> list[EstimateRow]:
+    """Estimates for the population, with what each of them rests on."""
+    rows = []
+    for one in audit.estimates:
+        counted = one.unit == "records" and figures.few(one.value)
+        value = (
+            f"fewer than {SMALL_GROUP}"
+            if counted
+            else (figures.share(one.value) if one.unit == "share of records" else number(one.value))
+        )
+        interval = ""
+        if one.low is not None and one.high is not None and not counted:
+            interval = f"{number(one.low)} to {number(one.high)}"
+        rows.append(
+            EstimateRow(
+                title=title_of(one.name),
+                method=one.method,
+                value=value if value.endswith("%") else f"{value} {one.unit}",
+                interval=interval,
+                meaning=one.meaning,
+                assumptions=one.assumptions,
+                source=one.source,
+            )
+        )
+    return rows
+
+
+def riskiest(audit: Audit) -> list[RiskyRow]:
+    """The riskiest classes with their values: for the internal edition only."""
+    if audit.exposure is None:
+        return []
+    return [
+        RiskyRow(
+            labels=tuple(
+                (name, _short(label), name in one.decisive)
+                for name, label in audit.classes.labels(one.position).items()
+            ),
+            persons=f"{one.persons:,}",
+            records=f"{one.records:,}",
+            meaning=one.meaning,
+        )
+        for one in audit.exposure.riskiest
+    ]
+
+
+def special_uniques(audit: Audit, figures: Figures) -> SpecialUniques | None:
+    """SUDA scores: who is singled out by few attributes."""
+    if audit.exposure is None:
+        return None
+    found = audit.exposure.special_uniques
+    mean = float(found.scores @ found.records / found.records.sum())
+    facts = [
+        (
+            "Singled out",
+            figures.share(found.share_scored),
+            f"of records, by {found.max_size} or fewer attributes",
+        ),
+        ("Highest score", number(float(found.scores.max())), "the fewer attributes it takes, the higher"),
+        ("Mean score", number(mean), "over all records; 0 for whoever is not singled out"),
+    ]
+    if found.file_risk is not None:
+        facts.append(
+            ("DIS-SUDA file risk", percent(found.file_risk), "the chance that a unique match is a right one")
+        )
+    kinds = found.minimal_uniques[:MOST_KINDS]
+    return SpecialUniques(
+        facts=tuple(facts),
+        contributions=tuple(
+            (name, f"{share:.1f}%")
+            for name, share in sorted(found.contributions.items(), key=lambda item: -item[1])
+        ),
+        kinds=tuple((" + ".join(kind.attributes), figures.count(kind.persons, "person")) for kind in kinds),
+        more=len(found.minimal_uniques) - len(kinds),
+        source=found.source,
+    )
+
+
+def roles(audit: Audit, figures: Figures) -> list[RoleRow]:
+    """Each column's role; the reasons are somebody's own words and stay inside the house."""
+    return [
+        RoleRow(
+            name=column.name,
+            role=column.role,
+            says=ROLES[column.role],
+            type=column.type or "as read",
+            reason="" if figures.public else column.reason,
+            rating=""
+            if column.rating is None
+            else f"{column.rating.total} of 9 (replication {column.rating.replication}, availability "
+            f"{column.rating.availability}, distinguishability {column.rating.distinguishability})",
+        )
+        for column in audit.policy.columns
+    ]
+
+
+def missing(audit: Audit, figures: Figures) -> list[tuple[str, str]]:
+    """How missing values were treated, per column that has any."""
+    rows = []
+    for one in audit.missing:
+        parts = []
+        if one.nulls:
+            parts.append(f"{figures.count(one.nulls, 'null')}, counted as one value of their own")
+        if one.marks:
+            parts.append(f"{figures.count(one.marks, 'missing mark')}, kept as ordinary values")
+        rows.append((one.column, "; ".join(parts)))
+    return rows
+
+
+def reading(audit: Audit) -> list[tuple[str, str]]:
+    """How the file was read: for the internal edition only, settings may quote the data."""
+    return [(key, setting(value)) for key, value in audit.source.settings.items()]
+
+
+def setting(value: object) -> str:
+    """A setting as a reader would write it.
+
+    >>> setting("\\t"), setting(["?", ""]), setting(True), setting([]), setting(";"), setting("utf-8")
+    ('tab', '“?”, “”', 'yes', 'none', '“;”', 'utf-8')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(f"“{one}”" for one in value) or "none"
+    if value == "\t":
+        return "tab"
+    text = str(value)
+    return text if text.strip() and any(map(str.isalnum, text)) else f"“{text}”"
+
+
+def made_with(audit: Audit, figures: Figures) -> list[tuple[str, str]]:
+    """Versions, and which file was read."""
+    rows = [(name, text) for name, text in versions().items()]
+    if not figures.public:
+        rows.append(("SHA-256 of the file", audit.source.sha256 or "not a file: the rows came from memory"))
+    return rows
+
+
+def policy_text(audit: Audit) -> str:
+    """The policy as it would stand in a file; it may name values, so it is for the internal edition."""
+    return dumps(audit.policy)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

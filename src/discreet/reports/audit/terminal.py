@@ -1,0 +1,223 @@
+"""An audit for the terminal: verdict first, then what stands in the way, then compact tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table as Grid
+from rich.text import Text
+
+from discreet.measure import Measure
+from discreet.release.audit import Audit
+from discreet.release.verdict import Criterion, Decision, Verdict
+from discreet.reports.words import number
+from discreet.risk.scorr import category
+
+STYLE: dict[Decision, tuple[str, str]] = {
+    "release": ("green", "✔"),
+    "release-with-acknowledged-risk": ("yellow", "!"),
+    "do-not-release": ("red", "✘"),
+}
+GRADE = {"low": "green", "medium": "yellow", "high": "red"}
+KEY_MEASURES = (
+    "k-anonymity",
+    "l-diversity",
+    "entropy-l-diversity",
+    "t-closeness",
+    "ordered-t-closeness",
+    "beta-likeness",
+    "delta-disclosure",
+    "g-balance",
+    "h-affiliation",
+    "sample-uniques",
+    "average-risk",
+)
+
+
+def show(audit: Audit) -> RenderableType:
+    """The whole audit as something rich can print."""
+    parts: list[RenderableType] = [headline(audit.verdict, audit), Text()]
+    if audit.verdict.obstacles:
+        parts += [title("What stands in the way"), obstacles(audit.verdict), Text()]
+    parts += [
+        title("Measures"),
+        _measures(audit),
+        Text(),
+        title("Extended risks (0 safe … 1 exposed)"),
+        _risks(audit),
+    ]
+    if audit.exposure is not None and audit.exposure.combinations:
+        parts += [Text(), title("Combinations that single people out"), _combinations(audit)]
+        if len(audit.exposure.contributions) > 1:
+            parts += [Text(), title("What each attribute adds"), _contributions(audit)]
+    if audit.estimates:
+        parts += [Text(), title("Estimates for the population"), _estimates(audit)]
+    parts += [Text(), *_remarks(audit)]
+    return Group(*parts)
+
+
+def headline(verdict: Verdict, audit: Audit) -> RenderableType:
+    """The verdict in words, colour and symbol."""
+    colour, symbol = STYLE[verdict.decision]
+    unit = f"{audit.rows:,} records" + (f" of {audit.persons:,} persons" if audit.event_level else "")
+    body = Text()
+    body.append(f"{symbol} {verdict.words}\n", style=f"bold {colour}")
+    body.append(f"{audit.source.name}: {unit} in {len(audit.classes):,} equivalence classes of ")
+    body.append(", ".join(audit.classes.names), style="italic")
+    body.append("\nConventional models: ")
+    body.append(
+        "complies" if verdict.compliant else "does not comply", "green" if verdict.compliant else "red"
+    )
+    if verdict.category is not None:
+        body.append(" · extended risk: ")
+        body.append(verdict.category, GRADE[verdict.category])
+    body.append(f" · judged by {verdict.profile.title} ({verdict.profile.date.isoformat()})")
+    return Panel(body, border_style=colour, box=box.HEAVY, expand=False)
+
+
+def obstacles(verdict: Verdict) -> RenderableType:
+    """The failed criteria, most important first."""
+    table = grid("", "asked", "found", "what to do")
+    for place, criterion in enumerate(verdict.obstacles, start=1):
+        row(table, f"{place}.", criterion.description, Text(criterion.found, style="red"), criterion.remedy)
+    return table
+
+
+def criterion_line(criterion: Criterion) -> Text:
+    """One requirement on one line, for ``discreet check``."""
+    line = Text("✔ " if criterion.holds else "✘ ", style="green" if criterion.holds else "bold red")
+    about = f" [{criterion.attribute}]" if criterion.attribute else ""
+    line.append(f"{criterion.id}{about}: ", style="bold")
+    line.append(f"{criterion.description}; found {criterion.found}", style="default")
+    if criterion.remedy:
+        line.append(f" → {criterion.remedy}", style="default")
+    line.append(f" ({criterion.origin})", style="dim")
+    return line
+
+
+def _measures(audit: Audit) -> RenderableType:
+    required = {(c.id, c.attribute): c for c in audit.verdict.criteria}
+    table = grid("measure", "of", "value", "required", "what it says")
+    for measure in audit.measures:
+        if measure.name in KEY_MEASURES:
+            asked = required.get((measure.name, measure.attribute))
+            row(
+                table,
+                measure.name,
+                measure.attribute or "",
+                Text(_value(measure), style="" if asked is None else "green" if asked.holds else "red"),
+                ""
+                if asked is None or asked.threshold is None
+                else f"{'≥' if measure.better == 'higher' else '≤'} {number(asked.threshold)}",
+                measure.meaning,
+            )
+    return table
+
+
+def _value(measure: Measure) -> str:
+    if measure.unit.startswith("share") or measure.unit == "probability":
+        return f"{measure.value:.1%}"
+    return number(measure.value) + (f" {measure.unit}" if measure.unit in ("records", "persons") else "")
+
+
+def _risks(audit: Audit) -> RenderableType:
+    kinds: list[tuple[str, str | None]] = [("uniqueness", None), ("uniformity", None)]
+    kinds += [("correlation", domain.name) for domain in audit.classes.sensitive]
+    heads = [name if about is None else f"{name} with {about}" for name, about in kinds]
+    table = grid("attribute", *heads)
+    extended = audit.verdict.profile.extended
+    for attribute in (None, *audit.classes.names):
+        cells = [Text("all together", style="bold") if attribute is None else Text(attribute)]
+        for name, about in kinds:
+            risk = audit.risk(name, attribute=attribute, sensitive=about)
+            grade = (
+                category(risk.max, low=extended.low, medium=extended.medium)
+                if extended
+                else category(risk.max)
+            )
+            cell = Text(f"{risk.max:.2f} {grade}", style=GRADE[grade])
+            cell.append(f"  mean {risk.mean:.2f}", style="dim")
+            cells.append(cell)
+        row(table, *cells)
+    return table
+
+
+def _combinations(audit: Audit) -> RenderableType:
+    assert audit.exposure is not None
+    table = grid("known to the intruder", "unique", "in groups below 11", "pairs told apart")
+    for size in (1, 2, 3):
+        for found in [c for c in audit.exposure.combinations if len(c.attributes) == size][:2]:
+            row(
+                table,
+                " + ".join(found.attributes),
+                f"{found.unique:.1%}",
+                f"{found.small:.1%}",
+                f"{found.separation:.1%}",
+            )
+    return table
+
+
+def _contributions(audit: Audit) -> RenderableType:
+    assert audit.exposure is not None
+    table = grid("without", "mean risk", "unique records", "smallest class")
+    for one in audit.exposure.contributions[:6]:
+        row(
+            table,
+            one.attribute,
+            f"{one.risk:.1%} → {one.risk_without:.1%}",
+            f"{one.unique:.1%} → {one.unique_without:.1%}",
+            f"{one.k} → {one.k_without}",
+        )
+    return table
+
+
+def _estimates(audit: Audit) -> RenderableType:
+    table = grid("estimate", "value", "method", "assumes")
+    for estimate in audit.estimates:
+        row(table, estimate.name, number(estimate.value), estimate.method, estimate.assumptions)
+    return table
+
+
+def _remarks(audit: Audit) -> list[RenderableType]:
+    lines = ["Missing values: none in the audited columns."]
+    if audit.missing:
+        lines = [f"Missing values: {'; '.join(f'{m.column}: {m.treatment}' for m in audit.missing)}."]
+    lines += [f"Note: {note}." for note in audit.notes]
+    lines.append(f"Source of the thresholds: {audit.verdict.profile.source}.")
+    return footnotes(lines)
+
+
+def footnotes(lines: Sequence[str]) -> list[RenderableType]:
+    """Remarks below the tables."""
+    return [Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in lines]
+
+
+def title(text: str) -> Text:
+    """The heading of a table."""
+    return Text(text, style="bold underline")
+
+
+def grid(*heads: str) -> Grid:
+    """A compact table."""
+    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    for head in heads:
+        table.add_column(Text(head), overflow="fold")
+    return table
+
+
+def row(table: Grid, *cells: str | Text) -> None:
+    """Add a row of plain text: a column called ``age[years]`` is not markup."""
+    table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+
+
+def as_text(audit: Audit, *, width: int = 110) -> str:
+    """The audit as plain text, for ``print(audit)``."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    console.print(show(audit))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().rstrip() + "\n"

@@ -1,0 +1,221 @@
+"""The pictures of a release: the table before and after, side by side, and what each attribute lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from discreet.measure import RecordRisk
+from discreet.release.audit import Audit
+from discreet.release.release import Release
+from discreet.reports import charts
+from discreet.reports.audit.pictures import (
+    MOST_SENSITIVE,
+    Picture,
+    brief,
+    drawn_share,
+    extended_risks,
+    partly,
+    required_size,
+    risk_name,
+    size_bins,
+    zones,
+)
+from discreet.reports.words import Figures, listed, several
+from discreet.risk.scorr import category
+
+MOST_ATTRIBUTES = 16
+"""Attributes a picture shows; the table beside it has all."""
+
+
+def release_pictures(release: Release, before: Figures, after: Figures) -> list[Picture]:
+    """Every picture that this release has data for, in the order of the report."""
+    drawn: list[Callable[[Release, Figures, Figures], Picture | None]] = [
+        class_sizes,
+        risks,
+        losses,
+        distinct_values,
+    ]
+    return [picture for draw in drawn if (picture := draw(release, before, after)) is not None]
+
+
+def class_sizes(release: Release, before: Figures, after: Figures) -> Picture:
+    """Share of records by the size of their class, before and after."""
+    sides = [("Before", release.before, before), ("After", release.after, after)]
+    required = required_size(release.after)
+    bins = [size_bins(audit, required=required, public=figures.public) for _, audit, figures in sides]
+    longest = max(one.share for side in bins for one in side)
+    units = ["persons" if audit.event_level else "records" for _, audit, _ in sides]
+    least = required if required is not None else 2
+    small = [
+        figures.share(share) if (share := _share_under(audit, least)) else "" for _, audit, figures in sides
+    ]
+    what = f"in classes of fewer than {least} {units[0]}" if required is not None else "alone in their class"
+    takeaway = f"Before, {small[0] or 'none'} of the records were {what}; now {small[1] or 'none'} are."
+    return Picture(
+        id="class-sizes",
+        title="How large the classes are",
+        takeaway=takeaway,
+        alternative=" ".join(
+            f"{head}: "
+            + ", ".join(f"{one.text} of records in classes of {one.label} {unit}" for one in side if one.text)
+            + "."
+            for (head, _, _), side, unit in zip(sides, bins, units, strict=True)
+        ),
+        explanation="A class is everyone who shares one combination of quasi-identifiers. The larger the class, "
+        "the better each person in it is hidden. Both pictures have the same scale.",
+        svg=_side_by_side(
+            [
+                charts.size_bins(side, required=required, unit=unit, longest=longest)
+                for side, unit in zip(bins, units, strict=True)
+            ]
+        ),
+        columns=("Class size", "Share of records"),
+        rows=tuple(
+            (f"{head.lower()}: {one.label} {unit}", one.text or "0%")
+            for (head, _, _), side, unit in zip(sides, bins, units, strict=True)
+            for one in side
+        ),
+        source="equivalence classes and k: Sweeney 2002",
+        note="Ranges that hold only a few people are merged with their neighbours in this edition."
+        if after.public
+        else "",
+    )
+
+
+def risks(release: Release, before: Figures, after: Figures) -> Picture:
+    """Mean and maximum of the extended risks, before and after."""
+    low, medium = zones(release.after)
+    old = extended_risks(release.before)
+    new = {_kind(risk): risk for risk in extended_risks(release.after)}
+    pairs = [(risk, new[_kind(risk)]) for risk in old]
+    shown = pairs[: 2 + MOST_SENSITIVE]
+    worst_before = max(risk.max for risk, _ in pairs)
+    worst = max((risk for _, risk in pairs), key=lambda risk: (round(risk.max, 9), risk.mean))
+    about = f" for {worst.sensitive}" if worst.sensitive else ""
+    takeaway = (
+        f"The worst-placed record had a risk of {worst_before:.2f} before and has {worst.max:.2f} now "
+        f"({worst.name}{about}), which is {category(worst.max, low=low, medium=medium)}."
+    )
+    return Picture(
+        id="risks",
+        title="How high the risks are",
+        takeaway=takeaway,
+        alternative=" ".join(
+            f"{risk_name(one)}: mean {one.mean:.2f} before and {two.mean:.2f} after, maximum {one.max:.2f} before "
+            f"and {two.max:.2f} after."
+            for one, two in shown
+        ),
+        explanation="Ring: mean over all records. Diamond: the worst-placed record, which decides. "
+        "Uniqueness is how rare a record is, uniformity how surely it points to one person, correlation how "
+        "surely it gives away a sensitive value.",
+        svg=_side_by_side(
+            [
+                charts.risk_scale(
+                    [
+                        charts.RiskMark(brief(risk_name(pair[at])), pair[at].mean, pair[at].max)
+                        for pair in shown
+                    ],
+                    low=low,
+                    medium=medium,
+                )
+                for at in (0, 1)
+            ]
+        ),
+        columns=("Risk", "Mean", "Maximum", f"Records above {medium:g}"),
+        rows=tuple(
+            (
+                risk_name(one),
+                f"{one.mean:.3f} → {two.mean:.3f}",
+                f"{one.max:.3f} → {two.max:.3f}",
+                f"{before.share(one.share_above(medium))} → {after.share(two.share_above(medium))}",
+            )
+            for one, two in pairs
+        ),
+        source=worst.source,
+        note=partly(len(shown) - 2, len(pairs) - 2, "sensitive attributes that were worst before"),
+    )
+
+
+def losses(release: Release, before: Figures, after: Figures) -> Picture | None:
+    """What each attribute lost; ``None`` where a recipe without hierarchies was applied."""
+    found = {name: change["loss"] for name, change in release.changes().items()}
+    if any(map(math.isnan, found.values())):
+        return None
+    items = sorted(found.items(), key=lambda item: -item[1])
+    shown = items[:MOST_ATTRIBUTES]
+    whole = [name for name, loss in items if loss <= 1e-12]
+    if items[0][1] <= 1e-12:
+        takeaway = "No attribute lost anything."
+    else:
+        takeaway = f"{items[0][0]} lost most: {before.share(items[0][1])} of its detail."
+        if whole:
+            takeaway += f" {_few(whole)} lost nothing."
+    return Picture(
+        id="losses",
+        title="What each attribute lost",
+        takeaway=takeaway,
+        alternative="Bars for the loss of each attribute. "
+        + " ".join(f"{name}: {before.share(loss)}." for name, loss in shown),
+        explanation="0% is a value as it was, 100% a value that may be any; suppressed records count as 100%. "
+        "The average over all attributes is the loss of the release.",
+        svg=charts.bars(
+            [charts.Bar(name, drawn_share(loss, before), before.share(loss)) for name, loss in shown],
+            title="loss",
+        ),
+        columns=("Attribute", "Loss"),
+        rows=tuple((name, before.share(loss)) for name, loss in items),
+        source="share of the domain that a cell may stand for: Iyengar 2002",
+        note=partly(len(shown), len(items), "attributes that lost most"),
+    )
+
+
+def distinct_values(release: Release, before: Figures, after: Figures) -> Picture:
+    """How many different values each attribute has, before and after."""
+    found = {
+        name: (int(change["distinct_before"]), int(change["distinct_after"]))
+        for name, change in release.changes().items()
+    }
+    items = sorted(found.items(), key=lambda item: item[1][1] / item[1][0])
+    shown = items[:MOST_ATTRIBUTES]
+    old, new = (sum(pair[at] for pair in found.values()) for at in (0, 1))
+    return Picture(
+        id="distinct-values",
+        title="How many different values are left",
+        takeaway=f"The quasi-identifiers had {several(old, 'different value')}; the release has {new:,}.",
+        alternative="Bars for the different values of each attribute after the change, as a share of those before. "
+        + " ".join(f"{name}: {one:,} before, {two:,} after." for name, (one, two) in shown),
+        explanation="Pale: different values before. Dark: different values in the release. A full bar is as "
+        "many as before or more, which happens where values are grouped differently in different classes.",
+        svg=charts.bars(
+            [charts.Bar(name, min(1.0, two / one), f"{one:,} → {two:,}", 1.0) for name, (one, two) in shown],
+            title="different values after, as a share of those before",
+        ),
+        columns=("Attribute", "Before", "After"),
+        rows=tuple((name, f"{one:,}", f"{two:,}") for name, (one, two) in items),
+        source="counted",
+        note=partly(len(shown), len(items), "attributes that kept least"),
+    )
+
+
+def _side_by_side(drawings: Sequence[str]) -> str:
+    """Two drawings as small multiples under their heads."""
+    panels = (
+        f'<div><p class="panel">{head}</p>{svg}</div>'
+        for head, svg in zip(("Before", "After"), drawings, strict=True)
+    )
+    return f'<div class="panels">{"".join(panels)}</div>'
+
+
+def _kind(risk: RecordRisk) -> tuple[str, str | None]:
+    return risk.name, risk.sensitive
+
+
+def _share_under(audit: Audit, size: int) -> float:
+    """Share of records in classes under a size."""
+    sizes = audit.classes.persons if audit.event_level else audit.classes.records
+    return float(audit.classes.records[sizes < size].sum() / audit.classes.total)
+
+
+def _few(names: Sequence[str]) -> str:
+    return listed(list(names)) if len(names) <= 4 else f"{len(names)} attributes"

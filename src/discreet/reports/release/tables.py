@@ -1,0 +1,443 @@
+"""The tables of a release's report: requirements, attributes, measures and risks, before and after.
+
+As in the report of an audit the public edition is built from what may be shown: names of columns, numbers over
+many records and texts that discreet wrote. The new values of an attribute are for the internal edition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.measure import Measure, RecordRisk
+from discreet.policy import dumps
+from discreet.privacy import assess
+from discreet.release.audit import versions
+from discreet.release.release import Release
+from discreet.release.verdict import Criterion
+from discreet.reports.audit.pictures import zones
+from discreet.reports.audit.tables import LONGEST_LABEL
+from discreet.reports.words import (
+    CATEGORY_TONES,
+    MEASURES,
+    RISKS,
+    ROLES,
+    Figures,
+    Tone,
+    in_percent,
+    listed,
+    number,
+    percent,
+    title_of,
+)
+from discreet.risk.scorr import category
+from discreet.search.methods import leaf_share_loss
+
+MOST_VALUES = 200
+"""Old values of an attribute that the report lists; the recipe has all."""
+MOST_VALUES_OF_ALL = 6_000
+"""Old values of all attributes together, so that the report of a wide table stays small."""
+
+
+@dataclass(frozen=True)
+class RequirementRow:
+    asked: str
+    before: str
+    after: str
+    holds: bool
+    source: str
+
+
+@dataclass(frozen=True)
+class CriterionRow:
+    asked: str
+    before: str
+    after: str
+    holds: bool
+    origin: str
+    source: str
+
+
+@dataclass(frozen=True)
+class AttributeRow:
+    name: str
+    happened: str
+    before: str
+    after: str
+    level: str
+    loss: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class NewValue:
+    """A value of the release, in how many records it stands, and the values it stands for."""
+
+    label: str
+    records: str
+    old: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ValueMap:
+    """What became of an attribute's values; ``listed`` of ``total`` pairs of new and old value are shown."""
+
+    name: str
+    rows: tuple[NewValue, ...]
+    listed: int
+    total: int
+
+    @property
+    def note(self) -> str:
+        """What the list leaves out."""
+        if self.listed == self.total:
+            return ""
+        return f"{self.listed:,} of {self.total:,} pairs of new and old value are listed; the recipe has all."
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    title: str
+    unit: str
+    before: str
+    after: str
+    direction: str
+    says: str
+    source: str
+
+
+@dataclass(frozen=True)
+class MeasureGroup:
+    title: str
+    rows: tuple[MeasureRow, ...]
+
+
+@dataclass(frozen=True)
+class RiskRow:
+    title: str
+    meaning: str
+    mean: str
+    max: str
+    above: str
+    tone: Tone | None
+    grade: str
+    source: str
+
+
+def requirements(release: Release, before: Figures, after: Figures) -> list[RequirementRow]:
+    """Every model that was asked for, on the original and on the records that the release shows."""
+    shown = release.recoding.shown(release.recoding.kept).classes
+    old = assess(release.models, release.recoding.classes)
+    new = assess(release.models, shown)
+    return [
+        RequirementRow(
+            one.description,
+            _value(one.measure, before),
+            _value(two.measure, after),
+            two.holds,
+            one.model.source,
+        )
+        for one, two in zip(old, new, strict=True)
+    ]
+
+
+def criteria(release: Release, before: Figures, after: Figures) -> list[CriterionRow]:
+    """Everything that the verdict rests on, as found before and after."""
+    old = {_asked(one): one for one in release.before.verdict.criteria}
+    return [
+        CriterionRow(
+            asked=one.description,
+            before=before.found(old[_asked(one)]) if _asked(one) in old else "not asked",
+            after=after.found(one),
+            holds=one.holds,
+            origin="your policy" if one.origin == "policy" else "the profile",
+            source=one.source,
+        )
+        for one in release.verdict.criteria
+    ]
+
+
+def _asked(criterion: Criterion) -> tuple[str, str, str]:
+    return criterion.id, criterion.description, criterion.origin
+
+
+def attributes(release: Release, figures: Figures) -> list[AttributeRow]:
+    """What happened to each quasi-identifier; a recipe that is applied knows no loss."""
+    fitted = {one.ladder.name: one for one in release.hierarchies}
+    levels = release.recoding.levels
+    rows = []
+    for name, change in release.changes().items():
+        one = fitted.get(name)
+        level = "by class" if levels is None else f"{levels[name]}"
+        if levels is not None and one is not None:
+            level += f" of {one.ladder.height}"
+        origin = "not used: the recipe says it all" if one is None else one.origin
+        if figures.public and one is not None:
+            origin = one.origin if one.learned else "given"
+        rows.append(
+            AttributeRow(
+                name=name,
+                happened=_happened(release, name),
+                before=f"{int(change['distinct_before']):,}",
+                after=f"{int(change['distinct_after']):,}",
+                level=level,
+                loss=share_of(change["loss"], figures),
+                origin=origin,
+            )
+        )
+    return rows
+
+
+def _happened(release: Release, name: str) -> str:
+    """What became of an attribute, in a word or two."""
+    grouped = list(_grouped(release, name))
+    if all(old == [new] for new, _, old in grouped):
+        return "unchanged where it is shown" if release.suppressed else "unchanged"
+    if len(grouped) == 1:
+        return "all values became one"
+    return (
+        "grouped, everywhere alike" if release.recipe.scope == "global" else "grouped, differently by class"
+    )
+
+
+def mappings(release: Release) -> list[ValueMap]:
+    """What became of the values of each attribute that changed: for the internal edition only."""
+    names = release.recoding.classes.names
+    most = max(10, min(MOST_VALUES, MOST_VALUES_OF_ALL // len(names)))
+    found = []
+    for name in names:
+        grouped = list(_grouped(release, name))
+        if all(old == [new] for new, _, old in grouped):
+            continue
+        rows: list[NewValue] = []
+        left = most
+        for new, records, old in grouped:
+            if left > 0:
+                rows.append(NewValue(_short(new), f"{records:,}", tuple(map(_short, old[:left]))))
+                left -= len(rows[-1].old)
+        found.append(ValueMap(name, tuple(rows), most - left, sum(len(old) for _, _, old in grouped)))
+    return found
+
+
+def _grouped(release: Release, name: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Each new value that is shown, its records, and the old values it stands for, in their order."""
+    recoding = release.recoding
+    at = recoding.classes.names.index(name)
+    kept = recoding.kept
+    new, old = recoding.columns[at].codes[kept], recoding.classes.codes[at][kept]
+    labels, printed = recoding.classes.attributes[at].labels(), recoding.columns[at].printed()
+    records = np.bincount(new, weights=recoding.classes.records[kept], minlength=len(printed)).astype(int)
+    members: dict[int, list[int]] = {}
+    for pair in np.unique(new.astype(np.int64) * len(labels) + old).tolist():
+        members.setdefault(pair // len(labels), []).append(pair % len(labels))
+    for code in sorted(members, key=lambda code: (members[code], code)):
+        yield printed[code], int(records[code]), [labels[one] for one in members[code]]
+
+
+def columns(release: Release) -> list[tuple[str, str]]:
+    """What happened to the columns that are not quasi-identifiers."""
+    policy = release.before.policy
+    kept, keyed = release.recipe.columns, release.recipe.keyed
+    named = [column for column in policy.columns if column.role not in ("quasi-identifier", "insensitive")]
+    rows = []
+    for column in named:
+        fate = "left out"
+        if column.name in keyed:
+            fate = "replaced by keyed hashes"
+        elif column.name in kept:
+            fate = "as before"
+        rows.append((column.name, f"{fate}; {column.role}: {ROLES[column.role]}"))
+    if others := unexamined(release):
+        rows.append(("Not examined", f"{listed(others)}: as before"))
+    return rows
+
+
+def unexamined(release: Release) -> list[str]:
+    """Columns of the release that have no role, or that of an insensitive one."""
+    known = {column.name for column in release.before.policy.columns if column.role != "insensitive"}
+    return [name for name in release.recipe.columns if name not in known]
+
+
+def measures(release: Release, before: Figures, after: Figures) -> list[MeasureGroup]:
+    """All measures of both audits: those of the whole table, then those of each sensitive attribute."""
+    old = {_key(one): one for one in release.before.measures}
+    new = {_key(one): one for one in release.after.measures}
+    both = {**old, **new}
+    groups: dict[str | None, list[MeasureRow]] = {}
+    for key, one in both.items():
+        says = MEASURES[one.name].says if one.name in MEASURES else ""
+        groups.setdefault(one.attribute, []).append(
+            MeasureRow(
+                title=title_of(one.name),
+                unit="" if in_percent(one) else one.unit,
+                before=_value(old[key], before) if key in old else "not measured",
+                after=_value(new[key], after) if key in new else "not measured",
+                direction="higher is safer" if one.better == "higher" else "lower is safer",
+                says=says,
+                source=one.source,
+            )
+        )
+    return [
+        MeasureGroup(
+            "Who could be recognised" if attribute is None else f"What could be learnt: {attribute}",
+            tuple(groups[attribute]),
+        )
+        for attribute in sorted(groups, key=lambda attribute: attribute is not None)
+    ]
+
+
+def _key(measure: Measure) -> tuple[str, str | None, str]:
+    return measure.name, measure.attribute, measure.unit if measure.name == "k-anonymity" else ""
+
+
+def _value(measure: Measure, figures: Figures) -> str:
+    """A value, with its unit where people or values were counted."""
+    unit = figures.unit(measure)
+    counted = unit.startswith(("record", "person", "distinct"))
+    return f"{figures.measured(measure)} {unit}" if counted else figures.measured(measure)
+
+
+def risks(release: Release, before: Figures, after: Figures) -> list[RiskRow]:
+    """Risks of the whole quasi-identifier before and after."""
+    low, medium = zones(release.after)
+    new = {(one.name, one.sensitive): one for one in release.after.risks if one.attribute is None}
+    rows = []
+    for one in release.before.risks:
+        two = new.get((one.name, one.sensitive))
+        if one.attribute is None and two is not None:
+            rows.append(_risk(one, two, before, after, low, medium))
+    return rows
+
+
+def _risk(
+    one: RecordRisk, two: RecordRisk, before: Figures, after: Figures, low: float, medium: float
+) -> RiskRow:
+    graded = one.name in ("uniqueness", "uniformity", "correlation")
+    grade = category(two.max, low=low, medium=medium)
+    return RiskRow(
+        title=f"{RISKS.get(one.name, title_of(one.name))}{f': {one.sensitive}' if one.sensitive else ''}",
+        meaning=one.meaning,
+        mean=f"{one.mean:.3f} → {two.mean:.3f}",
+        max=f"{one.max:.3f} → {two.max:.3f}",
+        above=f"{before.share(one.share_above(medium))} → {after.share(two.share_above(medium))}",
+        tone=CATEGORY_TONES[grade] if graded else None,
+        grade=grade if graded else "not graded",
+        source=one.source,
+    )
+
+
+def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
+    """How the change was found, and how good it is known to be."""
+    chosen, plan = release.chosen, release.plan
+    rows = [
+        ("Method", f"{chosen.method}: {chosen.why}"),
+        ("Kind of change", "a value becomes the same everywhere (global recoding)")
+        if release.recipe.scope == "global"
+        else ("Kind of change", "a value may become different things in different classes (local recoding)"),
+    ]
+    if not math.isnan(chosen.cost):
+        rows.append(("Objective", plan.objective + (f" for {plan.label}" if plan.label else "")))
+        if not figures.public:
+            rows.append(("Cost by the objective", number(chosen.cost)))
+            if chosen.bound is not None:
+                rows.append(("Lower bound of the cost", number(chosen.bound)))
+    rows.append(("How good", quality(release)[1]))
+    rows.append(("Suppression limit", percent(plan.suppression_limit)))
+    shown = "are shown with *" if plan.suppressed == "star" else "are left out"
+    if release.stand_ins:
+        shown = f"show the {plan.suppressed_numbers} of released numbers, and * elsewhere"
+    rows.append(("Suppressed records", shown))
+    if plan.weights:
+        weights = (f"{name} {number(weight)}" for name, weight in plan.weights.items())
+        rows.append(("Weights", ", ".join(weights)))
+    if plan.keep:
+        rows.append(("Kept as they are", listed(plan.keep)))
+    return rows
+
+
+def quality(release: Release) -> tuple[str, str]:
+    """How near to the best the change is known to be: a word and a sentence."""
+    chosen = release.chosen
+    if math.isnan(chosen.cost):
+        return "not known", "A recipe was applied; no other change was looked for."
+    if chosen.optimal:
+        return (
+            "best possible",
+            "Proven: no choice of levels of these hierarchies meets every requirement within the limits and "
+            "costs less.",
+        )
+    if chosen.gap is not None:
+        return (
+            f"within {percent(chosen.gap)}",
+            f"No choice of levels of these hierarchies can cost less than {percent(1 - chosen.gap)} of what this "
+            "one costs.",
+        )
+    return "not known", f"The method {chosen.method} does not say how near to the best it is."
+
+
+def loss(release: Release) -> float:
+    """The leaf-share loss of the release; not a number where a recipe was applied."""
+    if any(column.leaves == 0 for column in release.recoding.columns):
+        return math.nan
+    return leaf_share_loss(release.recoding)
+
+
+def share_of(value: float, figures: Figures) -> str:
+    """A loss as a share; in the public edition none that betrays a few suppressed records."""
+    return "not known" if math.isnan(value) else figures.share(value)
+
+
+def notes(release: Release) -> list[str]:
+    """What was assumed, and what a reader of the numbers has to know."""
+    said = [*release.notes, *release.before.notes, *release.after.notes]
+    return list(dict.fromkeys(said))
+
+
+def cautions(release: Release) -> list[str]:
+    """What has to be known to compare before and after; holds no word of anybody else."""
+    found = []
+    if others := unexamined(release):
+        found.append(
+            f"Not examined and released as before: {listed(others)}. Whoever knows such a column of somebody may "
+            "find them by it"
+        )
+    if release.before.event_level and not release.after.event_level:
+        found.append(
+            "Person ids are left out of the release: before, classes are counted in persons, after in records"
+        )
+    if math.isnan(release.chosen.cost):
+        found.append(
+            "A recipe was applied without hierarchies: what a value may stand for, and so the loss, is "
+            "not known"
+        )
+    if release.plan.suppressed == "star" and release.suppressed:
+        told = f"the {release.plan.suppressed_numbers} of released numbers" if release.stand_ins else "*"
+        found.append(
+            f"Suppressed records are shown with {told} and form one class of their own; requirements are asked "
+            "of the others"
+        )
+    return found
+
+
+def provenance(release: Release, figures: Figures, file_hash: str | None) -> list[tuple[str, str]]:
+    """Versions, and which file became which."""
+    rows = list(versions().items())
+    if not figures.public:
+        source = release.before.source.sha256
+        rows.append(("SHA-256 of the source", source or "not a file: the rows came from memory"))
+    rows.append(
+        ("SHA-256 of the written release", file_hash or "this report was made without a written file")
+    )
+    return rows
+
+
+def policy_text(release: Release) -> str:
+    """Policy and plan as they would stand in a file; they may name values and are for the internal edition."""
+    return dumps(replace(release.before.policy, plan=release.plan))
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

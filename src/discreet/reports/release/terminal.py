@@ -1,0 +1,145 @@
+"""Releases, comparisons of methods and advice for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from discreet.release.audit import Audit
+from discreet.release.contest import Contender
+from discreet.release.recommend import Advice
+from discreet.release.release import Release
+from discreet.reports.audit.terminal import STYLE, footnotes, grid, row, title
+from discreet.reports.words import number, percent, several
+
+
+def show_release(release: Release) -> RenderableType:
+    """What was done, what it cost, and what is left: verdict first."""
+    parts: list[RenderableType] = [_headline(release), Text(), title("Before and after"), _measures(release)]
+    parts += [Text(), title("What happened to each quasi-identifier"), _changes(release)]
+    if release.verdict.obstacles:
+        parts += [Text(), title("What still stands in the way"), _obstacles(release)]
+    return Group(*parts, Text(), *footnotes([f"Note: {note}." for note in release.notes]))
+
+
+def _headline(release: Release) -> RenderableType:
+    verdict = release.verdict
+    colour, symbol = STYLE[verdict.decision]
+    body = Text()
+    body.append("✔ Every requirement on the classes holds.\n", style="bold green")
+    body.append(f"{several(release.after.rows, 'record')} of {release.before.rows:,}; ")
+    body.append(
+        f"{percent(release.suppressed / release.before.rows)} suppressed; loss {number(release.chosen.cost)}"
+    )
+    known = "the best there is" if release.chosen.optimal else f"method {release.chosen.method}"
+    body.append(f" ({known})\n")
+    body.append(f"{symbol} {verdict.words}", style=colour)
+    body.append(f" Judged by {verdict.profile.title}.")
+    return Panel(body, border_style=colour, expand=False)
+
+
+def _measures(release: Release) -> RenderableType:
+    table = grid("measure", "of", "before", "after")
+    for name in (
+        "k-anonymity",
+        "l-diversity",
+        "t-closeness",
+        "ordered-t-closeness",
+        "sample-uniques",
+        "average-risk",
+    ):
+        for measure in release.after.measures:
+            if measure.name == name:
+                before = release.before.measure(name, measure.attribute)
+                row(table, name, measure.attribute or "", number(before.value), number(measure.value))
+    for name in ("uniqueness", "uniformity", "correlation"):
+        if any(risk.name == name for risk in release.after.risks):
+            row(table, f"{name} risk, worst", "", _worst(release.before, name), _worst(release.after, name))
+    return table
+
+
+def _worst(audit: Audit, name: str) -> str:
+    return number(max(risk.max for risk in audit.risks if risk.name == name))
+
+
+def _changes(release: Release) -> RenderableType:
+    table = grid("attribute", "values before", "values after", "level", "loss", "hierarchy")
+    origins = {one.ladder.name: one.origin for one in release.hierarchies}
+    for name, change in release.changes().items():
+        level = release.recoding.levels.get(name) if release.recoding.levels else None
+        row(
+            table,
+            name,
+            f"{int(change['distinct_before']):,}",
+            f"{int(change['distinct_after']):,}",
+            "–" if level is None else str(level),
+            number(change["loss"]),
+            origins.get(name, ""),
+        )
+    return table
+
+
+def _obstacles(release: Release) -> RenderableType:
+    table = grid("", "asked", "found")
+    for place, one in enumerate(release.verdict.obstacles, start=1):
+        row(table, f"{place}.", one.description, Text(one.found, style="red"))
+    return table
+
+
+def show_comparison(contenders: Sequence[Contender]) -> RenderableType:
+    """Methods side by side, least loss first; a star marks those that no other beats."""
+    table = grid("", "method", "loss", "suppressed", "mean risk", "largest risk", "classes", "seconds")
+    failed = []
+    for one in sorted(contenders, key=lambda c: (c.loss is None, c.loss)):
+        if one.loss is None or one.mean_risk is None or one.max_risk is None:
+            failed.append(f"{one.method}: {one.failed}")
+            continue
+        row(
+            table,
+            "★" if one.best else "",
+            one.method,
+            number(one.loss),
+            percent(one.suppressed_share or 0.0),
+            percent(one.mean_risk),
+            percent(one.max_risk),
+            f"{one.classes:,}",
+            f"{one.seconds:.1f}",
+        )
+    told = ["★ no other method is better in both loss and mean risk"]
+    return Group(
+        title("Risk against loss"), table, *footnotes([*told, *(f"Failed: {line}." for line in failed)])
+    )
+
+
+def show_advice(advice: Advice) -> RenderableType:
+    """The smallest changes that meet every requirement, cheapest first."""
+    parts: list[RenderableType] = []
+    if advice.first_steps:
+        parts += [title("First"), *footnotes([f"{step}." for step in advice.first_steps]), Text()]
+    if advice.recommendations:
+        table = grid("loss", "what to change", "levels up", "records suppressed")
+        for one in advice.recommendations:
+            raised = ", ".join(f"{name} +{level}" for name, level in one.levels.items()) or "none"
+            row(
+                table,
+                number(one.loss),
+                one.change,
+                raised,
+                f"{one.suppressed:,} ({percent(one.suppressed_share)})",
+            )
+        parts += [title("Changes under which every requirement holds"), table]
+    else:
+        parts += [Text("No generalisation with few suppressed records meets every requirement.", style="red")]
+    if advice.obstructions:
+        table = grid("requirement", "least loss with it", "without it")
+        for cost in advice.obstructions:
+            row(table, cost.requirement, _maybe(cost.loss_with), _maybe(cost.loss_without))
+        parts += [Text(), title("What each requirement costs"), table]
+    return Group(*parts)
+
+
+def _maybe(value: float | None) -> str:
+    return "unreachable" if value is None else number(value)

@@ -1,0 +1,173 @@
+"""What clusterings share: dividing many classes into blocks, and merging groups until requirements hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses, Unit
+from discreet.classes.merged import MergedClasses
+from discreet.privacy import KAnonymity, PrivacyModel
+from discreet.search.clusters.loss_kernels import Clusters, clusters, fill, pair_up
+from discreet.search.clusters.space import TREE, People, Points, Spans
+
+Owner = NDArray[np.int64]
+Columns = NDArray[np.float64]
+Say = Callable[[str], None]
+
+WINDOW = 4096
+"""Among so many groups around it, in an order that keeps similar ones together, a group seeks its nearest."""
+
+
+# ── blocks ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def blocks(columns: Columns, size: int) -> list[NDArray[np.int64]]:
+    """Divide points into blocks of at most ``size``, like a k-d tree (Friedman, Bentley and Finkel 1977).
+
+    The column of largest variance is cut near its median, between two values if there is a cut in the
+    middle half. A block of n points has at least ``size`` / 4 of them.
+
+    >>> [block.tolist() for block in blocks(np.array([[1.0], [9.0], [2.0], [8.0]]), 2)]
+    [[0, 2], [1, 3]]
+    """
+    done: list[NDArray[np.int64]] = []
+    stack = [np.arange(len(columns))]
+    while stack:
+        block = stack.pop()
+        if len(block) <= max(size, 1):
+            done.append(np.sort(block))
+            continue
+        inside = columns[block]
+        column = inside[:, int(np.argmax(inside.var(axis=0)))]
+        order = np.argsort(column, kind="stable")
+        cut = _cut(column[order])
+        stack += [block[order[cut:]], block[order[:cut]]]
+    return done
+
+
+def _cut(ascending: NDArray[np.float64]) -> int:
+    """Where values change nearest to the middle, if in the middle half; else the middle."""
+    n = len(ascending)
+    changes = np.flatnonzero(np.diff(ascending)) + 1
+    inner = changes[(changes >= n / 4) & (changes <= 3 * n / 4)]
+    return int(inner[np.argmin(np.abs(inner - n / 2))]) if len(inner) else n // 2
+
+
+def columns_of_points(points: Points) -> Columns:
+    """Coordinates for dividing: numbers as they are scaled, categories in the order of their tree."""
+    parts = [np.where(np.isnan(column), 0.0, column) for column in points.numbers.T]
+    for q, weight in enumerate(points.weights):
+        row = int(points.row[q])
+        stop = int(points.row[q + 1]) if q + 1 < len(points.row) else len(points.steps)
+        parts.append(_tree_order(points.steps[row:stop], points.codes[:, q]) * np.sqrt(weight))
+    return np.stack(parts, axis=1)
+
+
+def columns_of_spans(spans: Spans) -> Columns:
+    """Coordinates for dividing: shares of the domain for intervals, codes in their order for the others."""
+    parts = []
+    trees = np.flatnonzero(spans.kind == TREE)
+    for j, kind in enumerate(spans.kind):
+        if kind == TREE:
+            row = int(spans.row[j])
+            stop = int(spans.row[trees[trees > j][0]]) if (trees > j).any() else len(spans.steps)
+            parts.append(_tree_order(spans.steps[row:stop], spans.codes[:, j]) * spans.full[j])
+        else:
+            parts.append(spans.codes[:, j] * spans.unit[j])
+    return np.stack(parts, axis=1)
+
+
+def _tree_order(steps: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Place of each category, in [0, 1], in an order in which those with common ancestors are neighbours."""
+    order = np.lexsort(tuple(steps))
+    place = np.empty(len(order))
+    place[order] = np.arange(len(order)) / max(len(order) - 1, 1)
+    return np.asarray(place[codes])
+
+
+def in_blocks(
+    parts: Sequence[NDArray[np.int64]],
+    cluster: Callable[[NDArray[np.int64]], Owner],
+    *,
+    threads: int,
+    say: Say,
+    what: str,
+) -> Owner:
+    """Cluster each block for itself, on several threads; groups are numbered by block and first class."""
+    owner = np.full(sum(map(len, parts)), -1, dtype=np.int64)
+    groups = 0
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        for done, (members, found) in enumerate(zip(parts, pool.map(cluster, parts), strict=True), start=1):
+            numbers, first, dense = np.unique(found, return_index=True, return_inverse=True)
+            owner[members] = np.argsort(np.argsort(first))[dense] + groups
+            groups += len(numbers)
+            say(f"{what}: {done / len(parts):.0%} of {len(owner):,} classes")
+    return owner
+
+
+# ── requirements ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def settle(
+    classes: EquivalenceClasses,
+    owner: Owner,
+    spans: Spans,
+    models: Sequence[PrivacyModel],
+    *,
+    k: int,
+    unit: Unit | None,
+    say: Say,
+) -> tuple[Owner, NDArray[np.bool_]]:
+    """Merge groups until every requirement that merging cannot break holds; the others decide what is kept.
+
+    In each round every failing group, the smallest first, is merged with the group with which it loses
+    least; nobody is merged twice in a round. Returns the group of each class and which groups are kept.
+    """
+    required = [KAnonymity(k, unit=unit), *models]
+    groups = int(owner.max()) + 1
+    while True:
+        merged = MergedClasses.of(classes, owner, groups)
+        holds = np.ones(groups, dtype=bool)
+        for model in required:
+            if model.monotone:
+                holds &= model.holds(merged)
+        failing = np.flatnonzero(~holds)
+        if not len(failing) or groups == 1:
+            break
+        say(f"merging {len(failing):,} of {groups:,} groups that fail a requirement")
+        order = failing[np.argsort(merged.records[failing], kind="stable")]
+        owner, groups = _merge(classes, owner, groups, spans, order)
+    for model in required:
+        if not model.monotone:
+            holds &= model.holds(merged)
+    return owner, holds
+
+
+def _merge(
+    classes: EquivalenceClasses, owner: Owner, groups: int, spans: Spans, order: NDArray[np.int64]
+) -> tuple[Owner, int]:
+    """One round: failing groups, in ``order``, and their partners become one."""
+    state = filled(classes, owner, groups, spans)
+    line, reach = np.arange(groups), groups
+    if groups > WINDOW:
+        line = np.concatenate(blocks(columns_of_spans(spans)[state.head[:groups]], 64))
+        reach = WINDOW // 2
+    partner = np.full(groups, -1, dtype=np.int64)
+    pair_up(spans, state, order, line, reach, partner)
+    target = np.where(partner < 0, np.arange(groups), np.minimum(partner, np.arange(groups)))
+    numbers, dense = np.unique(target[owner], return_inverse=True)
+    return dense.astype(np.int64), len(numbers)
+
+
+def filled(classes: EquivalenceClasses, owner: Owner, groups: int, spans: Spans) -> Clusters:
+    """The span and loss of given groups."""
+    none = np.zeros(0, dtype=np.int64)
+    records = classes.records.astype(np.int64)
+    people = People(records, none, none)
+    state = clusters(len(owner), groups, spans, people)
+    fill(spans, people, records, owner, state)
+    return state

@@ -1,0 +1,201 @@
+"""The best generalisation in the time there is, with a proof of how good it is at least, for any lattice."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from discreet.errors import InvalidParameter
+from discreet.search.lattice.bounds import PART_NODES, growing_bounds
+from discreet.search.lattice.run import Found, Run, Stopped
+from discreet.search.lattice.search import LARGEST_LATTICE
+from discreet.search.problem import Node, Problem
+
+BATCH = 8
+"""Boxes that are split at a time: enough for several threads, and the same however many there are."""
+DIVE_EVERY = 16
+"""After so many batches, a greedy descent from the most promising box."""
+KICK_EVERY = 4
+"""After so many batches of a lattice without end, a greedy descent from near the best node."""
+KICKED = 4
+"""So many attributes are put to their top for it."""
+
+
+def search_anytime(
+    problem: Problem,
+    *,
+    seconds: float | None = 60.0,
+    evaluations: int | None = None,
+    threads: int = 2,
+    progress: Callable[[str], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Found:
+    """The best node found within ``seconds`` or ``evaluations``, and a bound for all others.
+
+    First solutions come from a greedy descent from the top and from exchanging levels between attributes.
+    Then the lattice is split, best first, into boxes of all nodes between a lowest and a highest one. No
+    node of a box costs less than
+
+    * the objective's bound from levels alone, taken at the cheapest level of each attribute in the box,
+      plus the price of what the box's highest node must suppress for requirements that a class meets as
+      soon as a part of it does: every node below it must suppress that too;
+    * for an objective that only grows upwards, the cost of the box's lowest node without suppression.
+
+    A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
+    such requirements. The smallest bound of the boxes left bounds the whole lattice; once none is left the
+    best is optimal. A lattice too large to be searched to the end is bounded by the optima of its parts as
+    well, larger and larger ones for at most half the time (``growing_bounds``); and the best is improved by
+    putting a few attributes to their top and descending again (iterated local search: Lourenço, Martin and
+    Stützle 2003). With ``seconds=None`` it runs until nothing is left, or for ``evaluations``: the result
+    depends on nothing but the problem (they may be exceeded by a batch, and do not count those for the
+    parts). Ending early keeps the best so far.
+    (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
+    """
+    if evaluations is not None and evaluations < 1:
+        raise InvalidParameter("evaluations must be at least 1", remedy="for example evaluations = 1000")
+    end = math.inf if seconds is None else time.monotonic() + seconds
+
+    def stop(evaluated: int) -> bool:
+        return (
+            (evaluations is not None and evaluated >= evaluations)
+            or time.monotonic() >= end
+            or (cancelled is not None and cancelled())
+        )
+
+    say = progress or (lambda _: None)
+    known = 0.0
+    with Run(problem, threads=threads, stop=stop) as run:
+        boxes = _Boxes(problem, run)
+        try:
+            say("looking for a first solution")
+            first = run.descend(problem.heights)
+            if problem.nodes > LARGEST_LATTICE:
+                say("looking for a bound")
+                soon = time.monotonic() + (end - time.monotonic()) / 2
+                for known in growing_bounds(
+                    problem,
+                    most=PART_NODES if seconds is None else LARGEST_LATTICE,
+                    threads=threads,
+                    cancelled=lambda: time.monotonic() >= soon or stop(0),
+                ):
+                    say(
+                        f"best cost so far {run.best_cost:.6g}; no generalisation costs less than {known:.6g}"
+                    )
+            run.improve(first)
+            for box_bound in boxes.split():
+                best, bound = run.best_cost, max(known, box_bound)
+                if math.isfinite(best):
+                    say(
+                        f"best cost so far {best:.6g}; no generalisation costs less than {min(bound, best):.6g}"
+                    )
+                else:
+                    say(f"{len(run.known):,} generalisations evaluated, none within the limit so far")
+        except Stopped:
+            return run.found(max(known, boxes.bound))
+        return run.found(run.best_cost)
+
+
+@dataclass(frozen=True, order=True)
+class _Box:
+    """All nodes from ``low`` to ``high``; ``bound`` is what each of them costs at least."""
+
+    bound: float
+    high: Node
+    low: Node
+
+
+class _Boxes:
+    """The part of the lattice that is neither evaluated nor ruled out."""
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self._problem = problem
+        self._run = run
+        self._from_below = problem.objective.monotone and not problem.objective.additive
+        self._discount = min(problem.suppression_weight, 1.0)
+        bottom = (0,) * len(problem.heights)
+        whole = problem.least_between(bottom, problem.heights)
+        self._heap = [_Box(whole, problem.heights, bottom)]
+        self._taken: list[_Box] = []
+        self._endless = problem.nodes > LARGEST_LATTICE
+        # Chance decides which attributes are put to their top: always the same chance.
+        self._random = random.Random(1)
+
+    @property
+    def bound(self) -> float:
+        """What every node in the boxes costs at least."""
+        heads = [*self._heap[:1], *self._taken]
+        return min((box.bound for box in heads), default=math.inf)
+
+    def split(self) -> Iterator[float]:
+        """Split the most promising boxes until none is left; yields the bound after every batch."""
+        batch = 0
+        while self._heap:
+            limit = self._run.best_cost + self._problem.tolerance
+            while self._heap and len(self._taken) < BATCH:
+                box = heapq.heappop(self._heap)
+                if box.bound > limit:
+                    # The heap is ordered: all others are at least as dear.
+                    self._heap.clear()
+                else:
+                    self._taken.append(box)
+            before = self._run.best
+            parts = [part for box in self._taken for part in self._halves(box)]
+            self._settle(parts)
+            self._taken.clear()
+            batch += 1
+            if self._run.best is not None and self._run.best is not before:
+                self._run.improve(self._run.best)
+            elif batch % DIVE_EVERY == 0 and self._heap:
+                self._run.improve(self._run.descend(self._heap[0].high))
+            elif batch % KICK_EVERY == 0 and self._endless and self._run.best is not None:
+                self._run.improve(self._run.descend(self._kicked(self._run.best.node)))
+            yield self.bound
+
+    def _kicked(self, node: Node) -> Node:
+        """A node with a few attributes at their top, among those that are below it."""
+        heights = self._problem.heights
+        below = [j for j, (level, height) in enumerate(zip(node, heights, strict=True)) if level < height]
+        chosen = self._random.sample(below, min(KICKED, len(below)))
+        return tuple(heights[j] if j in chosen else level for j, level in enumerate(node))
+
+    def _settle(self, boxes: list[_Box]) -> None:
+        """Evaluate the ends of boxes, and keep those that may hold something better."""
+        ends = [box.high for box in boxes]
+        if self._from_below:
+            ends += [box.low for box in boxes]
+        known = {one.node: one for one in self._run.evaluate(ends)}
+        for box in boxes:
+            high = known[box.high]
+            bound = max(box.bound, self._problem.least_between(box.low, box.high) + high.floor, high.least)
+            if self._from_below:
+                bound = max(bound, self._discount * known[box.low].generalisation)
+            alive = high.floor_suppressed <= self._problem.allowed
+            if alive and bound <= self._run.best_cost + self._problem.tolerance and box.low != box.high:
+                heapq.heappush(self._heap, _Box(bound, box.high, box.low))
+
+    def _halves(self, box: _Box) -> list[_Box]:
+        """A box in two, by the attribute whose upper half is dearest; one that is a single node as it is."""
+        if box.low == box.high:
+            return [box]
+        levels = self._problem.pricing.levels
+        best, gain = -1, (-1.0, -1)
+        for j, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
+            if low < high:
+                middle = (low + high) // 2
+                numbers = levels[j]
+                rise = float(numbers[middle + 1 : high + 1].min() - numbers[low : high + 1].min())
+                if (rise, high - low) > gain:
+                    best, gain = j, (rise, high - low)
+        middle = (box.low[best] + box.high[best]) // 2
+        return [
+            _Box(box.bound, _with(box.high, best, middle), box.low),
+            _Box(box.bound, box.high, _with(box.low, best, middle + 1)),
+        ]
+
+
+def _with(node: Node, attribute: int, level: int) -> Node:
+    return (*node[:attribute], level, *node[attribute + 1 :])

@@ -1,0 +1,190 @@
+"""What a search knows while it runs: evaluated nodes, the best of them, and threads to evaluate more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+
+from discreet.search.lattice.space import Scratch
+from discreet.search.problem import Evaluation, Node, Problem
+
+BATCH = 64
+"""Nodes that are evaluated between two looks at whether to stop."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best node, how good it is known to be, and what it took.
+
+    ``best`` is ``None`` if no node within the limit was found; ``nearest`` is the evaluated node that
+    suppresses least. No node of the lattice costs less than ``bound``.
+    """
+
+    best: Evaluation | None
+    nodes: int
+    evaluated: int
+    bound: float
+    nearest: Evaluation
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no other node can be better."""
+        return self.best is not None and self.bound >= self.best.cost - 1e-11 * self.best.scale
+
+    @property
+    def gap(self) -> float:
+        """How much of the best cost could be saved at most: (best - bound) / best; 0 is optimal.
+
+        >>> best = Evaluation((0,), 0.5, 0.0, 0, 1, 0.0, 0, 0.0, scale=1.0)
+        >>> Found(best, nodes=9, evaluated=1, bound=0.4, nearest=best).gap.__round__(6)
+        0.2
+        """
+        if self.best is None:
+            return 1.0
+        if self.optimal or not self.best.cost:
+            return 0.0
+        return min(1.0, (self.best.cost - self.bound) / self.best.cost)
+
+
+class Stopped(Exception):
+    """A search was asked to end; raised inside searches only, which then return what they have."""
+
+
+class Run:
+    """Evaluates nodes once each, on several threads, and keeps the best within the limit.
+
+    What is evaluated, and so what is found, does not depend on the number of threads. ``stop`` is asked
+    before every batch.
+    """
+
+    def __init__(
+        self, problem: Problem, *, threads: int = 2, stop: Callable[[int], bool] | None = None
+    ) -> None:
+        self.problem = problem
+        self.known: dict[Node, Evaluation] = {}
+        self.best: Evaluation | None = None
+        self._stop = stop
+        self._threads = max(1, threads)
+        self._local = threading.local()
+        self._pool: ThreadPoolExecutor | None = None
+        problem.prepare()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    @property
+    def best_cost(self) -> float:
+        return self.best.cost if self.best is not None else float("inf")
+
+    @property
+    def nearest(self) -> Evaluation:
+        """The node that suppresses least: the best there is when nothing stays within the limit."""
+        return min(self.known.values(), key=lambda one: (one.suppressed, one.rank()))
+
+    def found(self, bound: float) -> Found:
+        """The result so far; with ``bound`` for all nodes that were not evaluated."""
+        if self.best is not None:
+            bound = min(bound, self.best.cost)
+        return Found(self.best, self.problem.nodes, len(self.known), bound, self.nearest)
+
+    def fits(self, one: Evaluation) -> bool:
+        return one.suppressed <= self.problem.allowed
+
+    def evaluate(self, nodes: Iterable[Node]) -> list[Evaluation]:
+        """Price nodes that are not known yet, and keep the best within the limit."""
+        wanted = list(nodes)
+        new = sorted({node for node in wanted if node not in self.known})
+        step = len(new) if self._stop is None else BATCH
+        for at in range(0, len(new), step or 1):
+            # The first evaluation always happens: there is something to return.
+            if self.known and self._stop is not None and self._stop(len(self.known)):
+                raise Stopped
+            self._add(new[at : at + step])
+        return [self.known[node] for node in wanted]
+
+    def _add(self, new: list[Node]) -> None:
+        parts = [new]
+        if self._threads > 1 and len(new) >= 2 * self._threads:
+            share = -(-len(new) // self._threads)
+            parts = [new[at : at + share] for at in range(0, len(new), share)]
+        if len(parts) > 1:
+            self._pool = self._pool or ThreadPoolExecutor(self._threads)
+            found = [one for part in self._pool.map(self._price, parts) for one in part]
+        else:
+            found = self._price(new)
+        for one in found:
+            self.known[one.node] = one
+            if self.fits(one) and (self.best is None or one.rank() < self.best.rank()):
+                self.best = one
+
+    def _price(self, nodes: list[Node]) -> list[Evaluation]:
+        scratch = getattr(self._local, "scratch", None)
+        if scratch is None:
+            scratch = self._local.scratch = Scratch(self.problem)
+        return [self.problem.price(grouped) for grouped in scratch.each(nodes)]
+
+    def descend(self, start: Node) -> Evaluation:
+        """From a node, always to the best finer neighbour, until all cost more; returns where that ends."""
+        [here] = self.evaluate([start])
+        while True:
+            fitting = [one for one in self.evaluate(finer(here.node)) if self.fits(one)]
+            if not fitting:
+                return here
+            best = min(fitting, key=Evaluation.rank)
+            # Equal cost is no reason to stop: the largest of several losses often stays while others fall.
+            if best.rank()[0] > here.rank()[0] and self.fits(here):
+                return here
+            here = best
+
+    def improve(self, start: Evaluation) -> None:
+        """From a node to its best neighbour, or by one level more here and one less there, while that helps."""
+        here = start
+        heights = self.problem.heights
+        while True:
+            better = self._best_of([*finer(here.node), *coarser(here.node, heights)], here)
+            if better is None:
+                swaps = [
+                    other
+                    for node in coarser(here.node, heights)
+                    for other in finer(node)
+                    if other != here.node and self.problem.below(other) <= here.cost
+                ]
+                better = self._best_of(swaps, here)
+            if better is None:
+                return
+            here = better
+
+    def _best_of(self, nodes: list[Node], here: Evaluation) -> Evaluation | None:
+        """The best of some nodes within the limit, if it is better than ``here``."""
+        fitting = [one for one in self.evaluate(nodes) if self.fits(one)]
+        best = min(fitting, key=Evaluation.rank, default=None)
+        if best is None or (self.fits(here) and best.rank() >= here.rank()):
+            return None
+        return best
+
+
+def finer(node: Node) -> list[Node]:
+    """The direct finer neighbours.
+
+    >>> finer((1, 0, 2))
+    [(0, 0, 2), (1, 0, 1)]
+    """
+    return [(*node[:j], level - 1, *node[j + 1 :]) for j, level in enumerate(node) if level > 0]
+
+
+def coarser(node: Node, heights: Node) -> list[Node]:
+    """The direct coarser neighbours.
+
+    >>> coarser((1, 0), (1, 1))
+    [(1, 1)]
+    """
+    return [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node) if level < heights[j]]

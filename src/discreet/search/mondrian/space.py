@@ -1,0 +1,182 @@
+"""Classes as points in the space of their quasi-identifiers, and the requirements on groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.classes import EquivalenceClasses
+from discreet.classes.merged import MergedClasses
+from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.privacy import (
+    ConfidenceBounding,
+    KAnonymity,
+    LDiversity,
+    PrivacyModel,
+    XYPrivacy,
+)
+from discreet.privacy.base import counted_in
+from discreet.search.mondrian.kernels import INTERVAL, SET, TREE, Space
+from discreet.table.domain import Domain
+from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.transform.recoding import Style, by_number
+
+Ints = NDArray[np.int64]
+
+
+# ── requirements ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def on_groups(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
+    """The requirements in a form that each group meets or fails by itself.
+
+    Confidence given some of the quasi-identifiers only is bounded for every group, whose values are all
+    known then: records that agree on fewer values are a mixture of groups, and the largest confidence (the
+    number of persons) of a mixture is at most (at least) that of its parts.
+    """
+    return tuple(
+        replace(model, given=None) if isinstance(model, ConfidenceBounding | XYPrivacy) else model
+        for model in models
+    )
+
+
+def held(
+    models: Sequence[PrivacyModel], classes: EquivalenceClasses, owner: NDArray[np.integer], groups: int
+) -> NDArray[np.bool_]:
+    """Which groups meet all requirements; class ``c`` belongs to group ``owner[c]``, and none is empty.
+
+    All classes of the table take part, so that distances to the distribution of the whole table are right.
+
+    >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
+    >>> held([KAnonymity(2)], classes, np.array([0, 0, 1]), 2)
+    array([ True, False])
+    """
+    kept = np.ones(groups, dtype=bool)
+    merged = MergedClasses.of(classes, owner, groups)
+    for model in models:
+        if model.needs_attributes:
+            # It reads what tells the classes apart, which merged classes do not carry.
+            numbered = classes.recoded([Domain("group", pa.array(np.arange(groups)))], [owner])
+            kept &= model.holds(numbered)
+        else:
+            kept &= model.holds(merged)
+    return kept
+
+
+def _counted(
+    classes: EquivalenceClasses, models: Sequence[PrivacyModel]
+) -> tuple[int, list[tuple[Ints, Ints, int]], tuple[PrivacyModel, ...]]:
+    """Records a group needs, items of which it needs several distinct ones, and all other requirements."""
+    records, tallies, others = 1, [], []
+    for model in models:
+        if isinstance(model, KAnonymity):
+            if counted_in(model.unit, classes) == "records" or not classes.event_level:
+                records = max(records, model.k)
+            else:
+                inner = classes.person_counts
+                tallies.append((inner.indptr, inner.persons, model.k))
+        elif isinstance(model, LDiversity) and model.kind == "distinct":
+            histogram = classes.histogram(model.sensitive)
+            tallies.append((histogram.indptr, histogram.values.astype(np.int64), int(model.l)))
+        else:
+            others.append(model)
+    return records, tallies, tuple(others)
+
+
+def _items(classes: EquivalenceClasses, tallies: Sequence[tuple[Ints, Ints, int]]) -> tuple[Ints, Ints, Ints]:
+    """The items of all tallies class by class, numbered apart, and the tally of each."""
+    owner, item, tally = [], [], []
+    used = 0
+    for number, (indptr, values, _) in enumerate(tallies):
+        owner.append(np.repeat(np.arange(len(classes)), np.diff(indptr)))
+        item.append(values + used)
+        tally.append(np.full(len(values), number))
+        used += int(values.max()) + 1
+    if not tallies:
+        return np.zeros(len(classes) + 1, dtype=np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    whose = np.concatenate(owner)
+    order = np.argsort(whose, kind="stable")
+    indptr = np.searchsorted(whose[order], np.arange(len(classes) + 1))
+    return indptr.astype(np.int64), np.concatenate(item)[order], np.concatenate(tally)[order]
+
+
+# ── points ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def attribute_weights(
+    classes: EquivalenceClasses, weights: Mapping[str, float] | None
+) -> NDArray[np.float64]:
+    """One weight per attribute, 1 where none is given."""
+    for name, weight in (weights or {}).items():
+        if name not in classes.names:
+            raise UnknownColumn(name, classes.names)
+        if not 0 <= weight < np.inf:
+            raise InvalidParameter(
+                f"the weight of {name!r} must be a number of at least 0", remedy="give 0 or more"
+            )
+    return np.array([float((weights or {}).get(name, 1.0)) for name in classes.names])
+
+
+def space_of(
+    classes: EquivalenceClasses,
+    models: Sequence[PrivacyModel],
+    ladders: Sequence[Ladder | None],
+    *,
+    style: Style,
+    weights: Mapping[str, float] | None,
+) -> tuple[Space, tuple[PrivacyModel, ...]]:
+    """The classes as points, with the requirements that counting decides, and the requirements that are left."""
+    n, m = len(classes), len(classes.names)
+    place = np.empty((n, m), dtype=np.int32)
+    kind, leaves, blank, at = (np.zeros(m, dtype=np.int64) for _ in range(4))
+    size = np.array([domain.size for domain in classes.attributes], dtype=np.int64)
+    weight = attribute_weights(classes, weights)
+    ticks: list[Ints] = []
+    trees: list[NDArray[np.int32]] = []
+    shares: list[NDArray[np.float64]] = []
+    used = 0
+    for j, (domain, codes, ladder) in enumerate(zip(classes.attributes, classes.codes, ladders, strict=True)):
+        leaves[j] = ladder.leaves if ladder is not None else domain.size
+        rank = np.arange(domain.size)
+        tick = rank
+        if style == "hierarchy" and ladder is not None:
+            kind[j], at[j] = TREE, used
+            order = np.lexsort([step.codes for step in ladder.steps])
+            rank = np.empty(domain.size, dtype=np.int64)
+            rank[order] = np.arange(domain.size)
+            for step in ladder.steps:
+                trees.append(step.codes[order].astype(np.int32))
+                shares.append(step.shares[order] * weight[j])
+                used += domain.size
+        elif domain.is_numeric:
+            kind[j] = INTERVAL
+            rank, tick, blank[j] = by_number(domain, ladder)
+        else:
+            kind[j] = SET
+        ticks.append(tick)
+        place[:, j] = rank[codes]
+    records, tallies, others = _counted(classes, models)
+    item_ptr, item, tally = _items(classes, tallies)
+    return Space(
+        place=place,
+        kind=kind,
+        size=size,
+        start=np.append(0, np.cumsum(size)[:-1]).astype(np.int64),
+        tick=np.concatenate(ticks).astype(np.int64),
+        blank=blank,
+        unit=weight / leaves,
+        weight=weight,
+        at=at,
+        tree=np.concatenate(trees) if trees else np.zeros(0, dtype=np.int32),
+        share=np.concatenate(shares) if shares else np.zeros(0),
+        records=classes.records.astype(np.int64),
+        least_records=records,
+        item_ptr=item_ptr,
+        item=item,
+        tally=tally,
+        least=np.array([least for _, _, least in tallies], dtype=np.int64),
+    ), others

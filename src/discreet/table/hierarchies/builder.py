@@ -1,0 +1,184 @@
+"""What every builder of hierarchies is: parameters without data, that make a hierarchy from a domain."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.table.domain import MISSING_MARKS, Domain
+from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
+
+Totals = NDArray[np.integer]
+Level = tuple[NDArray[np.int32], Sequence[str]]
+"""The node of each leaf, and the label of each node."""
+
+
+class Builder(ABC):
+    """Makes a hierarchy from the values of a column. Builders are frozen dataclasses of parameters."""
+
+    id: ClassVar[str]
+    """The name in a policy file."""
+
+    @abstractmethod
+    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+        """The hierarchy over the values of a domain; ``totals`` are the records per value, if known."""
+
+    def parameters(self) -> dict[str, object]:
+        """The parameters that are not left at their defaults."""
+        found = {}
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # every builder is a dataclass
+            value = getattr(self, field.name)
+            if field.default is dataclasses.MISSING or value != field.default:
+                found[field.name] = value
+        return found
+
+
+# ── parameters ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_numbers(builder: str, name: str, given: object, *, positive: bool = True) -> tuple[float, ...]:
+    """A parameter that is a list of finite numbers."""
+    listed = given if isinstance(given, list | tuple) else None
+    if listed is None or not all(_is_number(one) and (one > 0 or not positive) for one in listed):
+        raise InvalidParameter(
+            f"{name} of {builder} must be a list of {'positive ' if positive else ''}numbers",
+            remedy=f"write for example {name} = [5, 10, 20]",
+        )
+    return tuple(listed)
+
+
+def check_counts(builder: str, name: str, given: object) -> tuple[int, ...]:
+    """A parameter that is a list of whole numbers above zero."""
+    found = check_numbers(builder, name, given)
+    if any(one != int(one) for one in found):
+        raise InvalidParameter(
+            f"{name} of {builder} must be whole numbers", remedy=f"write for example {name} = [2, 4]"
+        )
+    return tuple(int(one) for one in found)
+
+
+def check_number(builder: str, name: str, given: object) -> float | None:
+    """A parameter that is one finite number, or is not given."""
+    if given is not None and not _is_number(given):
+        raise InvalidParameter(f"{name} of {builder} must be a number", remedy="write for example 18")
+    return given  # type: ignore[return-value]  # just checked
+
+
+def check_multiples(builder: str, name: str, steps: Sequence[float]) -> tuple[int, ...]:
+    """How many times each step goes into the next: it must be a whole number, or levels would not nest.
+
+    >>> check_multiples("intervals", "widths", [5, 10, 40])
+    (2, 4)
+    """
+    found = []
+    for finer, coarser in itertools.pairwise(steps):
+        ratio = coarser / finer
+        if round(ratio) < 2 or not math.isclose(ratio, round(ratio), rel_tol=1e-9):
+            raise InvalidParameter(
+                f"{name} of {builder} do not nest: {coarser:g} is not a multiple of {finer:g}",
+                remedy=f"let each of the {name} be a multiple of the one before, e.g. 5, 10, 20",
+            )
+        found.append(round(ratio))
+    return tuple(found)
+
+
+def check_text(builder: str, name: str, given: object, *, choices: Sequence[str] = ()) -> str:
+    """A parameter that is a text, possibly one of a few."""
+    if not isinstance(given, str) or (choices and given not in choices):
+        wanted = f"one of: {', '.join(choices)}" if choices else "a text"
+        raise InvalidParameter(f"{name} of {builder} must be {wanted}", remedy="correct it")
+    return given
+
+
+def _is_number(one: object) -> bool:
+    # Whole numbers may be larger than any float.
+    return isinstance(one, int | float) and not isinstance(one, bool) and abs(one) <= sys.float_info.max
+
+
+# ── values ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def texts(domain: Domain) -> list[str]:
+    """The printed values of a domain, without the null."""
+    return [str(value) for value in domain.values.to_pylist()]
+
+
+def marks(labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Which values only say that one is missing or suppressed: they stay apart up to the root, as nulls do."""
+    silent = {*MISSING_MARKS, ROOT}
+    return np.fromiter((label in silent for label in labels), dtype=bool, count=len(labels))
+
+
+def numbers(domain: Domain, builder: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], bool]:
+    """The values as numbers, which of them are missing marks, and whether all are whole."""
+    if pa.types.is_temporal(domain.values.type):
+        raise UnsuitableColumn(
+            f"the column {domain.name!r} holds dates or times, not numbers, which {builder} needs",
+            remedy="choose the builder dates",
+        )
+    found = domain.numbers[: len(domain.values)]
+    apart = np.isnan(found)
+    if len(found) and not domain.is_numeric:
+        raise UnsuitableColumn(
+            f"the column {domain.name!r} has {int(apart.sum()):,} values that are not numbers, which {builder} needs",
+            remedy="choose another builder, or one that is learned from the data",
+        )
+    if np.isinf(found).any():
+        raise UnsuitableColumn(
+            f"the column {domain.name!r} has infinite values, which {builder} cannot place",
+            remedy="replace them by missing values",
+        )
+    return found, apart, is_whole(domain, found)
+
+
+def is_whole(domain: Domain, found: NDArray[np.float64]) -> bool:
+    """Whether a column holds whole numbers only, also by the way they are written.
+
+    >>> import pyarrow as pa
+    >>> [is_whole(d, d.numbers) for d in (Domain("x", pa.array([1, 2])), Domain("x", pa.array([1.0, 2.0])))]
+    [True, False]
+    """
+    if pa.types.is_floating(domain.values.type):
+        return False
+    real = found[~np.isnan(found)]
+    whole = bool((real == np.floor(real)).all())
+    return whole and not (
+        domain.is_text and any("." in text or "e" in text.lower() for text in texts(domain))
+    )
+
+
+def known_totals(domain: Domain, totals: Totals | None) -> NDArray[np.float64]:
+    """Records per value; every value counts once if they are not known."""
+    size = len(domain.values)
+    if totals is None or not np.asarray(totals)[:size].sum():
+        return np.ones(size)
+    return np.asarray(totals, dtype=np.float64)[:size]
+
+
+def make_level(
+    keys: NDArray[np.int64], name: Callable[[int], str], apart: NDArray[np.bool_], leaves: Sequence[str]
+) -> Level:
+    """A level of the nodes that share a key; leaves that stand apart keep their own label."""
+    found, inverse = np.unique(keys[~apart], return_inverse=True)
+    codes = np.empty(len(keys), dtype=np.int32)
+    codes[~apart] = inverse
+    codes[apart] = len(found) + np.arange(int(apart.sum()))
+    labels = [name(int(key)) for key in found]
+    return codes, [*labels, *(leaves[at] for at in np.flatnonzero(apart).tolist())]
+
+
+def finish(domain: Domain, leaves: Sequence[str], levels: Sequence[Level]) -> Hierarchy:
+    """The hierarchy with these levels and a root; one without leaves gets the root as its only one."""
+    if not leaves:
+        return Hierarchy.of(domain.name, [(ROOT, ROOT)])
+    return Hierarchy.of_levels(domain.name, leaves, levels)

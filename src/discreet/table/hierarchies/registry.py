@@ -1,0 +1,64 @@
+"""The builders of hierarchies by the name they have in a policy file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from discreet.errors import InvalidParameter
+from discreet.table.hierarchies.builder import Builder
+from discreet.table.hierarchies.categories import Flat, Mask, Order, Sets, Zip
+from discreet.table.hierarchies.dates import Dates
+from discreet.table.hierarchies.numbers import Intervals, Rounding
+
+BUILDERS: Mapping[str, type[Builder]] = MappingProxyType(
+    {kind.id: kind for kind in (Intervals, Order, Mask, Dates, Zip, Sets, Flat, Rounding)}
+)
+"""Every builder by its ``id``."""
+
+
+def make_builder(builder: str, parameters: Mapping[str, object]) -> Builder:
+    """The builder that a policy file asks for, or an error that says which name or parameter is wrong.
+
+    >>> make_builder("intervals", {"widths": [5, 10]}).parameters()
+    {'widths': (5, 10)}
+    >>> make_builder("interval", {})
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: there is no builder 'interval'; did you mean 'intervals'? ...
+    """
+    if builder not in BUILDERS:
+        close = get_close_matches(builder, BUILDERS, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InvalidParameter(
+            f"there is no builder {builder!r}", remedy=f"{hint}The builders are: {', '.join(BUILDERS)}"
+        )
+    kind = BUILDERS[builder]
+    known = parameter_names(kind)
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        takes = f"{builder} takes {', '.join(known)}" if known else f"{builder} takes no parameters"
+        raise InvalidParameter(f"{builder} has no parameter {', '.join(unknown)}", remedy=takes)
+    return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()})
+
+
+def parameter_names(kind: type[Builder]) -> tuple[str, ...]:
+    """The parameters that a builder takes."""
+    return tuple(field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type]  # all are dataclasses
+
+
+__all__ = [
+    "BUILDERS",
+    "Builder",
+    "Dates",
+    "Flat",
+    "Intervals",
+    "Mask",
+    "Order",
+    "Rounding",
+    "Sets",
+    "Zip",
+    "make_builder",
+    "parameter_names",
+]

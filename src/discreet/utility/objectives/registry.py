@@ -1,0 +1,62 @@
+"""The objectives by the name they have in a policy file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from discreet.errors import InvalidParameter
+from discreet.utility.objectives.aggregates import CellObjective
+from discreet.utility.objectives.ambiguity import Ambiguity
+from discreet.utility.objectives.cells import CELL_COSTS
+from discreet.utility.objectives.class_sizes import AverageClassSize, Discernibility
+from discreet.utility.objectives.classification import Classification
+from discreet.utility.objectives.divergence import Divergence
+from discreet.utility.objectives.objective import Objective
+
+LOSS = CellObjective()
+"""The objective unless told otherwise: the mean share of its domain that a cell may stand for."""
+
+_ALL: tuple[Objective, ...] = (
+    *(CellObjective(cost) for cost in CELL_COSTS.values()),
+    CellObjective(aggregate="geometric"),
+    CellObjective(aggregate="max"),
+    Discernibility(),
+    AverageClassSize(),
+    Ambiguity(),
+    Classification(),
+    Divergence(),
+)
+
+OBJECTIVES: Mapping[str, Objective] = MappingProxyType({one.name: one for one in _ALL})
+"""Every objective with its defaults by its name in a policy."""
+
+
+def build_objective(name: str, parameters: Mapping[str, object] | None = None) -> Objective:
+    """The objective that a policy file asks for, or an error that says which name or parameter is wrong.
+
+    >>> build_objective("classification", {"label": "income"})
+    Classification(label='income')
+    >>> build_objective("los")
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: there is no objective 'los'; did you mean 'loss'? ...
+    """
+    if name not in OBJECTIVES:
+        close = get_close_matches(name, OBJECTIVES, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InvalidParameter(
+            f"there is no objective {name!r}", remedy=f"{hint}The objectives are: {', '.join(OBJECTIVES)}"
+        )
+    objective = OBJECTIVES[name]
+    given = dict(parameters or {})
+    # The parts of a cell objective are fixed by its name.
+    known = [] if isinstance(objective, CellObjective) else [one.name for one in fields(objective)]  # type: ignore[arg-type]
+    unknown = [one for one in given if one not in known]
+    if unknown:
+        raise InvalidParameter(
+            f"{name} has no parameter {', '.join(unknown)}",
+            remedy=f"{name} takes {', '.join(known) or 'no parameters'}",
+        )
+    return replace(objective, **given)  # type: ignore[type-var]  # all are dataclasses

@@ -1,0 +1,364 @@
+"""The REST interface under /api/v1: the same verbs for other programs, described by OpenAPI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi.responses import FileResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import ClientDisconnect
+
+from discreet.table.roles import Role
+from discreet.web.cases import Case
+from discreet.web.jobs.jobs import Job, State
+from discreet.web.policies import LARGEST_POLICY, columns_of, policy_from, policy_text, problems, set_role
+from discreet.web.refusals import Refusal
+from discreet.web.service import MEDIA_TYPES, ExampleName, Kind, Service
+
+
+class ErrorInfo(BaseModel):
+    """What is wrong and what to do; ``problems`` lists several at once."""
+
+    code: str
+    message: str
+    remedy: str = ""
+    problems: list[str] | None = None
+
+
+class JobInfo(BaseModel):
+    """A job and how far it is."""
+
+    id: str
+    kind: str
+    state: State
+    doing: str = Field(description="what it is doing now, in words")
+    fraction: float | None = Field(description="how much of it is done, from 0 to 1, if that is known")
+    seconds: float
+    outdated: bool = Field(description="whether the policy has changed since it began")
+    error: ErrorInfo | None
+
+
+class TableInfo(BaseModel):
+    """A table in work."""
+
+    id: str
+    name: str
+    origin: Literal["upload", "path", "example"]
+    created: datetime
+    rows: int | None = Field(description="known once the table has been read")
+    jobs: list[JobInfo]
+
+
+class PathGiven(BaseModel):
+    """A file on the machine that the server runs on."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str = Field(min_length=1, max_length=4096, description="full path; read in place, not copied")
+
+
+class ExampleGiven(BaseModel):
+    """A table of the made-up town."""
+
+    model_config = ConfigDict(extra="forbid")
+    table: ExampleName = "residents"
+
+
+class RoleGiven(BaseModel):
+    """Another role for one column."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    role: Role
+
+
+class PolicyState(BaseModel):
+    """What keeps the policy from being applied to the table; nothing if the list is empty."""
+
+    problems: list[str]
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a request may be refused with: these statuses besides those that any can get."""
+    return {status: {"model": ErrorInfo} for status in (400, 401, 403, 421, *statuses)}
+
+
+Formulas = Annotated[
+    Literal["kept", "neutralised"],
+    Query(description="`neutralised` puts ' before cells of CSV and TSV that a spreadsheet would run"),
+]
+
+
+def router(service: Service) -> APIRouter:
+    """All routes, on one service."""
+    routes = APIRouter(prefix="/api/v1")
+    _table_routes(routes, service)
+    _policy_routes(routes, service)
+    _job_routes(routes, service)
+    _download_routes(routes, service)
+    return routes
+
+
+def _table_routes(routes: APIRouter, service: Service) -> None:
+    def made(case: Case, response: Response) -> TableInfo:
+        service.start(case, "read")
+        response.headers["location"] = f"/api/v1/tables/{case.id}"
+        return _table(service, case)
+
+    @routes.post(
+        "/tables",
+        status_code=201,
+        tags=["tables"],
+        summary="Upload a table",
+        responses=errors(413, 422, 507),
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        },
+    )
+    async def upload(
+        request: Request,
+        response: Response,
+        name: Annotated[str, Query(max_length=255, description="what the file is called")] = "table.csv",
+    ) -> TableInfo:
+        """The body is the file itself. It is written to disk as it arrives, and then read (job `read`)."""
+        length = request.headers.get("content-length", "")
+        try:
+            case = await service.upload(name, int(length) if length.isdigit() else None, request.stream())
+        except ClientDisconnect:
+            raise Refusal(
+                400, "upload-aborted", "the upload ended too early", "send the file again"
+            ) from None
+        return made(case, response)
+
+    @routes.post(
+        "/tables/from-path",
+        status_code=201,
+        tags=["tables"],
+        summary="Take a file on the server's machine",
+        responses=errors(422),
+    )
+    def from_path(given: PathGiven, response: Response) -> TableInfo:
+        """The file is read where it lies. It is never changed or removed."""
+        return made(service.from_path(given.path), response)
+
+    @routes.post(
+        "/tables/example",
+        status_code=201,
+        tags=["tables"],
+        summary="Take the made-up town",
+        responses=errors(422),
+    )
+    def example(given: ExampleGiven, response: Response) -> TableInfo:
+        """A table to try everything on."""
+        return made(service.example(given.table), response)
+
+    @routes.get("/tables/{table}", tags=["tables"], summary="Look at a table", responses=errors(404, 422))
+    def get_table(table: str) -> TableInfo:
+        """What is known about a table, and its jobs."""
+        return _table(service, service.cases.get(table))
+
+    @routes.delete(
+        "/tables/{table}",
+        status_code=204,
+        tags=["tables"],
+        summary="Wipe a table",
+        responses=errors(404, 422),
+    )
+    def delete_table(table: str) -> None:
+        """Stop its jobs and wipe everything about it. A file that was named by its path stays."""
+        service.remove(service.cases.get(table))
+
+    @routes.get(
+        "/tables/{table}/columns",
+        tags=["tables"],
+        summary="Columns with suggested roles",
+        responses=errors(404, 409, 422),
+    )
+    def get_columns(table: str) -> dict[str, Any]:
+        """The document `discreet-columns-1`: type, suggestion with reason, and distribution of every column."""
+        return columns_of(service.cases.get(table))
+
+
+def _policy_routes(routes: APIRouter, service: Service) -> None:
+    @routes.get(
+        "/tables/{table}/policy",
+        tags=["policy"],
+        summary="The policy file",
+        response_class=Response,
+        responses={
+            **errors(404, 409, 422),
+            200: {"content": {"application/toml": {"schema": {"type": "string"}}}},
+        },
+    )
+    def get_policy(table: str) -> Response:
+        """TOML, the same file as the command line's."""
+        return Response(policy_text(service.cases.get(table)), media_type="application/toml")
+
+    @routes.put(
+        "/tables/{table}/policy",
+        tags=["policy"],
+        summary="Take another policy",
+        responses=errors(404, 409, 413, 422),
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {
+                    "application/toml": {"schema": {"type": "string"}},
+                    "application/json": {"schema": {"type": "object"}},
+                },
+            }
+        },
+    )
+    async def put_policy(table: str, request: Request) -> PolicyState:
+        """TOML, or the same as JSON. What cannot be read is refused, with all problems at once; what can be read
+        but not applied to this table is kept, and its problems are listed."""
+        case = service.cases.get(table)
+        text = await _policy_body(request)
+        return PolicyState(problems=service.put_policy(case, text))
+
+    @routes.get(
+        "/tables/{table}/policy/problems",
+        tags=["policy"],
+        summary="What keeps the policy from being applied",
+        responses=errors(404, 409, 422),
+    )
+    def get_problems(table: str) -> PolicyState:
+        """Empty if the policy fits the table."""
+        return PolicyState(problems=problems(service.cases.get(table)))
+
+    @routes.patch(
+        "/tables/{table}/columns",
+        tags=["policy"],
+        summary="Give one column another role",
+        responses=errors(404, 409, 422),
+    )
+    def patch_role(table: str, given: RoleGiven) -> PolicyState:
+        """Changes this one line of the policy."""
+        case = service.cases.get(table)
+        set_role(case, given.name, given.role)
+        return PolicyState(problems=problems(case))
+
+
+async def _policy_body(request: Request) -> str:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_POLICY:
+            break
+    return policy_from(body, json="json" in request.headers.get("content-type", ""))
+
+
+def _job_routes(routes: APIRouter, service: Service) -> None:
+    for name, kind in service.kinds.items():
+        routes.add_api_route(
+            f"/tables/{{table}}/jobs/{name}",
+            _starter(service, name, kind),
+            methods=["POST"],
+            status_code=202,
+            tags=["jobs"],
+            summary=f"Start the job {name}",
+            responses=errors(404, 409, 422),
+            operation_id=f"start_{name}",
+            response_model=JobInfo,
+        )
+
+    @routes.get(
+        "/tables/{table}/jobs/{job}",
+        tags=["jobs"],
+        summary="How far a job is",
+        responses=errors(404, 422),
+    )
+    def get_job(table: str, job: str) -> JobInfo:
+        """State, and what it is doing."""
+        case = service.cases.get(table)
+        return _job(service, case, service.job(case, job))
+
+    @routes.delete(
+        "/tables/{table}/jobs/{job}",
+        tags=["jobs"],
+        summary="Cancel a job",
+        responses=errors(404, 422),
+    )
+    def cancel_job(table: str, job: str) -> JobInfo:
+        """Stops it at once and removes what it left. A job that has ended stays as it is."""
+        case = service.cases.get(table)
+        found = service.job(case, job)
+        service.jobs.cancel(found)
+        return _job(service, case, found)
+
+    @routes.get(
+        "/tables/{table}/jobs/{job}/result",
+        tags=["jobs"],
+        summary="The result of a job",
+        responses=errors(404, 409, 422),
+    )
+    def get_result(table: str, job: str) -> dict[str, Any]:
+        """The same document as the command line's `--json`."""
+        case = service.cases.get(table)
+        found: dict[str, Any] = service.document(service.job(case, job))
+        return found
+
+
+def _starter(service: Service, name: str, kind: Kind) -> Callable[..., JobInfo]:
+    def start(table: str, parameters: Any) -> JobInfo:
+        case = service.cases.get(table)
+        return _job(service, case, service.start(case, name, parameters))
+
+    start.__doc__ = kind.parameters.__doc__
+    # Each kind has a body of its own in the description of the interface.
+    start.__annotations__["parameters"] = Annotated[kind.parameters, Body()]
+    return start
+
+
+def _download_routes(routes: APIRouter, service: Service) -> None:
+    @routes.get(
+        "/tables/{table}/downloads/{what}",
+        tags=["downloads"],
+        summary="Take a file away",
+        response_class=FileResponse,
+        responses={
+            **errors(404, 409, 422),
+            200: {
+                "content": {
+                    kind.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}}
+                    for kind in ("application/octet-stream", *MEDIA_TYPES.values())
+                }
+            },
+        },
+    )
+    def download(table: str, what: str, formulas: Formulas = "kept") -> FileResponse:
+        """`policy`; of the newest release `release`, `recipe`, `report`, `release-policy`; of the newest audit
+        `audit-report`, `audit-report-public`."""
+        case = service.cases.get(table)
+        found = service.download(case, what, for_people=formulas == "neutralised")
+        return FileResponse(found.path, media_type=found.media_type, filename=found.name)
+
+
+def _table(service: Service, case: Case) -> TableInfo:
+    rows = columns_of(case)["table"]["rows"] if case.columns_file.exists() else None
+    return TableInfo(
+        id=case.id,
+        name=case.label,
+        origin=case.origin,
+        created=datetime.fromtimestamp(case.created, UTC),
+        rows=rows,
+        jobs=[_job(service, case, job) for job in service.jobs_of(case)],
+    )
+
+
+def _job(service: Service, case: Case, job: Job) -> JobInfo:
+    return JobInfo(
+        id=job.id,
+        kind=job.kind,
+        state=job.state,
+        doing=job.messages[-1] if job.messages and job.active else "",
+        fraction=job.fraction,
+        seconds=round(job.seconds, 2),
+        outdated=service.outdated(case, job),
+        error=ErrorInfo(**job.problem.to_dict()) if job.problem else None,  # type: ignore[arg-type]
+    )

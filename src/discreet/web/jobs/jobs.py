@@ -1,0 +1,223 @@
+"""Jobs: long work in processes of its own, with progress, cancelling, and a clear word when one of them dies."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Literal
+
+from discreet.web.jobs.worker import Message, Task, work
+from discreet.web.refusals import Problem, explain
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+PATIENCE_SECONDS = 3.0
+"""How long a process may take to end by itself before it is killed."""
+KEPT_MESSAGES = 50
+SPAWN = get_context("spawn")
+
+
+@dataclass
+class Job:
+    """One piece of work on a case, and how far it is."""
+
+    kind: str
+    case: str
+    task: Task = field(repr=False)
+    policy: str = ""
+    """Fingerprint of the policy that the job works by: tells whether its result is still up to date."""
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
+    state: State = "queued"
+    messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))
+    fraction: float | None = None
+    problem: Problem | None = None
+    created: float = field(default_factory=time.time)
+    started: float | None = None
+    ended: float | None = None
+
+    @property
+    def active(self) -> bool:
+        return self.state in ("queued", "running")
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or ran."""
+        return 0.0 if self.started is None else (self.ended or time.time()) - self.started
+
+
+@dataclass
+class _Worker:
+    process: SpawnProcess
+    connection: Connection
+
+
+class Jobs:
+    """Runs jobs, each in a process that lives for this job only; one more stands ready with all imports done.
+
+    ``finish`` is called once a job has come to its end and before anybody sees it as done.
+    """
+
+    def __init__(self, *, workers: int, finish: Callable[[Job], None] = lambda job: None) -> None:
+        self._workers = workers
+        self._finish = finish
+        self._lock = threading.RLock()
+        self._queue: deque[Job] = deque()
+        self._running: dict[str, _Worker] = {}
+        self._followers: set[threading.Thread] = set()
+        self._spare: _Worker | None = None
+        self._closed = False
+
+    def warm(self) -> None:
+        """Start the process that stands ready, so that the first job does not wait for imports."""
+        with self._lock:
+            if self._spare is not None and not self._spare.process.is_alive():
+                self._spare.connection.close()
+                self._spare = None
+            if self._spare is None and not self._closed:
+                self._spare = _start()
+
+    def submit(self, job: Job) -> Job:
+        """Run a job as soon as a process is free."""
+        with self._lock:
+            self._queue.append(job)
+        self._advance()
+        return job
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job at once; what it left is removed."""
+        with self._lock:
+            if not job.active:
+                return
+            job.state = "cancelled"
+            job.ended = time.time()
+            worker = self._running.get(job.id)
+            if worker is None:
+                self._queue.remove(job)
+        if worker is None:
+            _clear(job)
+        else:
+            _stop(worker.process)
+
+    def close(self) -> None:
+        """Stop everything and wait until the last process is gone."""
+        with self._lock:
+            self._closed = True
+            self._queue.clear()
+            workers = [*self._running.values(), *([self._spare] if self._spare else [])]
+            self._spare = None
+            followers = list(self._followers)
+        for worker in workers:
+            _stop(worker.process)
+        for thread in followers:
+            thread.join(PATIENCE_SECONDS)
+
+    # ── one job ───────────────────────────────────────────────────────────────────────────────────
+
+    def _advance(self) -> None:
+        """Give waiting jobs to processes, as many as may run."""
+        with self._lock:
+            while self._queue and len(self._running) < self._workers and not self._closed:
+                self.warm()
+                job = self._queue.popleft()
+                worker, self._spare = self._spare or _start(), None
+                self._running[job.id] = worker
+                job.state, job.started = "running", time.time()
+                follower = threading.Thread(target=self._follow, args=(job, worker), daemon=True)
+                self._followers.add(follower)
+                follower.start()
+        self.warm()
+
+    def _follow(self, job: Job, worker: _Worker) -> None:
+        """Listen to a process until it has ended, in whatever way, and tidy up after it."""
+        last: Message | None = None
+        try:
+            worker.connection.send(job.task)
+            while last is None or last.kind == "progress":
+                last = worker.connection.recv()
+                if last.kind == "progress":
+                    job.messages.append(last.text)
+                    job.fraction = last.fraction
+        except (EOFError, OSError):
+            # The process is gone: what its exit code says is told below.
+            pass
+        worker.process.join(PATIENCE_SECONDS)
+        code = worker.process.exitcode
+        if code is None:
+            _stop(worker.process)
+        worker.connection.close()
+        self._settle(job, last, code)
+        with self._lock:
+            self._running.pop(job.id, None)
+            self._followers.discard(threading.current_thread())
+        self._advance()
+
+    def _settle(self, job: Job, last: Message | None, code: int | None) -> None:
+        with self._lock:
+            done = job.state == "running" and last is not None and last.kind == "done"
+        problem = last.problem if last is not None and last.problem else _death(code)
+        if done:
+            try:
+                self._finish(job)
+            except Exception as error:
+                done, problem = False, explain(error)
+        if not done:
+            _clear(job)
+        shutil.rmtree(job.task.scratch, ignore_errors=True)
+        with self._lock:
+            if job.state == "running":
+                job.ended = time.time()
+                job.problem = None if done else problem
+                # Last, because whoever sees the state reads the rest.
+                job.state = "done" if done else "failed"
+        if job.state == "cancelled":
+            _clear(job)
+
+
+def _start() -> _Worker:
+    here, there = SPAWN.Pipe()
+    process = SPAWN.Process(target=work, args=(there,), daemon=True)
+    process.start()
+    # Only the process itself may hold its end, or its death would go unnoticed.
+    there.close()
+    return _Worker(process, here)
+
+
+def _stop(process: SpawnProcess) -> None:
+    process.terminate()
+    process.join(PATIENCE_SECONDS)
+    if process.is_alive():
+        process.kill()
+        process.join()
+
+
+def _clear(job: Job) -> None:
+    shutil.rmtree(job.task.out, ignore_errors=True)
+    shutil.rmtree(job.task.scratch, ignore_errors=True)
+
+
+def _death(code: int | None) -> Problem:
+    """What to say about a process that ended without a word."""
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        message = f"the process that did this work was stopped by the system ({name})"
+        remedy = (
+            "most often memory ran out: close other programs, name fewer quasi-identifiers, or take a sample"
+        )
+    else:
+        message, remedy = f"the process that did this work ended unexpectedly (code {code})", "try it again"
+    return Problem("worker-died", message, remedy)
+
+
+def task_folders(out: Path, scratch: Path) -> None:
+    """Make the private directories of a job."""
+    for folder in (out, scratch):
+        folder.mkdir(mode=0o700, parents=True)

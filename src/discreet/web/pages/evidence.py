@@ -1,0 +1,84 @@
+"""What the page shows of losses, attacks and a frontier: the report's own tables and pictures as plain data."""
+
+from __future__ import annotations
+
+from discreet.attacks.scenario import SCENARIOS
+from discreet.release import legal
+from discreet.release.attack import Attacks
+from discreet.release.compare import Comparison
+from discreet.release.frontier import Frontier, Point
+from discreet.reports.audit.pictures import Picture
+from discreet.reports.evidence import pictures as evidence_pictures
+from discreet.reports.evidence import tables as evidence_tables
+from discreet.reports.evidence.charts import frontier_chart
+from discreet.reports.evidence.html import judgement, key_figures
+from discreet.reports.words import number, percent
+from discreet.web.pages.views import data, drawn, without_style
+
+
+def evidence(comparison: Comparison, attacks: Attacks) -> dict[str, object]:
+    """The three criteria, what each attack came to, what was lost and what can still be learned."""
+    shapes: list[Picture | None] = [
+        evidence_pictures.loss_and_exposure(comparison, attacks, public=False),
+        evidence_pictures.moved(comparison, public=False),
+        evidence_pictures.relations(comparison),
+    ]
+    return data(
+        {
+            **judgement(attacks),
+            "criteria": evidence_tables.criteria(attacks, public=False),
+            "criteria_source": legal.SOURCE,
+            "tolerated": f"{legal.TOLERATED:.0%}",
+            "key_figures": key_figures(comparison, attacks, public=False),
+            "scenario": {
+                "name": attacks.scenario.name,
+                "known": list(attacks.scenario.known),
+                "title": attacks.scenario.preset.title,
+                "says": attacks.scenario.preset.says,
+                "source": attacks.scenario.preset.source,
+            },
+            "attacks": evidence_tables.attack_groups(attacks, public=False),
+            "untested": evidence_tables.untested(attacks, public=False),
+            "losses": evidence_tables.losses(comparison, public=False),
+            "learning": evidence_tables.learning(comparison, public=False),
+            "kpis": evidence_tables.kpis(comparison, public=False),
+            "pictures": [drawn(one, "evidence") for one in shapes if one is not None],
+            "notes": list(dict.fromkeys((*comparison.notes, *attacks.notes))),
+        }
+    )
+
+
+def frontier(found: Frontier) -> dict[str, object]:
+    """The chart and its points; the number of a point is its place in the result."""
+    return data(
+        {
+            "svg": without_style(frontier_chart(found, inside=True)),
+            "points": [_point(place, one) for place, one in enumerate(found.points)],
+        }
+    )
+
+
+def _point(place: int, one: Point) -> dict[str, object]:
+    return {
+        "place": place,
+        "method": one.method,
+        "setting": one.label.removesuffix(one.method).strip(),
+        "loss": "" if one.loss is None else percent(one.loss),
+        "suppressed": "" if one.suppressed_share is None else percent(one.suppressed_share),
+        "mean_risk": "" if one.mean_risk is None else percent(one.mean_risk),
+        "max_risk": "" if one.max_risk is None else percent(one.max_risk),
+        "inference": "" if one.inference is None else percent(one.inference),
+        "classes": "" if one.classes is None else number(one.classes),
+        "failed": one.failed,
+        "best": one.best,
+        "chosen": one.chosen,
+        "knee": one.knee,
+    }
+
+
+def scenarios() -> list[dict[str, str]]:
+    """Every kind of intruder, in words."""
+    return [
+        {"name": one.name, "title": one.title, "says": one.says, "source": one.source}
+        for one in SCENARIOS.values()
+    ]

@@ -1,0 +1,122 @@
+"""The page's routes for requirements, plan, frontier and another reading of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from discreet.web import requirements
+from discreet.web.api.parameters import PlanParameters
+from discreet.web.cases import Case
+from discreet.web.pages.page import CHANGED, SECTIONS, fields, render, section_content
+from discreet.web.policies import columns_of, policy_of, problems, set_plan
+from discreet.web.refusals import not_found
+from discreet.web.service import Service
+
+PLANNED = {"hx-trigger": "plan-changed"}
+"""Tells the sections that rest on the plan to look again; the one in which it is set stays as it is."""
+SETTINGS = ("method", "objective", "suppression_limit", "label", "seconds")
+LISTED = ("names", "missing")
+
+
+def router(service: Service) -> APIRouter:
+    """All routes, on one service."""
+    routes = APIRouter(include_in_schema=False)
+
+    def changed(request: Request, case: Case) -> Response:
+        """The plan as it is now, with a preview under way; all other sections look again."""
+        foresee(service, case)
+        response = render(
+            request, "sections/plan.html.jinja", section_content(service, case, SECTIONS["plan"])
+        )
+        response.headers.update(CHANGED)
+        return response
+
+    @routes.post("/case/{case_id}/plan")
+    async def change_plan(request: Request, case_id: str) -> Response:
+        case = service.cases.get(case_id)
+        before = policy_of(case).plan.objective
+        set_plan(case, PlanParameters.checked(plan_of(case, await fields(request))))
+        foresee(service, case)
+        # Another objective has other settings, so that the form itself changes, too.
+        same = policy_of(case).plan.objective == before
+        return Response(status_code=204, headers=PLANNED if same else CHANGED)
+
+    @routes.get("/case/{case_id}/requirements/fields")
+    def get_fields(request: Request, case_id: str, model: str) -> Response:
+        case = service.cases.get(case_id)
+        content = {"fields": requirements.fields_of(model, policy_of(case).sensitive), "prefix": "new"}
+        return render(request, "parts/requirement_fields.html.jinja", content)
+
+    @routes.post("/case/{case_id}/requirements")
+    async def add_requirement(request: Request, case_id: str) -> Response:
+        case = service.cases.get(case_id)
+        given = await fields(request)
+        requirements.put(case, requirements.entry_of(str(given.pop("model", "")), given))
+        return changed(request, case)
+
+    @routes.post("/case/{case_id}/requirements/{number}")
+    async def change_requirement(request: Request, case_id: str, number: int) -> Response:
+        case = service.cases.get(case_id)
+        given = await fields(request)
+        requirements.put(case, requirements.entry_of(str(given.pop("model", "")), given), number)
+        return changed(request, case)
+
+    @routes.post("/case/{case_id}/requirements/{number}/remove")
+    def remove_requirement(request: Request, case_id: str, number: int) -> Response:
+        case = service.cases.get(case_id)
+        requirements.remove(case, number)
+        return changed(request, case)
+
+    @routes.post("/case/{case_id}/frontier/{place}/use")
+    def use_point(request: Request, case_id: str, place: int) -> Response:
+        case = service.cases.get(case_id)
+        job = service.latest(case, "frontier", done=True)
+        points = service.document(job)["points"] if job else []
+        if not 0 <= place < len(points):
+            raise not_found("point")
+        requirements.take(case, points[place])
+        return changed(request, case)
+
+    @routes.post("/case/{case_id}/reading")
+    async def read_again(request: Request, case_id: str) -> Response:
+        case = service.cases.get(case_id)
+        given: dict[str, Any] = await fields(request)
+        for name in LISTED:
+            if name in given:
+                given[name] = [line.strip("\r") for line in str(given[name]).split("\n") if line.strip()]
+        service.start(case, "read", given)
+        return render(
+            request, "sections/columns.html.jinja", section_content(service, case, SECTIONS["columns"])
+        )
+
+    return routes
+
+
+def foresee(service: Service, case: Case) -> None:
+    """Begin a preview, if the policy can be applied at all."""
+    if not problems(case):
+        service.start(case, "preview")
+
+
+def plan_of(case: Case, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan that a form says; weights and kept attributes go by the number of their column.
+
+    ``attributes`` says that the form holds all of them, so that what is not checked is not kept.
+    """
+    policy = policy_of(case)
+    found = {key: value for key, value in given.items() if key in SETTINGS}
+    if found.get("objective") == "classification" and policy.sensitive:
+        found.setdefault("label", policy.plan.label or policy.sensitive[0])
+    if "attributes" in given:
+        names = {
+            str(number): one["name"]
+            for number, one in enumerate(columns_of(case)["columns"])
+            if one["name"] in policy.quasi_identifiers
+        }
+        weights = {name: given[f"weight-{n}"] for n, name in names.items() if f"weight-{n}" in given}
+        found["weights"] = {name: weight for name, weight in weights.items() if weight != "1"}
+        found["keep"] = [name for n, name in names.items() if f"keep-{n}" in given]
+    return found
