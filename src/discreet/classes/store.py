@@ -1,11 +1,8 @@
-"""Counted classes of a case, kept as Arrow in its private directory: previews need no second look at the rows."""
+"""Counted classes as an Arrow file, so that nobody counts the same rows twice."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,45 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
-from discreet.policy import Policy
-from discreet.policy.plan import Plan
-from discreet.release.build import count_classes
-from discreet.release.prepare import without_dropped
-from discreet.table import Domain, Table
-from discreet.web.jobs.stored import state_of
-
-KEPT = 3
-"""So many counts of a case are kept, the newest ones."""
-
-
-def counted(
-    case: Path, file: Path, policy: Policy, plan: Plan, open_table: Callable[[], Table]
-) -> EquivalenceClasses:
-    """The classes of a case under a policy and a plan; the rows are counted only if that was not done before."""
-    folder = case / "counted"
-    target = folder / f"{_key(file, policy, plan)}.arrow"
-    if target.exists():
-        os.utime(target)
-        return load(target)
-    table = policy.fit(open_table())
-    if plan.sample < 1:
-        table = table.engine.thin(table, plan.sample, seed=plan.seed)
-    classes = count_classes(table, without_dropped(policy, plan))
-    folder.mkdir(mode=0o700, exist_ok=True)
-    scratch = target.with_suffix(f".{os.getpid()}")
-    save(classes, scratch)
-    os.replace(scratch, target)
-    for old in sorted(folder.glob("*.arrow"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
-        old.unlink(missing_ok=True)
-    return classes
-
-
-def _key(file: Path, policy: Policy, plan: Plan) -> str:
-    """Everything that counting depends on."""
-    left = without_dropped(policy, plan)
-    columns = [(one.name, one.role, one.type) for one in left.columns]
-    said = [state_of(file), dict(policy.read), columns, plan.sample, plan.seed if plan.sample < 1 else 0]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+from discreet.table import Domain
 
 
 def save(classes: EquivalenceClasses, path: Path) -> None:

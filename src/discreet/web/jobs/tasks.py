@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from discreet.classes.store import counted
 from discreet.engine.read import read as read_table
 from discreet.errors import InvalidPolicy
 from discreet.policy import Policy, dumps, load
@@ -35,6 +34,7 @@ from discreet.web.api.parameters import (
     ReportParameters,
 )
 from discreet.web.jobs.columns import describe
+from discreet.web.jobs.counted import counted
 from discreet.web.jobs.stored import keep, stored
 from discreet.web.jobs.worker import Progress, Task
 from discreet.web.pages import views
