@@ -32,7 +32,7 @@ from discreet.privacy import (
 )
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
-from discreet.search.lattice.run import Found
+from discreet.search.lattice.run import LatticeResult
 from discreet.search.lattice.search import search, walk
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
@@ -93,7 +93,9 @@ def problem_of(example: Example, models: list[PrivacyModel], objective: str) -> 
     )
 
 
-def agree(found: Found, problem: Problem, every: dict[tuple[int, ...], tuple[float, int, int]]) -> None:
+def agree(
+    found: LatticeResult, problem: Problem, every: dict[tuple[int, ...], tuple[float, int, int]]
+) -> None:
     if not every:
         assert found.best is None
         return

@@ -19,11 +19,11 @@ from discreet.release.prepare import check_plan, cover, kept_ladders, without_dr
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import extended_goals, goals, meeting, self_consistent, within_limit
-from discreet.search.methods import Chosen, find, leaf_share_loss
+from discreet.search.methods import SearchResult, find, leaf_share_loss
 from discreet.search.problem import make_problem
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.transform.suppress import Covered
+from discreet.transform.suppress import ValueSuppression
 from discreet.utility.objectives.registry import build_objective
 
 
@@ -76,17 +76,17 @@ def anonymize(
 
 
 @dataclass(frozen=True)
-class Sought:
+class Solution:
     """The least change for counted classes: what was asked for, with which hierarchies, and what was found."""
 
-    chosen: Chosen
+    chosen: SearchResult
     fitted: tuple[FittedHierarchy, ...]
     models: tuple[PrivacyModel, ...]
     required: tuple[PrivacyModel, ...]
     notes: tuple[str, ...]
 
 
-def seek(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> Sought:
+def seek(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> Solution:
     """The least change that a plan allows for counted classes; no row is touched.
 
     The classes are those of the policy without the attributes that the plan drops.
@@ -115,7 +115,7 @@ def seek(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress)
         )
         models = required
         chosen = _uncovered(least_change(classes, ladders, models, plan, say), covered, plan, models)
-    return Sought(chosen, fitted, models, required, tuple(notes))
+    return Solution(chosen, fitted, models, required, tuple(notes))
 
 
 def least_change(
@@ -124,7 +124,7 @@ def least_change(
     models: Sequence[PrivacyModel],
     plan: Plan,
     say: Progress,
-) -> Chosen:
+) -> SearchResult:
     """The least change that meets the models, also for one who holds only the release."""
     problem = make_problem(
         classes,
@@ -145,7 +145,9 @@ def least_change(
     return replace(chosen, recoding=recoding, cost=leaf_share_loss(recoding), bound=None, optimal=False)
 
 
-def _uncovered(chosen: Chosen, covered: Covered, plan: Plan, models: Sequence[PrivacyModel]) -> Chosen:
+def _uncovered(
+    chosen: SearchResult, covered: ValueSuppression, plan: Plan, models: Sequence[PrivacyModel]
+) -> SearchResult:
     """What was found for the covered classes, for those of the table: suppressed values are ``*``."""
     if not covered.attributes:
         return chosen

@@ -17,7 +17,7 @@ from discreet.release.prepare import without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import goals, meeting, self_consistent, within_limit
-from discreet.search.methods import Chosen
+from discreet.search.methods import SearchResult
 from discreet.table import Table
 from discreet.transform.recipe import Recipe
 
@@ -66,7 +66,7 @@ def apply(
     recoding = self_consistent(meeting(recipe.recode(classes), models), models)
     plan = replace(policy.plan, suppression_limit=recipe.suppression_limit)
     within_limit(recoding, plan, models)
-    chosen = Chosen(recoding, recipe.method, "as the recipe says", math.nan, None, False)
+    chosen = SearchResult(recoding, recipe.method, "as the recipe says", math.nan, None, False)
     new = [name for name in table.names if name not in recipe.columns]
     unknown = [name for name in new if name not in (policy.person, *policy.direct_identifiers, *dropped)]
     if unknown:

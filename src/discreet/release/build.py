@@ -17,13 +17,13 @@ from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Progress, audit
 from discreet.release.release import Release
-from discreet.search.methods import Chosen
+from discreet.search.methods import SearchResult
 from discreet.search.mondrian.space import held, on_groups
 from discreet.table import Table
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.transform.recipe import Recipe
-from discreet.transform.recoding import NewColumn, Recoding, with_null
+from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 from discreet.transform.stand_in import with_stand_in
 
 
@@ -44,7 +44,7 @@ def make_release(
     policy: Policy,
     plan: Plan,
     recoding: Recoding,
-    chosen: Chosen,
+    chosen: SearchResult,
     fitted: tuple[FittedHierarchy, ...],
     models: tuple[PrivacyModel, ...],
     notes: Sequence[str],
@@ -190,5 +190,5 @@ def _stands_apart(recoding: Recoding, shown: Mapping[str, pa.Array], models: Seq
     return bool(held(on_groups(models), recoding.classes, owner, int(owner.max()) + 1)[0])
 
 
-def _unchanged(column: NewColumn, codes: NDArray[np.integer], domain: Domain) -> bool:
+def _unchanged(column: ReleasedAttribute, codes: NDArray[np.integer], domain: Domain) -> bool:
     return bool(column.values.equals(with_null(domain)) and (column.codes == codes).all())

@@ -24,7 +24,7 @@ MOST_ROWS_MATCHED = 20_000_000
 
 
 @dataclass(frozen=True)
-class Paired:
+class MatchedPair:
     """A pair, and how its records were matched or why they were not.
 
     ``rows`` holds for each released row the number of its original row, if that is known.
@@ -43,8 +43,8 @@ def make_pair(
     *,
     key: str | None = None,
     names: Sequence[str] | None = None,
-    like: Paired | None = None,
-) -> Paired:
+    like: MatchedPair | None = None,
+) -> MatchedPair:
     """Count both tables over the policy's quasi-identifiers (or other ``names``), and match their records.
 
     Records are matched by ``key``, a column that both tables have and in which no value repeats. Without one they
@@ -95,7 +95,7 @@ def make_pair(
     if rows is not None:
         kept = _kept(original, release, pair, rows)
         pair = replace(pair, links=_links(original, release, pair, rows), kept=kept)
-    return Paired(pair, matched, tuple(notes), rows)
+    return MatchedPair(pair, matched, tuple(notes), rows)
 
 
 def _exchanged(meaning: Meaning) -> bool:

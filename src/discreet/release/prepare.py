@@ -13,7 +13,7 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import METHODS, Plan
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.transform.suppress import Covered, named_values, rare_values
+from discreet.transform.suppress import ValueSuppression, named_values, rare_values
 
 
 def check_plan(plan: Plan, policy: Policy) -> None:
@@ -90,7 +90,7 @@ def without_dropped(policy: Policy, plan: Plan) -> Policy:
     return replace(policy, columns=tuple(c for c in policy.columns if c.name not in plan.drop_attributes))
 
 
-def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[Covered, list[str]]:
+def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[ValueSuppression, list[str]]:
     """The classes with the plan's values and attributes suppressed, and what to tell about it."""
     gone, notes = {}, []
     for domain in classes.attributes:
@@ -108,4 +108,4 @@ def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[Covered, list[str]]:
             gone[name] = named | rare_values(classes, name, plan.suppress_rare[name])
         if gone[name].any():
             notes.append(f"some values of {name} are shown as * wherever they occur, as the plan says")
-    return Covered.of(classes, gone), notes
+    return ValueSuppression.of(classes, gone), notes

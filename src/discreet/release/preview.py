@@ -18,7 +18,7 @@ PREVIEW_SECONDS = 4.0
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class AttributePreview:
     """What is to become of one quasi-identifier. ``level`` is missing where each class has a change of its own."""
 
     name: str
@@ -49,7 +49,7 @@ class Preview:
     smallest: int
     unit: str
     optimal: bool
-    attributes: tuple[Foreseen, ...]
+    attributes: tuple[AttributePreview, ...]
     requirements: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -104,7 +104,7 @@ def preview(
         unit="persons" if shown.event_level else "records",
         optimal=found.chosen.optimal,
         attributes=tuple(
-            Foreseen(
+            AttributePreview(
                 name,
                 change["loss"],
                 int(change["distinct_before"]),

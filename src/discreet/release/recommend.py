@@ -14,7 +14,7 @@ from discreet.release.build import count_classes
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals
-from discreet.search.lattice.search import LARGEST_LATTICE, Found, search
+from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
 from discreet.table import Table
 
@@ -139,7 +139,7 @@ def _best(problem: Problem, say: Progress) -> list[Recommendation]:
     return found
 
 
-def _search(problem: Problem, say: Progress) -> Found:
+def _search(problem: Problem, say: Progress) -> LatticeResult:
     if problem.nodes <= LARGEST_LATTICE:
         return search(problem, progress=say)
     from discreet.search.lattice.anytime import search_anytime
@@ -174,5 +174,5 @@ def _obstructions(problem: Problem, models: Sequence[PrivacyModel], say: Progres
     ]
 
 
-def _cost(found: Found) -> float | None:
+def _cost(found: LatticeResult) -> float | None:
     return None if found.best is None else found.best.cost

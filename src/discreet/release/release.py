@@ -23,7 +23,7 @@ from discreet.release.audit import Audit
 from discreet.release.verdict import Verdict
 from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
 from discreet.release.write import atomically, check_target, write_rows
-from discreet.search.methods import Chosen
+from discreet.search.methods import SearchResult
 from discreet.table import Table
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
@@ -41,7 +41,7 @@ class Release:
     recipe: Recipe = field(repr=False)
     policy: Policy = field(repr=False)
     plan: Plan
-    chosen: Chosen
+    chosen: SearchResult
     hierarchies: tuple[FittedHierarchy, ...] = field(repr=False)
     models: tuple[PrivacyModel, ...]
     before: Audit = field(repr=False)

@@ -15,7 +15,7 @@ from discreet.classes.packing import Packing
 from discreet.search.mondrian.space import held, on_groups
 from discreet.search.problem import Problem
 from discreet.table.domain import Domain
-from discreet.transform.recoding import NewColumn, Recoding, with_null
+from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,18 @@ def _combinations(classes: EquivalenceClasses, attributes: Sequence[int]) -> NDA
     return np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def _unchanged(problem: Problem, j: int) -> NewColumn:
+def _unchanged(problem: Problem, j: int) -> ReleasedAttribute:
     """An attribute as it was."""
     ladder, codes = problem.ladders[j], problem.classes.codes[j]
     shares = ladder.steps[0].shares[codes]
-    return NewColumn(ladder.name, with_null(ladder.domain), codes.astype(np.int32), shares, ladder.leaves)
+    return ReleasedAttribute(
+        ladder.name, with_null(ladder.domain), codes.astype(np.int32), shares, ladder.leaves
+    )
 
 
-def _joined(problem: Problem, j: int, parts: Sequence[tuple[NDArray[np.int64], NewColumn]]) -> NewColumn:
+def _joined(
+    problem: Problem, j: int, parts: Sequence[tuple[NDArray[np.int64], ReleasedAttribute]]
+) -> ReleasedAttribute:
     """One attribute's new values in all parts; classes of no part, which are suppressed, stay as they were."""
     before = _unchanged(problem, j)
     alike = all(

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.errors import GoalUnreachable
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.kept import part_by_part
-from discreet.search.lattice.search import LARGEST_LATTICE, Found, search
+from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Problem
 from discreet.transform.recoding import Recoding
 
@@ -18,7 +18,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SearchResult:
     """What a search found, by which method, why by this one, and how good it is known to be."""
 
     recoding: Recoding = field(repr=False)
@@ -38,7 +38,7 @@ class Chosen:
 
 def find(
     problem: Problem, *, method: str = "auto", seconds: float = 60.0, progress: Say | None = None
-) -> Chosen:
+) -> SearchResult:
     """The least change by a method; ``seconds`` limits searches that can stop early."""
     why = "as the policy says"
     if method == "auto":
@@ -56,23 +56,23 @@ def choose(problem: Problem) -> tuple[str, str]:
     return "anytime", f"{problem.nodes:.1e} generalisations are too many to search to the end"
 
 
-def _optimal(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+def _optimal(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
     return _of_node(problem, search(problem, progress=say), "optimal", why)
 
 
-def _anytime(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+def _anytime(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
     from discreet.search.lattice.anytime import search_anytime
 
     return _of_node(problem, search_anytime(problem, seconds=seconds, progress=say), "anytime", why)
 
 
-def _subtree(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+def _subtree(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
     from discreet.search.lattice.subtree import subtree
 
     return _measured(problem, subtree(problem, progress=say), "subtree", why)
 
 
-def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+def _local(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
     from discreet.search.local.search import local_recoding
 
     def run(part: Problem) -> Recoding:
@@ -83,7 +83,7 @@ def _local(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     return _measured(problem, part_by_part(problem, run), "local", why)
 
 
-def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
     from discreet.search.mondrian.search import mondrian
 
     found = part_by_part(
@@ -95,19 +95,21 @@ def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
     return _measured(problem, found, "mondrian", why)
 
 
-def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
     from discreet.search.clusters.k_member import k_member
 
     return _in_groups(problem, k_member, "clustering", why, say)
 
 
-def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> Chosen:
+def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
     from discreet.search.clusters.microaggregation import microaggregate
 
     return _in_groups(problem, microaggregate, "microaggregation", why, say)
 
 
-def _in_groups(problem: Problem, group: Callable[..., Recoding], method: str, why: str, say: Say) -> Chosen:
+def _in_groups(
+    problem: Problem, group: Callable[..., Recoding], method: str, why: str, say: Say
+) -> SearchResult:
     """By a search that is told how many records a group must have."""
     found = part_by_part(
         problem,
@@ -123,7 +125,7 @@ def _in_groups(problem: Problem, group: Callable[..., Recoding], method: str, wh
     return _measured(problem, found, method, why)
 
 
-METHODS: dict[str, Callable[[Problem, float, str, Say], Chosen]] = {
+METHODS: dict[str, Callable[[Problem, float, str, Say], SearchResult]] = {
     "optimal": _optimal,
     "anytime": _anytime,
     "subtree": _subtree,
@@ -139,7 +141,7 @@ def _group_size(models: Sequence[PrivacyModel]) -> int:
     return max((model.k for model in models if isinstance(model, KAnonymity)), default=2)
 
 
-def _of_node(problem: Problem, found: Found, method: str, why: str) -> Chosen:
+def _of_node(problem: Problem, found: LatticeResult, method: str, why: str) -> SearchResult:
     """A recoding from the best node of a lattice."""
     if found.best is None:
         nearest = found.nearest
@@ -155,12 +157,12 @@ def _of_node(problem: Problem, found: Found, method: str, why: str) -> Chosen:
         )
     owner, kept = problem.partition(found.best.node)
     recoding = Recoding.of_node(problem.classes, problem.ladders, found.best.node, kept[owner], method=method)
-    return Chosen(recoding, method, why, found.best.cost, found.bound, found.optimal)
+    return SearchResult(recoding, method, why, found.best.cost, found.bound, found.optimal)
 
 
-def _measured(problem: Problem, recoding: Recoding, method: str, why: str) -> Chosen:
+def _measured(problem: Problem, recoding: Recoding, method: str, why: str) -> SearchResult:
     """A local recoding with its leaf-share loss, by which all methods can be compared."""
-    return Chosen(recoding, method, why, leaf_share_loss(recoding), None, False)
+    return SearchResult(recoding, method, why, leaf_share_loss(recoding), None, False)
 
 
 def leaf_share_loss(recoding: Recoding) -> float:

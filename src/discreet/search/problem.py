@@ -14,7 +14,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.privacy.base import WithClassSize, counted_in
-from discreet.search.lattice.space import Grouped, Scratch
+from discreet.search.lattice.space import NodeGroups, Scratch
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.utility.objectives.objective import Objective, Pricing, Setting
@@ -160,14 +160,14 @@ class Problem:
         ]
         return tuple(plain) if len(plain) == len(self._absorbing) else None
 
-    def _certain(self, grouped: Grouped) -> BoolArray:
+    def _certain(self, grouped: NodeGroups) -> BoolArray:
         """Which groups meet the absorbing requirements."""
         if self._sizes_only is not None:
             return np.asarray(grouped.sizes >= max(self._sizes_only, default=0))
         holds = [model.holds(grouped.merged) for model in self._absorbing]
         return np.asarray(np.logical_and.reduce(holds))
 
-    def kept(self, grouped: Grouped, certain: BoolArray | None = None) -> BoolArray:
+    def kept(self, grouped: NodeGroups, certain: BoolArray | None = None) -> BoolArray:
         """Which groups are released: those that meet all requirements.
 
         A requirement on groups of classes (those that agree on ``given``) is about what is released, so it
@@ -191,7 +191,7 @@ class Problem:
         kept[order] = left
         return kept
 
-    def _with_attributes(self, grouped: Grouped) -> tuple[EquivalenceClasses, NDArray[np.intp]]:
+    def _with_attributes(self, grouped: NodeGroups) -> tuple[EquivalenceClasses, NDArray[np.intp]]:
         """The groups as classes with their quasi-identifier values, and the group of each class."""
         rows = self.rows(grouped.node)
         domains = [
@@ -208,7 +208,7 @@ class Problem:
         """Group the classes under a node and price what the requirements make of it."""
         return self.price(scratch.at(node))
 
-    def price(self, grouped: Grouped) -> Evaluation:
+    def price(self, grouped: NodeGroups) -> Evaluation:
         """Price what the requirements make of the groups under a node."""
         certain = self._certain(grouped)
         floor_suppressed = int(grouped.sizes[~certain].sum())

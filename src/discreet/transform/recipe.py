@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.table.domain import Domain
-from discreet.transform.recoding import NewColumn, Recoding, with_null
+from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 
 FORMAT = "discreet-recipe-1"
 PRINTED = ("int8", "int16", "int32", "int64", "float", "double", "bool", "date32[day]", "timestamp[us]")
@@ -136,7 +136,7 @@ class Recipe:
         return self._by_value(classes) if self.scope == "global" else self._by_combination(classes)
 
     def _by_value(self, classes: EquivalenceClasses) -> Recoding:
-        columns: list[NewColumn] = []
+        columns: list[ReleasedAttribute] = []
         news: list[list[str | None]] = []
         unknown = np.zeros(len(classes), dtype=bool)
         for domain, codes in zip(classes.attributes, classes.codes, strict=True):
@@ -187,13 +187,13 @@ class Recipe:
         new: Sequence[str | None],
         *,
         per_class: bool = False,
-    ) -> NewColumn:
+    ) -> ReleasedAttribute:
         """New values, one per old code or per class (``None`` where suppressed); what stays keeps its type."""
         nothing = np.full(len(codes), np.nan)  # shares are not known without hierarchies
         labels = _labels(domain)
         before = [labels[code] for code in codes.tolist()] if per_class else labels
         if all(after is None or after == label for label, after in zip(before, new, strict=True)):
-            return NewColumn(domain.name, with_null(domain), codes.astype(np.int32), nothing, 0)
+            return ReleasedAttribute(domain.name, with_null(domain), codes.astype(np.int32), nothing, 0)
         kind = self.types.get(domain.name)
         texts = [None if one is None or one == NULL else _read(one) for one in new]
         encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
@@ -203,7 +203,7 @@ class Recipe:
             values = values.cast(pa.type_for_alias(kind))
         elif kind is not None and kind.startswith(ZONED):
             values = values.cast(pa.timestamp("us", kind.removeprefix(ZONED).removesuffix("]")))
-        return NewColumn(domain.name, values, places if per_class else places[codes], nothing, 0)
+        return ReleasedAttribute(domain.name, values, places if per_class else places[codes], nothing, 0)
 
     # ── as a file ─────────────────────────────────────────────────────────────────────────────────
 

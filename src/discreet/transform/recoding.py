@@ -25,7 +25,7 @@ Scope = Literal["global", "local"]
 
 
 @dataclass(frozen=True)
-class NewColumn:
+class ReleasedAttribute:
     """The new values of one quasi-identifier: class ``c`` gets ``values[codes[c]]``.
 
     ``values`` keep the column's type where nothing was generalised; else they are text such as ``[30, 39]``,
@@ -61,7 +61,7 @@ class NewColumn:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleasedClasses:
     """What a release shows: its classes, and the class that each class of the original (if shown) became."""
 
     classes: EquivalenceClasses
@@ -79,7 +79,7 @@ class Recoding:
     """
 
     classes: EquivalenceClasses = field(repr=False)
-    columns: tuple[NewColumn, ...]
+    columns: tuple[ReleasedAttribute, ...]
     kept: NDArray[np.bool_] = field(repr=False)
     method: str
     levels: dict[str, int] | None = None
@@ -96,12 +96,12 @@ class Recoding:
         """Per attribute and class the share of the domain a cell may stand for; 1 where suppressed."""
         return np.stack([np.where(self.kept, column.shares, 1.0) for column in self.columns])
 
-    def shown(self, kept: NDArray[np.bool_]) -> Shown:
+    def shown(self, kept: NDArray[np.bool_]) -> ReleasedClasses:
         """The classes of a release that shows only the ``kept`` classes, as one who holds nothing else sees it."""
         owner = self.groups()
         at = np.flatnonzero(kept)
         groups, numbers = np.unique(owner[at], return_inverse=True)
-        return Shown(MergedClasses.of(self.classes.subset(at), numbers, len(groups)), numbers)
+        return ReleasedClasses(MergedClasses.of(self.classes.subset(at), numbers, len(groups)), numbers)
 
     def groups(self) -> NDArray[np.int64]:
         """For every class the number of its combination of new values."""
@@ -167,15 +167,15 @@ class Recoding:
         return cls(classes, tuple(columns), kept[owner], method)
 
 
-def of_level(ladder: Ladder, level: int, codes: NDArray[np.integer]) -> NewColumn:
+def of_level(ladder: Ladder, level: int, codes: NDArray[np.integer]) -> ReleasedAttribute:
     """A column in which every value stands at one level of its hierarchy; level 0 keeps the values' type."""
     step = ladder.steps[level]
     if level == 0:
-        return NewColumn(
+        return ReleasedAttribute(
             ladder.name, with_null(ladder.domain), codes.astype(np.int32), step.shares[codes], ladder.leaves
         )
     values = pa.array(step.labels, pa.string())
-    return NewColumn(ladder.name, values, step.codes[codes], step.shares[codes], ladder.leaves)
+    return ReleasedAttribute(ladder.name, values, step.codes[codes], step.shares[codes], ladder.leaves)
 
 
 def with_null(domain: Domain) -> pa.Array:
@@ -196,7 +196,7 @@ def _members(
 
 def _ancestors(
     ladder: Ladder, codes: NDArray[np.integer], owner: NDArray[np.integer], groups: int
-) -> NewColumn:
+) -> ReleasedAttribute:
     """Each group stands at the lowest level at which its values agree."""
     indptr, members = _members(codes, owner, groups)
     level = np.zeros(groups, dtype=np.int64)
@@ -216,11 +216,11 @@ def _ancestors(
         shares[here] = share_of_node[node[here]]
     names = [ladder.steps[at].labels[place] for at, place in zip(level, node, strict=True)]
     if (level == 0).all():
-        return NewColumn(
+        return ReleasedAttribute(
             ladder.name, with_null(ladder.domain), codes.astype(np.int32), shares[owner], ladder.leaves
         )
     values, where = _distinct(names)
-    return NewColumn(ladder.name, values, where[owner], shares[owner], ladder.leaves)
+    return ReleasedAttribute(ladder.name, values, where[owner], shares[owner], ladder.leaves)
 
 
 def _spans(
@@ -229,7 +229,7 @@ def _spans(
     owner: NDArray[np.integer],
     groups: int,
     ladder: Ladder | None,
-) -> NewColumn:
+) -> ReleasedAttribute:
     """Each group stands at the interval (numbers) or the set (categories) of its own values."""
     rank, tick, blank = (
         by_number(domain, ladder)
@@ -243,7 +243,7 @@ def _spans(
     size = np.diff(indptr)
     leaves = ladder.leaves if ladder is not None else domain.size
     if (size == 1).all():
-        return NewColumn(
+        return ReleasedAttribute(
             domain.name, with_null(domain), codes.astype(np.int32), np.full(len(codes), 1 / leaves), leaves
         )
     labels = np.array(domain.labels(), dtype=object)[code_at]
@@ -265,7 +265,7 @@ def _spans(
     values, where = _distinct(names)
     width = np.where(interval, tick[high] - tick[low] + 1, size)
     shares = np.where(everything, 1.0, np.minimum(width / leaves, 1.0))
-    return NewColumn(domain.name, values, where[owner], shares[owner], leaves)
+    return ReleasedAttribute(domain.name, values, where[owner], shares[owner], leaves)
 
 
 def _interval(low: str, high: str, first: float, last: float) -> str:

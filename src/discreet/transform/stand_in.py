@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.table.domain import Domain
 from discreet.table.values import Exact, Interval, number_text, parse
-from discreet.transform.recoding import NewColumn
+from discreet.transform.recoding import ReleasedAttribute
 
 Statistic = Literal["mean", "median", "mode", "minimum", "maximum"]
 
@@ -46,7 +46,7 @@ def statistic_of(numbers: NDArray[np.float64], records: NDArray[np.integer], sta
 
 
 def with_stand_in(
-    column: NewColumn,
+    column: ReleasedAttribute,
     domain: Domain,
     kept: NDArray[np.bool_],
     records: NDArray[np.integer],
@@ -60,7 +60,7 @@ def with_stand_in(
     the statistic; whole numbers become decimal ones if need be.
 
     >>> ages = Domain("age", pa.array([30, 41, 97]))
-    >>> column = NewColumn("age", ages.values, np.array([0, 1, 2]), np.full(3, 1 / 3), 3)
+    >>> column = ReleasedAttribute("age", ages.values, np.array([0, 1, 2]), np.full(3, 1 / 3), 3)
     >>> with_stand_in(column, ages, np.array([True, True, False]), np.array([3, 3, 1]), "mean").to_pylist()
     [30.0, 41.0, 97.0, 35.5]
     """

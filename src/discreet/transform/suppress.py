@@ -14,7 +14,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
-from discreet.transform.recoding import NewColumn, Recoding
+from discreet.transform.recoding import Recoding, ReleasedAttribute
 
 Codes = NDArray[np.bool_]
 """Per code of a domain, the null's included, whether it is meant."""
@@ -60,7 +60,7 @@ def rare_values(classes: EquivalenceClasses, name: str, least: int) -> Codes:
 
 
 @dataclass(frozen=True)
-class Covered:
+class ValueSuppression:
     """Classes of a table some values of which are suppressed before anything is searched.
 
     In ``classes`` a suppressed value is a null, so that no hierarchy needs or names it; the nulls of such an
@@ -68,7 +68,7 @@ class Covered:
     of the ``original``, ``attributes`` are those with suppressed values.
 
     >>> classes = EquivalenceClasses.from_columns({"city": ["a", "a", "b", "c"]})
-    >>> covered = Covered.of(classes, {"city": np.array([False, True, True])})
+    >>> covered = ValueSuppression.of(classes, {"city": np.array([False, True, True])})
     >>> covered.classes.records, covered.owner, covered.classes.attributes[0].labels()
     (array([2, 2]), array([0, 1, 1]), ['a', '∅'])
     """
@@ -79,7 +79,7 @@ class Covered:
     attributes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, classes: EquivalenceClasses, gone: Mapping[str, Codes]) -> Covered:
+    def of(cls, classes: EquivalenceClasses, gone: Mapping[str, Codes]) -> ValueSuppression:
         """``gone[name]`` says which values of attribute ``name`` are suppressed."""
         names = tuple(name for name in classes.names if name in gone and gone[name].any())
         if not names:
@@ -138,7 +138,7 @@ class Covered:
         )
 
 
-def _with_root(column: NewColumn, starred: NDArray[np.bool_]) -> NewColumn:
+def _with_root(column: ReleasedAttribute, starred: NDArray[np.bool_]) -> ReleasedAttribute:
     """The column with ``*`` in some classes; it is text then."""
     if not starred.any():
         return column

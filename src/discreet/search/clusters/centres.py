@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.transform.recoding import NewColumn
+from discreet.transform.recoding import ReleasedAttribute
 
 Centre = Literal["mean", "median", "middle", "mode"]
 """``median`` is the mean of the two middle numbers, ``middle`` the lower of two middle values."""
@@ -26,7 +26,7 @@ def replaced(
     shares: NDArray[np.float64],
     ladder: Ladder | None,
     centre: Centre,
-) -> NewColumn:
+) -> ReleasedAttribute:
     """A column in which each group has one value; ``shares`` per group are what its values span.
 
     Categories have neither mean nor median: their most frequent value stands for them. A null takes the
@@ -42,13 +42,13 @@ def replaced(
         numbers = domain.numbers[codes]
         found = (means if centre == "mean" else medians)(numbers, records, owner, groups)
         distinct, places = np.unique(found, return_inverse=True)
-        return NewColumn(
+        return ReleasedAttribute(
             domain.name, typed(distinct, domain), places.astype(np.int32)[owner], shares[owner], leaves
         )
     used, places = np.unique(chosen, return_inverse=True)
     # Taking a null index gives a null.
     values = domain.values.take(pa.array(used, mask=used == (-1 if null is None else null)))
-    return NewColumn(domain.name, values, places.astype(np.int32)[owner], shares[owner], leaves)
+    return ReleasedAttribute(domain.name, values, places.astype(np.int32)[owner], shares[owner], leaves)
 
 
 def means(

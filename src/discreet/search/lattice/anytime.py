@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
 from discreet.search.lattice.bounds import PART_NODES, growing_bounds
-from discreet.search.lattice.run import Found, Run, Stopped
+from discreet.search.lattice.run import LatticeResult, Run, Stopped
 from discreet.search.lattice.search import LARGEST_LATTICE
 from discreet.search.problem import Node, Problem
 
@@ -33,7 +33,7 @@ def search_anytime(
     threads: int = 2,
     progress: Callable[[str], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> Found:
+) -> LatticeResult:
     """The best node found within ``seconds`` or ``evaluations``, and a bound for all others.
 
     First solutions come from a greedy descent from the top and from exchanging levels between attributes.

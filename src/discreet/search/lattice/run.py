@@ -16,7 +16,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True)
-class Found:
+class LatticeResult:
     """The best node, how good it is known to be, and what it took.
 
     ``best`` is ``None`` if no node within the limit was found; ``nearest`` is the evaluated node that
@@ -39,7 +39,7 @@ class Found:
         """How much of the best cost could be saved at most: (best - bound) / best; 0 is optimal.
 
         >>> best = Evaluation((0,), 0.5, 0.0, 0, 1, 0.0, 0, 0.0, scale=1.0)
-        >>> Found(best, nodes=9, evaluated=1, bound=0.4, nearest=best).gap.__round__(6)
+        >>> LatticeResult(best, nodes=9, evaluated=1, bound=0.4, nearest=best).gap.__round__(6)
         0.2
         """
         if self.best is None:
@@ -90,11 +90,11 @@ class Run:
         """The node that suppresses least: the best there is when nothing stays within the limit."""
         return min(self.known.values(), key=lambda one: (one.suppressed, one.rank()))
 
-    def found(self, bound: float) -> Found:
+    def found(self, bound: float) -> LatticeResult:
         """The result so far; with ``bound`` for all nodes that were not evaluated."""
         if self.best is not None:
             bound = min(bound, self.best.cost)
-        return Found(self.best, self.problem.nodes, len(self.known), bound, self.nearest)
+        return LatticeResult(self.best, self.problem.nodes, len(self.known), bound, self.nearest)
 
     def fits(self, one: Evaluation) -> bool:
         return one.suppressed <= self.problem.allowed

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.search.lattice.run import Found, Run, Stopped
+from discreet.search.lattice.run import LatticeResult, Run, Stopped
 from discreet.search.problem import Problem
 
-__all__ = ["LARGEST_LATTICE", "Found", "search", "walk"]
+__all__ = ["LARGEST_LATTICE", "LatticeResult", "search", "walk"]
 
 LARGEST_LATTICE = 5_000_000
 """Up to so many nodes the lattice is searched to the end; beyond, see ``anytime``."""
@@ -25,7 +25,7 @@ def search(
     threads: int = 2,
     progress: Callable[[str], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> Found:
+) -> LatticeResult:
     """The node of least cost whose suppression stays within the limit.
 
     Going down from the top layer by layer, a node is ruled out
@@ -66,7 +66,7 @@ def search(
         return run.found(run.best_cost)
 
 
-def walk(problem: Problem) -> Found:
+def walk(problem: Problem) -> LatticeResult:
     """Price every node of the lattice without ruling any out, on one thread: the yardstick of the benchmark.
 
     Each node is rolled up from a direct finer neighbour, depth first.

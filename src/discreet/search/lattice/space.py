@@ -25,7 +25,7 @@ KEPT_NODES = 32
 
 
 @dataclass(frozen=True)
-class Grouped:
+class NodeGroups:
     """The groups under one node. Histograms are worked out when asked for, from those of the finer node."""
 
     node: Node
@@ -66,12 +66,12 @@ class Scratch:
         self._slots = np.empty(_room(size), dtype=np.int32)
         self._first = np.empty(size, dtype=np.int32)
         self._sizes = np.empty(size, dtype=np.int64)
-        self._kept: dict[Node, Grouped] = {}
+        self._kept: dict[Node, NodeGroups] = {}
         every = np.arange(size, dtype=np.int32)
         bottom = (0,) * len(problem.heights)
-        self._bottom = Grouped(bottom, every, every, problem.classes.records, lambda: problem.classes)
+        self._bottom = NodeGroups(bottom, every, every, problem.classes.records, lambda: problem.classes)
 
-    def at(self, node: Node, start: Grouped | None = None) -> Grouped:
+    def at(self, node: Node, start: NodeGroups | None = None) -> NodeGroups:
         """The groups under a node, from ``start`` (which is finer) or the smallest finer one at hand."""
         finer = start or self._nearest(node)
         if finer.node == node:
@@ -103,9 +103,9 @@ class Scratch:
             merged.__dict__["records"] = sizes
             return merged
 
-        return Grouped(node, owner, self._first[:groups].copy(), sizes, merge)
+        return NodeGroups(node, owner, self._first[:groups].copy(), sizes, merge)
 
-    def each(self, nodes: Sequence[Node]) -> Iterator[Grouped]:
+    def each(self, nodes: Sequence[Node]) -> Iterator[NodeGroups]:
         """The groups under many nodes, every one from as coarse a start as the others allow.
 
         Depth first: the nodes are split by the level of one attribute after another, and each part starts
@@ -116,7 +116,7 @@ class Scratch:
         start = self._keep(self.at(_meet(nodes)))
         yield from self._each(list(nodes), start)
 
-    def _each(self, nodes: list[Node], start: Grouped) -> Iterator[Grouped]:
+    def _each(self, nodes: list[Node], start: NodeGroups) -> Iterator[NodeGroups]:
         stack = [(nodes, start)]
         while stack:
             part, finer = stack.pop()
@@ -132,11 +132,11 @@ class Scratch:
                 level = [node for node in rest if node[j] == here.node[j]]
                 stack += [(some, here) for some in (level, above) if some]
 
-    def _nearest(self, node: Node) -> Grouped:
+    def _nearest(self, node: Node) -> NodeGroups:
         fitting = [g for g in self._kept.values() if all(a <= b for a, b in zip(g.node, node, strict=True))]
         return min(fitting, key=len, default=self._bottom)
 
-    def _keep(self, grouped: Grouped) -> Grouped:
+    def _keep(self, grouped: NodeGroups) -> NodeGroups:
         """Remember a node as a starting point, if it is much coarser; the oldest are forgotten first."""
         if grouped.node in self._kept or len(grouped) > 0.7 * len(self._bottom):
             return grouped

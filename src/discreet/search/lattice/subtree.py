@@ -14,7 +14,7 @@ from discreet.search.lattice.kernels import follow, regroup
 from discreet.search.mondrian.space import attribute_weights, held, on_groups
 from discreet.search.problem import Problem
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.transform.recoding import NewColumn, Recoding, of_level
+from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level
 from discreet.utility.objectives.cells import LeafShare
 
 Say = Callable[[str], None]
@@ -151,6 +151,8 @@ class _Descent:
             places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
             shares = np.stack([step.shares for step in ladder.steps])[cut.level, np.arange(len(cut.level))]
             columns.append(
-                NewColumn(ladder.name, encoded.dictionary, places[codes], shares[codes], ladder.leaves)
+                ReleasedAttribute(
+                    ladder.name, encoded.dictionary, places[codes], shares[codes], ladder.leaves
+                )
             )
         return Recoding(self.classes, tuple(columns), found.kept, "subtree", scope="global")
