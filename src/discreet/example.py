@@ -23,9 +23,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from discreet.types import BoolArray, FloatArray, IntArray
 
 REFERENCE_DATE: Final = np.datetime64("2025-06-30", "D")
 """The day on which ages are counted and the year of visits ends."""
@@ -301,7 +299,7 @@ def _generator(seed: int, *, stream: int) -> np.random.Generator:
     return np.random.default_rng([seed, stream])
 
 
-def _choose(rng: np.random.Generator, weights: Floats, row: Codes) -> Codes:
+def _choose(rng: np.random.Generator, weights: FloatArray, row: IntArray) -> IntArray:
     """For each entry of ``row``, an index drawn with the weights in that row of the matrix.
 
     Row r's cumulative shares lie in (r, r + 1], so one sorted search over all rows draws for everybody.
@@ -314,11 +312,11 @@ def _choose(rng: np.random.Generator, weights: Floats, row: Codes) -> Codes:
     steps = (cumulative + np.arange(len(weights))[:, None]).ravel()
     # Just under 1: a draw rounded up to r + 1 would fall into the next row.
     draw = rng.random(len(row)) * (1 - 1e-9)
-    found: Codes = np.searchsorted(steps, row + draw, side="right") - row * weights.shape[1]
+    found: IntArray = np.searchsorted(steps, row + draw, side="right") - row * weights.shape[1]
     return found
 
 
-def _age_on_reference_date(birth_date: NDArray[np.datetime64]) -> Codes:
+def _age_on_reference_date(birth_date: NDArray[np.datetime64]) -> IntArray:
     """Completed years of life.
 
     >>> _age_on_reference_date(np.array(["2000-06-30", "2000-07-01"], dtype="datetime64[D]")).tolist()
@@ -327,31 +325,31 @@ def _age_on_reference_date(birth_date: NDArray[np.datetime64]) -> Codes:
     birth_month, month = birth_date.astype("datetime64[M]"), REFERENCE_DATE.astype("datetime64[M]")
     day_of_month = (REFERENCE_DATE - month.astype("datetime64[D]")).astype(np.int64)
     birth_day = (birth_date - birth_month.astype("datetime64[D]")).astype(np.int64)
-    months: Codes = (month - birth_month).astype(np.intp) - (birth_day > day_of_month)
+    months: IntArray = (month - birth_month).astype(np.intp) - (birth_day > day_of_month)
     return months // 12
 
 
-def _nationality_weights() -> Floats:
+def _nationality_weights() -> FloatArray:
     """Row: district. A district's foreign share scales all nationalities but the German one."""
     foreign = _column(_DISTRICTS, 4)[:, None] * _FOREIGN_SHARES
     return np.hstack([100 - foreign.sum(axis=1, keepdims=True), foreign])
 
 
-def _education_weights() -> Floats:
+def _education_weights() -> FloatArray:
     """Row: district × age band. Affluence tilts the weights towards the higher levels."""
     tilt = np.exp(0.7 * _column(_DISTRICTS, 2)[:, None, None] * np.arange(7))
-    weights: Floats = tilt * _EDUCATION_SHARES
+    weights: FloatArray = tilt * _EDUCATION_SHARES
     return weights.reshape(-1, 7)
 
 
-def _marital_weights() -> Floats:
+def _marital_weights() -> FloatArray:
     """Row: age band × sex. Women outlive their spouses more often than men do."""
     widowed = np.ones((3, 5))
     widowed[:, 4] = 1.5, 0.4, 1.0
     return (_MARITAL_SHARES[:, None, :] * widowed).reshape(-1, 5)
 
 
-def _occupation_weights() -> Floats:
+def _occupation_weights() -> FloatArray:
     """Row: age band × education × sex. Statuses take their share; jobs near the education fill the rest."""
     level = np.arange(7)[:, None]
     fit = np.exp(-0.8 * (level - _column(_JOBS, 2)) ** 2) * (level >= _column(_JOBS, 3))
@@ -369,7 +367,7 @@ def _occupation_weights() -> Floats:
     return np.concatenate([employed * jobs, statuses], axis=-1).reshape(-1, len(_OCCUPATIONS))
 
 
-def _diagnosis_weights() -> Floats:
+def _diagnosis_weights() -> FloatArray:
     """Row: life stage × sex × exposure."""
     stages = np.stack([_column(_DIAGNOSES, 1 + stage) for stage in range(5)])
     ratio = _column(_DIAGNOSES, 6)
@@ -380,15 +378,15 @@ def _diagnosis_weights() -> Floats:
     return (stages[:, None, None, :] * sexes[:, None, :] * exposures).reshape(-1, len(_DIAGNOSES))
 
 
-def _reason_weights() -> Floats:
+def _reason_weights() -> FloatArray:
     """Row: diagnosis. Its usual reason has 60 %, the everyday reasons share the rest."""
     everyday = _column(_REASONS, 1) / _column(_REASONS, 1).sum()
     usual = np.array([[row[10] == reason[0] for reason in _REASONS] for row in _DIAGNOSES])
-    weights: Floats = 0.4 * everyday + 0.6 * usual
+    weights: FloatArray = 0.4 * everyday + 0.6 * usual
     return weights
 
 
-def _practice_weights() -> Floats:
+def _practice_weights() -> FloatArray:
     """Row: district × (other, mental) reason. Near the home, except for what only the psychiatrist treats."""
     nearest = _column(_DISTRICTS, 5)[:, None] == np.arange(8)
     psychiatry = np.arange(8) == 7
@@ -398,8 +396,8 @@ def _practice_weights() -> Floats:
 
 
 def _income(
-    rng: np.random.Generator, *, age: Codes, sex: Codes, education: Codes, occupation: Codes
-) -> tuple[Codes, NDArray[np.bool_]]:
+    rng: np.random.Generator, *, age: IntArray, sex: IntArray, education: IntArray, occupation: IntArray
+) -> tuple[IntArray, BoolArray]:
     """Yearly income, rounded to 100, and who has one: log-normal around what the occupation usually pays."""
     usual = np.concatenate([_column(_JOBS, 5), _column(_STATUSES, 1)])[occupation]
     typical = np.concatenate([_column(_JOBS, 2), np.full(len(_STATUSES), 3.5)])[occupation]
@@ -411,7 +409,7 @@ def _income(
     return income, (usual > 0) & (age >= 16)
 
 
-def _full_names(rng: np.random.Generator, *, nationality: Codes, sex: Codes) -> pa.Array:
+def _full_names(rng: np.random.Generator, *, nationality: IntArray, sex: IntArray) -> pa.Array:
     """First names (one or two) and family name; people of sex 'diverse' bear names of either list."""
     people = len(sex)
     origin = _choose(rng, _NAME_ORIGIN, nationality)
@@ -424,7 +422,7 @@ def _full_names(rng: np.random.Generator, *, nationality: Codes, sex: Codes) -> 
     return pc.binary_join_element_wise(one, two, _pick(rng, family, origin), " ", null_handling="skip")
 
 
-def _pick(rng: np.random.Generator, lists: Sequence[Sequence[str]], which: Codes) -> pa.Array:
+def _pick(rng: np.random.Generator, lists: Sequence[Sequence[str]], which: IntArray) -> pa.Array:
     """One word of the list numbered ``which[i]`` for each i."""
     sizes = np.array([len(words) for words in lists])
     starts = np.cumsum(sizes) - sizes
@@ -432,12 +430,12 @@ def _pick(rng: np.random.Generator, lists: Sequence[Sequence[str]], which: Codes
     return _words([word for words in lists for word in words], index)
 
 
-def _words(vocabulary: Sequence[str], code: Codes, *, null: NDArray[np.bool_] | None = None) -> pa.Array:
+def _words(vocabulary: Sequence[str], code: IntArray, *, null: BoolArray | None = None) -> pa.Array:
     """Codes as strings."""
     return pa.array(vocabulary, type=pa.string()).take(pa.array(code, mask=null))
 
 
-def _identifiers(prefix: str, number: Codes, *, width: int) -> pa.Array:
+def _identifiers(prefix: str, number: IntArray, *, width: int) -> pa.Array:
     """Opaque identifiers of one length.
 
     >>> _identifiers("R-", np.array([4711, 8]), width=6).to_pylist()
@@ -447,7 +445,7 @@ def _identifiers(prefix: str, number: Codes, *, width: int) -> pa.Array:
     return pc.binary_join_element_wise(prefix, digits, "")
 
 
-def _column(rows: tuple[tuple[object, ...], ...], index: int) -> Floats:
+def _column(rows: tuple[tuple[object, ...], ...], index: int) -> FloatArray:
     """One numeric column of a table of constants."""
     return np.array([row[index] for row in rows], dtype=np.float64)
 
@@ -462,7 +460,7 @@ def _require(table: pa.Table, name: str) -> pa.Array:
     return column
 
 
-def _codes_of(table: pa.Table, name: str, vocabulary: Sequence[str]) -> Codes:
+def _codes_of(table: pa.Table, name: str, vocabulary: Sequence[str]) -> IntArray:
     """Strings as their positions in the vocabulary."""
     column = _require(table, name)
     if not pa.types.is_string(column.type):

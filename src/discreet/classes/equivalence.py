@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.classes.packing import Packing, run_starts, smallest_type, sort_words
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
+from discreet.types import AnyIntArray, CodeArray, FloatArray, IntArray
 
 Unit = Literal["records", "persons"]
-Codes = NDArray[np.unsignedinteger]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -33,41 +33,41 @@ class Histogram:
     """
 
     domain: Domain
-    indptr: NDArray[np.int64]
-    values: Codes
-    records: NDArray[np.int64]
-    persons: NDArray[np.int64]
+    indptr: IntArray
+    values: CodeArray
+    records: IntArray
+    persons: IntArray
 
-    def sizes(self, unit: Unit = "records") -> NDArray[np.int64]:
+    def sizes(self, unit: Unit = "records") -> IntArray:
         """Counts per entry in ``unit``."""
         return self.records if unit == "records" else self.persons
 
     @cached_property
-    def class_of_entry(self) -> NDArray[np.int64]:
+    def class_of_entry(self) -> IntArray:
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     @cached_property
-    def distinct(self) -> NDArray[np.int64]:
+    def distinct(self) -> IntArray:
         """Distinct sensitive values per class."""
         return np.diff(self.indptr)
 
     @cached_property
-    def class_records(self) -> NDArray[np.int64]:
+    def class_records(self) -> IntArray:
         """Records per class."""
         return self.per_class(np.add, self.records)
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> FloatArray:
         """Share of the entry's value among the records of its class."""
         return np.asarray(self.records / np.repeat(self.class_records, self.distinct), dtype=np.float64)
 
     @cached_property
-    def totals(self) -> NDArray[np.int64]:
+    def totals(self) -> IntArray:
         """Records per value in the whole table."""
         return np.bincount(self.values, weights=self.records, minlength=self.domain.size).astype(np.int64)
 
     @cached_property
-    def distribution(self) -> NDArray[np.float64]:
+    def distribution(self) -> FloatArray:
         """Share of each value in the whole table."""
         return np.asarray(self.totals / self.totals.sum(), dtype=np.float64)
 
@@ -81,9 +81,9 @@ class Histogram:
 class PersonCounts:
     """Who is in each class, and with how many records, in compressed sparse rows."""
 
-    indptr: NDArray[np.int64]
-    persons: NDArray[np.int64]
-    records: NDArray[np.int64]
+    indptr: IntArray
+    persons: IntArray
+    records: IntArray
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,13 @@ class EquivalenceClasses:
     """
 
     attributes: tuple[Domain, ...]
-    codes: tuple[Codes, ...] = field(repr=False)
-    indptr: NDArray[np.int64] = field(repr=False)
-    counts: NDArray[np.int64] = field(repr=False)
+    codes: tuple[CodeArray, ...] = field(repr=False)
+    indptr: IntArray = field(repr=False)
+    counts: IntArray = field(repr=False)
     sensitive: tuple[Domain, ...] = ()
-    sensitive_codes: Mapping[str, Codes] = field(default_factory=dict, repr=False)
-    person_codes: NDArray[np.int64] | None = field(default=None, repr=False)
-    weights: NDArray[np.float64] | None = field(default=None, repr=False)
+    sensitive_codes: Mapping[str, CodeArray] = field(default_factory=dict, repr=False)
+    person_codes: IntArray | None = field(default=None, repr=False)
+    weights: FloatArray | None = field(default=None, repr=False)
 
     # ── making ────────────────────────────────────────────────────────────────────────────────────
 
@@ -117,13 +117,13 @@ class EquivalenceClasses:
     def from_packed(
         cls,
         packing: Packing,
-        words: Sequence[NDArray[np.int64]],
-        counts: NDArray[np.int64],
+        words: Sequence[IntArray],
+        counts: IntArray,
         *,
         attributes: Sequence[Domain],
         sensitive: Sequence[Domain] = (),
         persons: bool = False,
-        weights: NDArray[np.float64] | None = None,
+        weights: FloatArray | None = None,
     ) -> EquivalenceClasses:
         """From grouped cells, as an engine delivers them.
 
@@ -226,30 +226,30 @@ class EquivalenceClasses:
         return len(np.unique(self.person_codes))
 
     @cached_property
-    def records(self) -> NDArray[np.int64]:
+    def records(self) -> IntArray:
         """Records per class."""
         if len(self.counts) == len(self):
             return self.counts
         return np.add.reduceat(self.counts, self.indptr[:-1])
 
     @cached_property
-    def persons(self) -> NDArray[np.int64]:
+    def persons(self) -> IntArray:
         """Distinct persons per class."""
         if self.person_codes is None:
             return self.records
         return np.diff(self.person_counts.indptr)
 
-    def sizes(self, unit: Unit = "records") -> NDArray[np.int64]:
+    def sizes(self, unit: Unit = "records") -> IntArray:
         """Class sizes in ``unit``."""
         return self.records if unit == "records" else self.persons
 
     @cached_property
-    def class_weights(self) -> NDArray[np.float64] | None:
+    def class_weights(self) -> FloatArray | None:
         """Sum of sampling weights per class: the class's estimated size in the population."""
         return None if self.weights is None else np.add.reduceat(self.weights, self.indptr[:-1])
 
     @cached_property
-    def class_of_cell(self) -> NDArray[np.int64]:
+    def class_of_cell(self) -> IntArray:
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     # ── what is inside the classes ────────────────────────────────────────────────────────────────
@@ -283,7 +283,7 @@ class EquivalenceClasses:
         if self.person_codes is None and len(self.sensitive) == 1:
             return Histogram(domain, self.indptr, values, self.counts, self.counts)
         sizes = [len(self), domain.size]
-        columns: list[NDArray[np.integer]] = [self.class_of_cell, values]
+        columns: list[AnyIntArray] = [self.class_of_cell, values]
         if self.person_codes is not None:
             sizes.append(int(self.person_codes.max()) + 1)
             columns.append(self.person_codes)
@@ -318,7 +318,7 @@ class EquivalenceClasses:
 
     # ── coarser classes ───────────────────────────────────────────────────────────────────────────
 
-    def groups(self, names: Iterable[str]) -> tuple[NDArray[np.int64], int]:
+    def groups(self, names: Iterable[str]) -> tuple[IntArray, int]:
         """For each class the number of its combination of fewer attributes, and how many numbers may occur.
 
         Numbers are below the returned bound but need not all occur: cheap to make and to ``bincount``.
@@ -348,7 +348,7 @@ class EquivalenceClasses:
         inverse[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self))))
         return inverse, len(starts)
 
-    def group_records(self, names: Iterable[str]) -> NDArray[np.int64]:
+    def group_records(self, names: Iterable[str]) -> IntArray:
         """For each class, how many records of the table share its values of ``names``."""
         number, bound = self.groups(names)
         totals = np.bincount(number, weights=self.records, minlength=bound).astype(np.int64)
@@ -370,7 +370,7 @@ class EquivalenceClasses:
         for name in recoding:
             self.index(name)
         domains: list[Domain] = []
-        codes: list[NDArray[np.integer]] = []
+        codes: list[AnyIntArray] = []
         for domain, column in zip(self.attributes, self.codes, strict=True):
             if domain.name in recoding:
                 mapping, coarser = recoding[domain.name]
@@ -381,7 +381,7 @@ class EquivalenceClasses:
                 codes.append(column)
         return self.recoded(domains, codes)
 
-    def subset(self, at: NDArray[np.int64]) -> EquivalenceClasses:
+    def subset(self, at: IntArray) -> EquivalenceClasses:
         """Some of the classes, as if the table held no other records.
 
         >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
@@ -402,12 +402,10 @@ class EquivalenceClasses:
             weights=None if self.weights is None else self.weights[cells],
         )
 
-    def recoded(
-        self, domains: Sequence[Domain], class_codes: Sequence[NDArray[np.integer]]
-    ) -> EquivalenceClasses:
+    def recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
         """The classes after each class was given new codes: those that agree are merged, with their cells."""
         spread = self.class_of_cell
-        columns: list[NDArray[np.integer]] = [codes[spread] for codes in class_codes]
+        columns: list[AnyIntArray] = [codes[spread] for codes in class_codes]
         sizes = [domain.size for domain in domains]
         if self.person_codes is not None:
             columns.append(self.person_codes)
@@ -435,7 +433,7 @@ class EquivalenceClasses:
 
     # ── two attributes at a time ──────────────────────────────────────────────────────────────────
 
-    def column_of_cells(self, name: str) -> tuple[Domain, NDArray[np.integer]]:
+    def column_of_cells(self, name: str) -> tuple[Domain, AnyIntArray]:
         """Domain and code per cell of any attribute counted here, quasi-identifier or sensitive."""
         if name in self.names:
             j = self.index(name)
@@ -452,9 +450,7 @@ class EquivalenceClasses:
         }
 
 
-def _class_words(
-    packing: Packing, words: Sequence[NDArray[np.int64]], fields: int
-) -> list[NDArray[np.int64]]:
+def _class_words(packing: Packing, words: Sequence[IntArray], fields: int) -> list[IntArray]:
     """The words cut down to their first ``fields`` attributes."""
     if not fields:
         return [np.zeros_like(words[0])]
@@ -462,7 +458,7 @@ def _class_words(
     return [*words[: last.word], words[last.word] >> last.shift]
 
 
-def _encode(name: str, values: Sequence[object]) -> tuple[Domain, NDArray[np.integer]]:
+def _encode(name: str, values: Sequence[object]) -> tuple[Domain, AnyIntArray]:
     array = pa.array(list(values))
     unique = array.drop_null().unique()
     domain = Domain(name, unique.take(pa.compute.sort_indices(unique)), has_null=array.null_count > 0)
@@ -472,6 +468,6 @@ def _encode(name: str, values: Sequence[object]) -> tuple[Domain, NDArray[np.int
 
 def _encode_all(
     columns: Mapping[str, Sequence[object]],
-) -> tuple[list[Domain], list[NDArray[np.integer]]]:
+) -> tuple[list[Domain], list[AnyIntArray]]:
     encoded = [_encode(name, values) for name, values in columns.items()]
     return [domain for domain, _ in encoded], [codes for _, codes in encoded]

@@ -15,6 +15,7 @@ from discreet.errors import InvalidParameter
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
 from discreet.table import Table
+from discreet.types import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -131,7 +132,7 @@ def load_policy(given: dict[str, Any]) -> Policy | None:
 
 
 def make_policy(
-    table: Table, policy: Policy | None, given: dict[str, Any], progress: Callable[[str], None] | None = None
+    table: Table, policy: Policy | None, given: dict[str, Any], progress: Progress | None = None
 ) -> tuple[Policy, list[str]]:
     """The policy to apply, and what had to be assumed: file, then options, then suggestion.
 

@@ -13,11 +13,11 @@ from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.policy import Policy
 from discreet.policy.suggest import CONFIDENT
 from discreet.table import DataType, Domain
-from discreet.table.hierarchies.builder import Totals
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
 from discreet.table.hierarchies.learn import hierarchy_for
 from discreet.table.hierarchies.registry import Builder, Zip
 from discreet.table.identifiers import recognise
+from discreet.types import AnyIntArray
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def hierarchies(
 
 
 def fit(
-    domain: Domain, totals: Totals, given: Builder | str | None, *, type: DataType | None = None
+    domain: Domain, totals: AnyIntArray, given: Builder | str | None, *, type: DataType | None = None
 ) -> FittedHierarchy:
     """The hierarchy of one column by what its policy names: a builder, a file, or nothing.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from discreet.risk.special_uniques import Combination, combinations
 from discreet.table import MISSING_MARKS, Column, ColumnProfile, DataType, Table
 from discreet.table.identifiers import Finding, missing_extras, names_a_person, recognise
 from discreet.table.roles import Role
+from discreet.types import Progress
 
 RECOGNITION_ROWS = 2_000
 SEPARATION_ROWS = 50_000
@@ -34,7 +35,7 @@ class Suggestion:
     heading: tuple[str, ...] = ()
 
 
-def suggest(table: Table, *, progress: Callable[[str], None] | None = None) -> Policy:
+def suggest(table: Table, *, progress: Progress | None = None) -> Policy:
     """A policy with a suggested role for every column, each with its reason.
 
     Direct identifiers are recognised by name and content (the 18 kinds of HIPAA Safe Harbor among them),
@@ -44,7 +45,7 @@ def suggest(table: Table, *, progress: Callable[[str], None] | None = None) -> P
     return suggestion(table, progress=progress).policy
 
 
-def suggestion(table: Table, *, progress: Callable[[str], None] | None = None) -> Suggestion:
+def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:
     """The suggested policy together with the numbers that it rests on."""
     say = progress or (lambda _: None)
     say("looking at the columns")

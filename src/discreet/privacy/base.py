@@ -9,18 +9,15 @@ from dataclasses import MISSING, dataclass, fields
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.errors import EmptyTable, InvalidParameter
 from discreet.measure import Direction, Measure
 from discreet.table.domain import Domain
+from discreet.types import BoolArray, FloatArray
 
 TOLERANCE = 1e-9
 """Floats this close count as equal: a class split exactly in halves is entropy 2-diverse."""
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 class PrivacyModel(ABC):

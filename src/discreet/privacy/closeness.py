@@ -8,14 +8,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Histogram
 from discreet.classes.packing import Packing, run_starts, sort_words
 from discreet.errors import InvalidParameter
 from discreet.measure import Direction
 from discreet.privacy.base import (
-    FloatArray,
     PrivacyModel,
     need_choice,
     need_column,
@@ -25,6 +23,7 @@ from discreet.privacy.base import (
     refuse_uncovered,
 )
 from discreet.table.domain import Domain
+from discreet.types import AnyIntArray, FloatArray, IntArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 DISTANCES: tuple[Distance, ...] = ("equal", "ordered", "hierarchical")
@@ -91,7 +90,7 @@ def ordered_distance(histogram: Histogram) -> FloatArray:
     return np.asarray(np.maximum(moved, 0.0) / (occurring - 1))
 
 
-def _ranks(histogram: Histogram) -> tuple[int, NDArray[np.int64]]:
+def _ranks(histogram: Histogram) -> tuple[int, IntArray]:
     """How many values occur, and the place of each value code among them."""
     present = histogram.totals > 0
     if histogram.domain.is_numeric:
@@ -104,7 +103,7 @@ def _ranks(histogram: Histogram) -> tuple[int, NDArray[np.int64]]:
     return int(np.count_nonzero(present)), rank
 
 
-def hierarchical_distance(histogram: Histogram, levels: Sequence[NDArray[np.integer]]) -> FloatArray:
+def hierarchical_distance(histogram: Histogram, levels: Sequence[AnyIntArray]) -> FloatArray:
     """Earth mover's distance when two values are as far apart as the height of their common ancestor.
 
     ``levels[i][v]`` is the node above value code ``v`` at level i + 1, the root's level left out, so the
@@ -125,7 +124,7 @@ def hierarchical_distance(histogram: Histogram, levels: Sequence[NDArray[np.inte
     return total / (len(levels) + 1)
 
 
-def coarsen(histogram: Histogram, node_of_value: NDArray[np.integer]) -> Histogram:
+def coarsen(histogram: Histogram, node_of_value: AnyIntArray) -> Histogram:
     """The same classes with values replaced by coarser nodes, equal ones counted together (records only)."""
     nodes = int(node_of_value.max()) + 1
     count = len(histogram.distinct)
@@ -229,7 +228,7 @@ class TCloseness(PrivacyModel):
         return (*nulls, *record_note(classes))
 
 
-def tree_levels(domain: Domain, ancestors: Mapping[str, tuple[str, ...]]) -> list[NDArray[np.int64]]:
+def tree_levels(domain: Domain, ancestors: Mapping[str, tuple[str, ...]]) -> list[IntArray]:
     """For the levels 1 … H - 1 the number of the node above each value code.
 
     >>> import pyarrow as pa

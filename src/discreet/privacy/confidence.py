@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Histogram, Unit
 from discreet.classes.packing import Packing, run_starts, sort_words
 from discreet.errors import InvalidParameter
 from discreet.measure import Direction
 from discreet.privacy.base import (
-    BoolArray,
-    FloatArray,
     PrivacyModel,
     WithClassSize,
     absent_labels_note,
@@ -26,6 +23,7 @@ from discreet.privacy.base import (
     need_whole,
     record_note,
 )
+from discreet.types import BoolArray, FloatArray, IntArray
 
 
 def largest_share(histogram: Histogram, values: Iterable[str] | None = None) -> FloatArray:
@@ -75,7 +73,7 @@ def confidence(
     return np.asarray(found[group])
 
 
-def group_sizes(classes: EquivalenceClasses, given: Sequence[str] | None, unit: Unit) -> NDArray[np.int64]:
+def group_sizes(classes: EquivalenceClasses, given: Sequence[str] | None, unit: Unit) -> IntArray:
     """For each class, the persons (or records) that share its values of ``given`` (``None``: all).
 
     >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f"], "job": [1, 2]}, person=[7, 7])

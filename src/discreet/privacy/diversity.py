@@ -13,7 +13,6 @@ from discreet.classes.packing import Packing, run_starts
 from discreet.errors import UnsuitableColumn
 from discreet.measure import Direction
 from discreet.privacy.base import (
-    FloatArray,
     PrivacyModel,
     absent_labels_note,
     need_choice,
@@ -24,6 +23,7 @@ from discreet.privacy.base import (
     per_value,
     record_note,
 )
+from discreet.types import FloatArray
 
 Kind = Literal["distinct", "entropy", "recursive", "simple"]
 KINDS: tuple[Kind, ...] = ("distinct", "entropy", "recursive", "simple")

@@ -9,7 +9,8 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.measure import Direction
-from discreet.privacy.base import FloatArray, PrivacyModel, need_column, need_number
+from discreet.privacy.base import PrivacyModel, need_column, need_number
+from discreet.types import FloatArray
 
 _SOURCE = "Kartal and Li, Protecting privacy when releasing data with multiple records per person, 2020"
 

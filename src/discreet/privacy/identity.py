@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.classes import EquivalenceClasses, Unit
-from discreet.privacy.base import FloatArray, PrivacyModel, counted_in, need_unit, need_whole
+from discreet.privacy.base import PrivacyModel, counted_in, need_unit, need_whole
+from discreet.types import FloatArray
 
 
 @dataclass(frozen=True)

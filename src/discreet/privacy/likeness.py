@@ -12,13 +12,13 @@ from discreet.classes import EquivalenceClasses, Histogram
 from discreet.measure import Direction
 from discreet.privacy.base import (
     TOLERANCE,
-    FloatArray,
     PrivacyModel,
     need_choice,
     need_column,
     need_number,
     record_note,
 )
+from discreet.types import FloatArray
 
 
 def relative_gain(histogram: Histogram) -> FloatArray:

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Histogram
 from discreet.errors import UnsuitableColumn
 from discreet.measure import Direction
 from discreet.privacy.base import (
-    BoolArray,
-    FloatArray,
     PrivacyModel,
     need_choice,
     need_column,
@@ -22,6 +19,7 @@ from discreet.privacy.base import (
     record_note,
 )
 from discreet.table.domain import Domain
+from discreet.types import BoolArray, FloatArray, IntArray
 
 
 def numbers_of(domain: Domain) -> FloatArray:
@@ -113,7 +111,7 @@ class _Numeric(PrivacyModel):
     sensitive: str
 
     def _missing_note(self, histogram: Histogram) -> tuple[str, ...]:
-        gone: NDArray[np.int64] = histogram.totals[np.isnan(histogram.domain.numbers)]
+        gone: IntArray = histogram.totals[np.isnan(histogram.domain.numbers)]
         lost = int(gone.sum())
         return (f"{lost} records without a number are left out",) if lost else ()
 

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Histogram, Unit
 from discreet.classes.packing import Packing, run_starts
 from discreet.privacy.base import (
-    BoolArray,
-    FloatArray,
     PrivacyModel,
     WithClassSize,
     need_column,
@@ -25,9 +22,10 @@ from discreet.privacy.base import (
     refuse_uncovered,
 )
 from discreet.privacy.diversity import distinct_l
+from discreet.types import AnyIntArray, BoolArray, FloatArray
 
 
-def distinct_categories(histogram: Histogram, category: NDArray[np.integer]) -> FloatArray:
+def distinct_categories(histogram: Histogram, category: AnyIntArray) -> FloatArray:
     """How many different categories the values of each class fall into; ``category[v]`` for value code v.
 
     Sun, Wang, Li and Truta, "Enhanced p-sensitive k-anonymity models for privacy preserving data

@@ -13,7 +13,6 @@ from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import Progress
 from discreet.release.build import count_classes, make_release
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
@@ -24,6 +23,7 @@ from discreet.search.problem import make_problem
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.suppress import ValueSuppression
+from discreet.types import Progress
 from discreet.utility.objectives.registry import build_objective
 
 

@@ -11,7 +11,6 @@ from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.policy import DEFAULT_PROFILE
-from discreet.release.audit import Progress
 from discreet.release.build import count_classes, make_release
 from discreet.release.prepare import without_dropped
 from discreet.release.profile import load_profile
@@ -20,6 +19,7 @@ from discreet.release.requirements import goals, meeting, self_consistent, withi
 from discreet.search.methods import SearchResult
 from discreet.table import Table
 from discreet.transform.recipe import Recipe
+from discreet.types import Progress
 
 
 def apply(

@@ -18,7 +18,7 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import Audit, Progress, audit
+from discreet.release.audit import Audit, audit
 from discreet.release.build import count_classes
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
 from discreet.release.pairing import count_people, make_pair
@@ -27,6 +27,7 @@ from discreet.release.release import Release
 from discreet.release.requirements import goals
 from discreet.table import Source, Table
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.types import Progress
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -53,8 +53,8 @@ from discreet.risk.prosecutor import (
 from discreet.risk.scorr import all_scorr
 from discreet.risk.special_uniques import Combination, SudaResult, combinations, suda
 from discreet.table import MISSING_MARKS, Domain, Source, Table
+from discreet.types import Progress
 
-Progress = Callable[[str], None]
 Detail = Literal["full", "core"]
 RIGHT_EDGE_OF_SMALL = 11
 TWO_WAY_CELLS = 500_000

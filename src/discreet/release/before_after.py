@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from discreet.classes.pair import Pair
 from discreet.table.values import number_text
-from discreet.utility.definition import FloatArray
+from discreet.types import FloatArray
 from discreet.utility.distributions import Marginals, marginals
 
 MOST_VALUES = 12

@@ -8,14 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import Progress, audit
+from discreet.release.audit import audit
 from discreet.release.release import Release
 from discreet.search.methods import SearchResult
 from discreet.search.mondrian.space import held, on_groups
@@ -25,6 +24,7 @@ from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 from discreet.transform.stand_in import with_stand_in
+from discreet.types import AnyIntArray, BoolArray, Progress
 
 
 def count_classes(
@@ -136,7 +136,7 @@ def _told(plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
 
 def _new_values(
     recoding: Recoding, plan: Plan, models: Sequence[PrivacyModel]
-) -> tuple[Mapping[str, pa.Array], NDArray[np.bool_], Mapping[str, object]]:
+) -> tuple[Mapping[str, pa.Array], BoolArray, Mapping[str, object]]:
     """New values per class for the columns that change, which classes are shown, and what stands for ``*``."""
     changed = {
         column.name: column
@@ -190,5 +190,5 @@ def _stands_apart(recoding: Recoding, shown: Mapping[str, pa.Array], models: Seq
     return bool(held(on_groups(models), recoding.classes, owner, int(owner.max()) + 1)[0])
 
 
-def _unchanged(column: ReleasedAttribute, codes: NDArray[np.integer], domain: Domain) -> bool:
+def _unchanged(column: ReleasedAttribute, codes: AnyIntArray, domain: Domain) -> bool:
     return bool(column.values.equals(with_null(domain)) and (column.codes == codes).all())

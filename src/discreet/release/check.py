@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from discreet.policy import Policy
-from discreet.release.audit import Progress, audit
+from discreet.release.audit import audit
 from discreet.release.verdict import Verdict
+from discreet.types import Progress
 
 
 def check(source: object, policy: Policy, *, progress: Progress | None = None) -> Verdict:

@@ -9,12 +9,12 @@ from discreet.engine.read import read
 from discreet.errors import DiscreetError, UnknownColumn
 from discreet.policy import Policy
 from discreet.policy.suggest import suggest
-from discreet.release.audit import Progress
 from discreet.release.before_after import Distribution, before_and_after
 from discreet.release.kpis import measure_kpis
 from discreet.release.pairing import make_pair
 from discreet.release.release import Release
 from discreet.table import Source, Table
+from discreet.types import Progress
 from discreet.utility.distributions import attributes_of
 from discreet.utility.efficacy import Efficacy, efficacy
 from discreet.utility.kpi import KpiResult

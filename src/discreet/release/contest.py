@@ -10,9 +10,9 @@ from discreet.errors import DiscreetError, InvalidParameter
 from discreet.policy import Policy
 from discreet.policy.plan import METHODS, Plan
 from discreet.release.anonymize import anonymize
-from discreet.release.audit import Progress
 from discreet.search.methods import leaf_share_loss
 from discreet.table import Table
+from discreet.types import Progress
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release.anonymize import least_change
-from discreet.release.audit import Progress
 from discreet.release.build import count_classes
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
@@ -25,6 +24,7 @@ from discreet.release.requirements import goals
 from discreet.search.methods import leaf_share_loss
 from discreet.table import Table
 from discreet.transform.recoding import Recoding
+from discreet.types import Progress
 
 USUAL_K = (2, 3, 5, 10, 20, 50)
 """What is swept if nothing is asked for."""

@@ -8,10 +8,10 @@ from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.release.anonymize import seek
-from discreet.release.audit import Progress
 from discreet.release.prepare import check_plan
 from discreet.release.release import changes
 from discreet.search.methods import leaf_share_loss
+from discreet.types import Progress
 
 PREVIEW_SECONDS = 4.0
 """How long a preview searches at most where the method can stop: the real search may find less loss."""

@@ -9,7 +9,6 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import Progress
 from discreet.release.build import count_classes
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
@@ -17,6 +16,7 @@ from discreet.release.requirements import goals
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
 from discreet.table import Table
+from discreet.types import Progress
 
 FEW = 0.05
 """Suppressing up to this share of the records counts as suppressing a few."""

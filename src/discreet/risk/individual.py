@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate, RecordRisk
-
-Values = NDArray[np.float64]
+from discreet.types import FloatArray
 
 _SOURCE = (
     "Benedetti, Franconi (1998), Statistical and technological solutions for controlled data dissemination"
@@ -39,7 +38,7 @@ class IndividualRisk:
     rate: Estimate
 
 
-def individual_risk(sizes: ArrayLike, population_sizes: ArrayLike) -> Values:
+def individual_risk(sizes: ArrayLike, population_sizes: ArrayLike) -> FloatArray:
     """Benedetti-Franconi risk of the records of each class, exact.
 
     r = E[1/F | f] = (p^f / f) 2F1(f, f; f+1; 1-p) = (p / f) 2F1(1, 1; f+1; 1-p), p = f/F, where
@@ -136,7 +135,7 @@ def global_risk(
     )
 
 
-def _checked(sizes: ArrayLike, population_sizes: ArrayLike) -> tuple[Values, Values]:
+def _checked(sizes: ArrayLike, population_sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
     f = np.asarray(sizes)
     total = np.asarray(population_sizes, dtype=np.float64)
     if f.ndim != 1 or f.size == 0 or not np.issubdtype(f.dtype, np.integer) or f.min() < 1:
@@ -158,7 +157,7 @@ def _checked(sizes: ArrayLike, population_sizes: ArrayLike) -> tuple[Values, Val
     return f.astype(np.float64), np.maximum(total, f)
 
 
-def _recurrence(f: Values, p: Values) -> Values:
+def _recurrence(f: FloatArray, p: FloatArray) -> FloatArray:
     """Upwards from r_1: an error is multiplied by p / (1-p) < 1 at each step, so it cannot grow."""
     odds = p / (1 - p)
     risk = -odds * np.log(p)
@@ -168,7 +167,7 @@ def _recurrence(f: Values, p: Values) -> Values:
     return risk
 
 
-def _series(f: Values, p: Values, total: Values) -> Values:
+def _series(f: FloatArray, p: FloatArray, total: FloatArray) -> FloatArray:
     """(p / f) sum_k k! q^k / ((f+1)(f+2)...(f+k)): positive terms only, hence no cancellation."""
     q = (total - f) / total
     term = np.ones_like(p)

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate
+from discreet.types import AnyIntArray, FloatArray, IntArray
 
-Codes = Sequence[NDArray[np.integer]]
 Model = Literal["independence", "two-way"]
-Values = NDArray[np.float64]
 
 CELL_LIMIT = 5_000_000
 SWEEP_LIMIT = 200
@@ -44,10 +43,10 @@ class LoglinearRisk:
 
 
 def loglinear_risk(
-    codes: Codes,
+    codes: Sequence[AnyIntArray],
     *,
     levels: Sequence[int],
-    sizes: NDArray[np.int64],
+    sizes: IntArray,
     sampling_fraction: float,
     model: Model = "two-way",
 ) -> LoglinearRisk:
@@ -115,7 +114,7 @@ def loglinear_risk(
     )
 
 
-def _tau(name: str, meaning: str, per_class: Values, model: Model, notes: tuple[str, ...]) -> Estimate:
+def _tau(name: str, meaning: str, per_class: FloatArray, model: Model, notes: tuple[str, ...]) -> Estimate:
     return Estimate(
         name=name,
         value=float(per_class.sum()),
@@ -134,7 +133,7 @@ def _tau(name: str, meaning: str, per_class: Values, model: Model, notes: tuple[
 
 
 def _check(
-    codes: Codes, levels: Sequence[int], sizes: NDArray[np.int64], sampling_fraction: float, model: str
+    codes: Sequence[AnyIntArray], levels: Sequence[int], sizes: IntArray, sampling_fraction: float, model: str
 ) -> None:
     if not 0.0 < sampling_fraction <= 1.0:
         raise InvalidParameter(
@@ -169,7 +168,7 @@ def _check(
         )
 
 
-def _independence(codes: Codes, levels: Sequence[int], sizes: NDArray[np.int64]) -> Values:
+def _independence(codes: Sequence[AnyIntArray], levels: Sequence[int], sizes: IntArray) -> FloatArray:
     """mu = n * product over attributes of (records with this value / n)."""
     records = float(sizes.sum())
     mu = np.full(sizes.shape, records)
@@ -179,8 +178,8 @@ def _independence(codes: Codes, levels: Sequence[int], sizes: NDArray[np.int64])
 
 
 def _two_way(
-    codes: Codes, levels: Sequence[int], sizes: NDArray[np.int64], wanted: NDArray[np.intp]
-) -> tuple[Values, float]:
+    codes: Sequence[AnyIntArray], levels: Sequence[int], sizes: IntArray, wanted: NDArray[np.intp]
+) -> tuple[FloatArray, float]:
     """Fitted mu of the wanted classes, and by how many records the fit still misses its worst margin."""
     shape = tuple(int(level) for level in levels)
     margins = {}

@@ -10,7 +10,7 @@ IEEE Access 13 (2025), section II-E.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.measure import RecordRisk
 from discreet.risk.tally import Rows, agreeing, crosstab, person_bound, tally
+from discreet.types import Progress
 
 Category = Literal["low", "medium", "high"]
 
@@ -184,7 +185,7 @@ def all_scorr(
     classes: EquivalenceClasses,
     *,
     sensitive: Sequence[str] | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[RecordRisk]:
     """All four risks, for the whole quasi-identifier and for each attribute alone (Folz et al. 2025).
 

@@ -6,7 +6,7 @@ subsets. The fewer attributes it takes, and the more such sets there are, the mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations as subsets
 from math import comb, prod
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
 from discreet.risk.tally import Groups, Rows, group_sizes, tally
+from discreet.types import Progress
 
 Weighting = Literal["products", "elliot"]
 
@@ -141,7 +142,7 @@ def suda(
     weighting: Weighting = "products",
     dis_weighting: Weighting = "elliot",
     sampling_fraction: float | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> SudaResult:
     """SUDA scores: all minimal sample uniques of up to ``max_size`` attributes, weighted and summed per class.
 
@@ -230,7 +231,7 @@ def combinations(
     *,
     max_size: int = 3,
     limit: int | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Combination]:
     """Every set of up to ``max_size`` quasi-identifiers with how far it singles people out, worst first.
 

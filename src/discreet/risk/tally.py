@@ -11,40 +11,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing, run_starts, sort_words
-
-Columns = Sequence[NDArray[np.integer]]
+from discreet.types import AnyIntArray, IntArray
 
 
 @dataclass(frozen=True)
 class Crosstab:
     """The combinations of two attributes that occur, with their records and the records of each value."""
 
-    a: NDArray[np.integer]
-    b: NDArray[np.integer]
-    records: NDArray[np.int64]
-    a_totals: NDArray[np.int64]
-    b_totals: NDArray[np.int64]
+    a: AnyIntArray
+    b: AnyIntArray
+    records: IntArray
+    a_totals: IntArray
+    b_totals: IntArray
 
 
 @dataclass(frozen=True)
 class Groups:
     """Records and distinct persons of every combination that occurs, in no stated order."""
 
-    records: NDArray[np.int64]
-    persons: NDArray[np.int64]
+    records: IntArray
+    persons: IntArray
 
 
 @dataclass(frozen=True)
 class Rows:
     """What a grouping runs over: classes at person level, persons in classes at event level."""
 
-    owner: NDArray[np.int64] | None
-    records: NDArray[np.int64]
-    persons: NDArray[np.int64] | None
+    owner: IntArray | None
+    records: IntArray
+    persons: IntArray | None
     person_size: int
 
     @classmethod
@@ -55,7 +53,7 @@ class Rows:
         owner = np.repeat(np.arange(len(classes)), np.diff(counts.indptr))
         return cls(owner, counts.records, counts.persons, person_bound(classes))
 
-    def spread(self, codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    def spread(self, codes: AnyIntArray) -> AnyIntArray:
         """One code per class as one code per row."""
         return codes if self.owner is None else codes[self.owner]
 
@@ -74,7 +72,7 @@ def is_dense(sizes: Sequence[int], rows: int) -> bool:
     return product <= max(4 * rows, 1 << 16)
 
 
-def number(columns: Columns, sizes: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+def number(columns: Sequence[AnyIntArray], sizes: Sequence[int]) -> tuple[IntArray, int]:
     """For each row the number of its combination, and a bound above all numbers.
 
     >>> number([np.array([1, 0, 1]), np.array([0, 0, 0])], [2, 2])
@@ -100,12 +98,12 @@ def number(columns: Columns, sizes: Sequence[int]) -> tuple[NDArray[np.int64], i
     return found, len(starts)
 
 
-def tally(numbers: NDArray[np.integer], counts: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
+def tally(numbers: AnyIntArray, counts: IntArray, bound: int) -> IntArray:
     """Records per number."""
     return np.bincount(numbers, weights=counts, minlength=bound).astype(np.int64)
 
 
-def agreeing(columns: Columns, sizes: Sequence[int], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def agreeing(columns: Sequence[AnyIntArray], sizes: Sequence[int], counts: IntArray) -> IntArray:
     """For each row, how many records agree with it in all columns.
 
     >>> agreeing([np.array([1, 0, 1])], [2], np.array([4, 1, 2]))
@@ -116,10 +114,10 @@ def agreeing(columns: Columns, sizes: Sequence[int], counts: NDArray[np.int64]) 
 
 
 def crosstab(
-    a: NDArray[np.integer],
-    b: NDArray[np.integer],
+    a: AnyIntArray,
+    b: AnyIntArray,
     sizes: tuple[int, int],
-    counts: NDArray[np.int64],
+    counts: IntArray,
 ) -> Crosstab:
     """How often each pair of values occurs; pairs that do not occur take no space.
 
@@ -132,8 +130,8 @@ def crosstab(
         occurring = np.flatnonzero(table)
         records = table[occurring]
         first, second = np.divmod(occurring, sizes[1])
-        found_a: NDArray[np.integer] = first
-        found_b: NDArray[np.integer] = second
+        found_a: AnyIntArray = first
+        found_b: AnyIntArray = second
     else:
         packing = Packing.of(sizes)
         words, ordered = sort_words(packing.pack([a, b]), counts)
@@ -147,11 +145,11 @@ def crosstab(
 
 
 def group_sizes(
-    columns: Columns,
+    columns: Sequence[AnyIntArray],
     sizes: Sequence[int],
-    counts: NDArray[np.int64],
+    counts: IntArray,
     *,
-    persons: NDArray[np.int64] | None = None,
+    persons: IntArray | None = None,
     person_size: int = 0,
     count_up_to: int | None = None,
 ) -> Groups:

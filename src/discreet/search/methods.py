@@ -13,8 +13,7 @@ from discreet.search.kept import part_by_part
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Problem
 from discreet.transform.recoding import Recoding
-
-Say = Callable[[str], None]
+from discreet.types import Progress
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class SearchResult:
 
 
 def find(
-    problem: Problem, *, method: str = "auto", seconds: float = 60.0, progress: Say | None = None
+    problem: Problem, *, method: str = "auto", seconds: float = 60.0, progress: Progress | None = None
 ) -> SearchResult:
     """The least change by a method; ``seconds`` limits searches that can stop early."""
     why = "as the policy says"
@@ -56,23 +55,23 @@ def choose(problem: Problem) -> tuple[str, str]:
     return "anytime", f"{problem.nodes:.1e} generalisations are too many to search to the end"
 
 
-def _optimal(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
+def _optimal(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
     return _of_node(problem, search(problem, progress=say), "optimal", why)
 
 
-def _anytime(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
+def _anytime(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
     from discreet.search.lattice.anytime import search_anytime
 
     return _of_node(problem, search_anytime(problem, seconds=seconds, progress=say), "anytime", why)
 
 
-def _subtree(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
+def _subtree(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
     from discreet.search.lattice.subtree import subtree
 
     return _measured(problem, subtree(problem, progress=say), "subtree", why)
 
 
-def _local(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
+def _local(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
     from discreet.search.local.search import local_recoding
 
     def run(part: Problem) -> Recoding:
@@ -83,7 +82,7 @@ def _local(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult
     return _measured(problem, part_by_part(problem, run), "local", why)
 
 
-def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
+def _mondrian(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
     from discreet.search.mondrian.search import mondrian
 
     found = part_by_part(
@@ -95,20 +94,20 @@ def _mondrian(problem: Problem, seconds: float, why: str, say: Say) -> SearchRes
     return _measured(problem, found, "mondrian", why)
 
 
-def _clustering(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
+def _clustering(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
     from discreet.search.clusters.k_member import k_member
 
     return _in_groups(problem, k_member, "clustering", why, say)
 
 
-def _microaggregation(problem: Problem, seconds: float, why: str, say: Say) -> SearchResult:
+def _microaggregation(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
     from discreet.search.clusters.microaggregation import microaggregate
 
     return _in_groups(problem, microaggregate, "microaggregation", why, say)
 
 
 def _in_groups(
-    problem: Problem, group: Callable[..., Recoding], method: str, why: str, say: Say
+    problem: Problem, group: Callable[..., Recoding], method: str, why: str, say: Progress
 ) -> SearchResult:
     """By a search that is told how many records a group must have."""
     found = part_by_part(
@@ -125,7 +124,7 @@ def _in_groups(
     return _measured(problem, found, method, why)
 
 
-METHODS: dict[str, Callable[[Problem, float, str, Say], SearchResult]] = {
+METHODS: dict[str, Callable[[Problem, float, str, Progress], SearchResult]] = {
     "optimal": _optimal,
     "anytime": _anytime,
     "subtree": _subtree,

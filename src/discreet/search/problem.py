@@ -17,6 +17,7 @@ from discreet.privacy.base import WithClassSize, counted_in
 from discreet.search.lattice.space import NodeGroups, Scratch
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.types import BoolArray, Int32Array, IntArray
 from discreet.utility.objectives.objective import Objective, Pricing, Setting
 from discreet.utility.objectives.registry import LOSS
 
@@ -24,7 +25,6 @@ __all__ = ["Evaluation", "Node", "Problem", "Scratch", "make_problem"]
 
 Node = tuple[int, ...]
 """One level per attribute."""
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -87,16 +87,16 @@ class Problem:
         return int(np.floor(self.suppression_limit * self.classes.total + 1e-9))
 
     @cached_property
-    def _offsets(self) -> NDArray[np.int64]:
+    def _offsets(self) -> IntArray:
         """Where each attribute's levels start among the rows of ``codes``."""
         return np.cumsum([0, *(height + 1 for height in self.heights[:-1])]).astype(np.int64)
 
-    def rows(self, node: Node) -> NDArray[np.int64]:
+    def rows(self, node: Node) -> IntArray:
         """The rows of ``codes`` that a node picks."""
         return self._offsets + np.array(node, dtype=np.int64)
 
     @cached_property
-    def codes(self) -> NDArray[np.int32]:
+    def codes(self) -> Int32Array:
         """Code of every class under every attribute at every level."""
         return np.stack(
             [
@@ -228,7 +228,7 @@ class Problem:
             scale=self.pricing.worst,
         )
 
-    def partition(self, node: Node) -> tuple[NDArray[np.int32], BoolArray]:
+    def partition(self, node: Node) -> tuple[Int32Array, BoolArray]:
         """Group of each class under a node, and which groups meet the requirements."""
         grouped = Scratch(self).at(node)
         return grouped.owner, self.kept(grouped)

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
@@ -17,8 +16,8 @@ from discreet.classes.packing import Packing
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.values import Interval, OneOf, parse
+from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
 
-Codes = NDArray[np.int32]
 Style = Literal["values", "hierarchy"]
 """How a group's cell is written: its own values (interval or set), or their closest common ancestor."""
 Scope = Literal["global", "local"]
@@ -36,8 +35,8 @@ class ReleasedAttribute:
 
     name: str
     values: pa.Array = field(repr=False, compare=False)
-    codes: Codes = field(repr=False)
-    shares: NDArray[np.float64] = field(repr=False)
+    codes: Int32Array = field(repr=False)
+    shares: FloatArray = field(repr=False)
     leaves: int
 
     def printed(self) -> list[str]:
@@ -65,7 +64,7 @@ class ReleasedClasses:
     """What a release shows: its classes, and the class that each class of the original (if shown) became."""
 
     classes: EquivalenceClasses
-    owner: NDArray[np.int64] = field(repr=False)
+    owner: IntArray = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Recoding:
 
     classes: EquivalenceClasses = field(repr=False)
     columns: tuple[ReleasedAttribute, ...]
-    kept: NDArray[np.bool_] = field(repr=False)
+    kept: BoolArray = field(repr=False)
     method: str
     levels: dict[str, int] | None = None
     scope: Scope = "local"
@@ -92,18 +91,18 @@ class Recoding:
         return int(self.classes.records[~self.kept].sum())
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> FloatArray:
         """Per attribute and class the share of the domain a cell may stand for; 1 where suppressed."""
         return np.stack([np.where(self.kept, column.shares, 1.0) for column in self.columns])
 
-    def shown(self, kept: NDArray[np.bool_]) -> ReleasedClasses:
+    def shown(self, kept: BoolArray) -> ReleasedClasses:
         """The classes of a release that shows only the ``kept`` classes, as one who holds nothing else sees it."""
         owner = self.groups()
         at = np.flatnonzero(kept)
         groups, numbers = np.unique(owner[at], return_inverse=True)
         return ReleasedClasses(MergedClasses.of(self.classes.subset(at), numbers, len(groups)), numbers)
 
-    def groups(self) -> NDArray[np.int64]:
+    def groups(self) -> IntArray:
         """For every class the number of its combination of new values."""
         packing = Packing.of([len(column.values) + 1 for column in self.columns])
         words = packing.pack([column.codes for column in self.columns]) if self.columns else []
@@ -128,7 +127,7 @@ class Recoding:
         classes: EquivalenceClasses,
         ladders: Sequence[Ladder],
         node: Sequence[int],
-        kept: NDArray[np.bool_],
+        kept: BoolArray,
         *,
         method: str,
     ) -> Recoding:
@@ -144,9 +143,9 @@ class Recoding:
     def of_groups(
         cls,
         classes: EquivalenceClasses,
-        owner: NDArray[np.integer],
+        owner: AnyIntArray,
         *,
-        kept: NDArray[np.bool_],
+        kept: BoolArray,
         method: str,
         ladders: Sequence[Ladder | None] | None = None,
         style: Style = "values",
@@ -167,7 +166,7 @@ class Recoding:
         return cls(classes, tuple(columns), kept[owner], method)
 
 
-def of_level(ladder: Ladder, level: int, codes: NDArray[np.integer]) -> ReleasedAttribute:
+def of_level(ladder: Ladder, level: int, codes: AnyIntArray) -> ReleasedAttribute:
     """A column in which every value stands at one level of its hierarchy; level 0 keeps the values' type."""
     step = ladder.steps[level]
     if level == 0:
@@ -185,18 +184,14 @@ def with_null(domain: Domain) -> pa.Array:
     return pa.concat_arrays([domain.values, pa.nulls(1, domain.values.type)])
 
 
-def _members(
-    codes: NDArray[np.integer], owner: NDArray[np.integer], groups: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _members(codes: AnyIntArray, owner: AnyIntArray, groups: int) -> tuple[IntArray, IntArray]:
     """The distinct codes of each group, in compressed sparse rows."""
     width = int(codes.max()) + 1
     keys = np.unique(owner.astype(np.int64) * width + codes)
     return np.searchsorted(keys, np.arange(groups + 1) * width), keys % width
 
 
-def _ancestors(
-    ladder: Ladder, codes: NDArray[np.integer], owner: NDArray[np.integer], groups: int
-) -> ReleasedAttribute:
+def _ancestors(ladder: Ladder, codes: AnyIntArray, owner: AnyIntArray, groups: int) -> ReleasedAttribute:
     """Each group stands at the lowest level at which its values agree."""
     indptr, members = _members(codes, owner, groups)
     level = np.zeros(groups, dtype=np.int64)
@@ -225,8 +220,8 @@ def _ancestors(
 
 def _spans(
     domain: Domain,
-    codes: NDArray[np.integer],
-    owner: NDArray[np.integer],
+    codes: AnyIntArray,
+    owner: AnyIntArray,
     groups: int,
     ladder: Ladder | None,
 ) -> ReleasedAttribute:
@@ -285,7 +280,7 @@ def _interval(low: str, high: str, first: float, last: float) -> str:
     return str(Interval(first, last))
 
 
-def by_number(domain: Domain, ladder: Ladder | None) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+def by_number(domain: Domain, ladder: Ladder | None) -> tuple[IntArray, IntArray, int]:
     """The values of a numeric attribute in the order of their numbers: place of each code, leaf of each place.
 
     The leaf is counted among those of the hierarchy, if it has numbers, else among the values that occur.
@@ -305,7 +300,7 @@ def by_number(domain: Domain, ladder: Ladder | None) -> tuple[NDArray[np.int64],
     return rank, tick.astype(np.int64), blank
 
 
-def _distinct(names: Sequence[str]) -> tuple[pa.Array, Codes]:
+def _distinct(names: Sequence[str]) -> tuple[pa.Array, Int32Array]:
     """Labels once each, and the place of every given one among them."""
     encoded = pa.array(names, pa.string()).dictionary_encode()
     return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)

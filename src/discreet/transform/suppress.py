@@ -8,19 +8,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.transform.recoding import Recoding, ReleasedAttribute
-
-Codes = NDArray[np.bool_]
-"""Per code of a domain, the null's included, whether it is meant."""
+from discreet.types import AnyIntArray, BoolArray, IntArray
 
 
-def named_values(domain: Domain, texts: Sequence[str]) -> Codes:
+def named_values(domain: Domain, texts: Sequence[str]) -> BoolArray:
     """Which values are printed as one of the texts, or are the same number.
 
     >>> named_values(Domain("age", pa.array([30.0, 99.0, 120.0])), ["99", "120.0"])
@@ -44,7 +41,7 @@ def _number(text: str) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def rare_values(classes: EquivalenceClasses, name: str, least: int) -> Codes:
+def rare_values(classes: EquivalenceClasses, name: str, least: int) -> BoolArray:
     """Which values of an attribute fewer than ``least`` records have.
 
     >>> classes = EquivalenceClasses.from_columns({"city": ["a", "a", "a", "b", None]})
@@ -75,17 +72,17 @@ class ValueSuppression:
 
     original: EquivalenceClasses = field(repr=False)
     classes: EquivalenceClasses = field(repr=False)
-    owner: NDArray[np.int64] = field(repr=False)
+    owner: IntArray = field(repr=False)
     attributes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, classes: EquivalenceClasses, gone: Mapping[str, Codes]) -> ValueSuppression:
+    def of(cls, classes: EquivalenceClasses, gone: Mapping[str, BoolArray]) -> ValueSuppression:
         """``gone[name]`` says which values of attribute ``name`` are suppressed."""
         names = tuple(name for name in classes.names if name in gone and gone[name].any())
         if not names:
             return cls(classes, classes, np.arange(len(classes)))
         domains: list[Domain] = []
-        codes: list[NDArray[np.integer]] = []
+        codes: list[AnyIntArray] = []
         for domain, column in zip(classes.attributes, classes.codes, strict=True):
             if domain.name not in names:
                 domains.append(domain)
@@ -138,7 +135,7 @@ class ValueSuppression:
         )
 
 
-def _with_root(column: ReleasedAttribute, starred: NDArray[np.bool_]) -> ReleasedAttribute:
+def _with_root(column: ReleasedAttribute, starred: BoolArray) -> ReleasedAttribute:
     """The column with ``*`` in some classes; it is text then."""
     if not starred.any():
         return column

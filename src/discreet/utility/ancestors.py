@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import Meaning
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 from discreet.utility.definition import EXACT, FOREIGN, SUPPRESSED
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Ancestors:
     leaf_of_original: IntArray = field(repr=False)
 
     @classmethod
-    def of(cls, meaning: Meaning, hierarchy: Hierarchy, shown: NDArray[np.bool_] | None = None) -> Ancestors:
+    def of(cls, meaning: Meaning, hierarchy: Hierarchy, shown: BoolArray | None = None) -> Ancestors:
         """The place of every released value.
 
         A value whose label stands on several levels is taken at the lowest on which all values ``shown`` can
@@ -106,14 +103,14 @@ def _leaves(meaning: Meaning, hierarchy: Hierarchy) -> IntArray:
     return found
 
 
-def _first(nodes: NDArray[np.int32], size: int) -> IntArray:
+def _first(nodes: Int32Array, size: int) -> IntArray:
     """One leaf below each node of a level."""
     found = np.zeros(size, dtype=np.int64)
     found[nodes[::-1]] = np.arange(len(nodes))[::-1]
     return found
 
 
-def _common(meaning: Meaning, hierarchy: Hierarchy, shown: NDArray[np.bool_]) -> int:
+def _common(meaning: Meaning, hierarchy: Hierarchy, shown: BoolArray) -> int:
     """The lowest level that has the labels of all values shown; 0 if none has."""
     labels = {
         meaning.released.label(int(code))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.table.meaning import Meaning
+from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.ancestors import Ancestors
 from discreet.utility.definition import (
     EXACT,
@@ -18,13 +18,10 @@ from discreet.utility.definition import (
     SUPPRESSED,
     UNLINKED_NOTE,
     Definition,
-    FloatArray,
     Weights,
     per_attribute,
     shares_of,
 )
-
-IntArray = NDArray[np.int64]
 
 SQUARED = Definition(
     "cross-squared",
@@ -120,15 +117,15 @@ class Crossed:
         return float(self.records.sum())
 
     @property
-    def hidden(self) -> NDArray[np.bool_]:
+    def hidden(self) -> BoolArray:
         return self.released < 0
 
-    def kind(self, kind: int) -> NDArray[np.bool_]:
+    def kind(self, kind: int) -> BoolArray:
         """Which pairs are released in a certain way."""
         return np.asarray(~self.hidden & (self.meaning.kinds[self.released] == kind))
 
     @property
-    def same(self) -> NDArray[np.bool_]:
+    def same(self) -> BoolArray:
         """Which pairs show the true value."""
         found = self.kind(EXACT)
         found[found] = self.meaning.covers(self.released[found], self.original[found])

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.measure import Direction, Measure
 from discreet.table.meaning import KINDS, Meaning
+from discreet.types import FloatArray
 
-FloatArray = NDArray[np.float64]
 Weights = Mapping[str, float] | None
 
 EXACT, FOREIGN, SUPPRESSED = (KINDS.index(kind) for kind in ("exact", "foreign", "suppressed"))

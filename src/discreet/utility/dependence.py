@@ -17,7 +17,8 @@ from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.risk.dependence import cramers_v, mutual_information
 from discreet.table.meaning import Meaning
-from discreet.utility.definition import SUPPRESSED, Definition, FloatArray
+from discreet.types import FloatArray
+from discreet.utility.definition import SUPPRESSED, Definition
 from discreet.utility.distributions import attributes_of
 
 _MEAN = "mean over pairs of attributes of |before - after|"

@@ -16,13 +16,13 @@ import numpy as np
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.table.meaning import Meaning
+from discreet.types import FloatArray
 from discreet.utility.definition import (
     FOREIGN,
     FOREIGN_NOTE,
     SUPPRESSED,
     UNLINKED_NOTE,
     Definition,
-    FloatArray,
 )
 
 _ROLLED = "the original rolled up to the released values"

@@ -14,10 +14,10 @@ from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.measure import finite, proportion_interval
-from discreet.utility.encoding import Encoder, Floats, Labels, codes_in
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
+from discreet.utility.encoding import Encoder, Labels, codes_in
 from discreet.utility.learners import CLASSIFIERS, Classifier, check_classifiers, learn
 
-Ints = NDArray[np.int64]
 Metric = Literal["accuracy", "macro-f1", "auc"]
 METRICS: tuple[Metric, ...] = ("accuracy", "macro-f1", "auc")
 
@@ -148,7 +148,7 @@ def efficacy(
     rows = _rows_of(pair.original, label, labels.original)
     if holdout is None:
         held = _held_out(pair.original, label, labels.original, test_share, rng)
-        codes: Sequence[NDArray[np.integer]] = pair.original.codes
+        codes: Sequence[AnyIntArray] = pair.original.codes
         test = _Rows(rows.classes, rows.labels, held)
         rest = _Rows(rows.classes, rows.labels, rows.weights - held)
         if pair.links is None:
@@ -220,9 +220,9 @@ def efficacy(
 class _Rows:
     """Records by class and label."""
 
-    classes: Ints
-    labels: Ints
-    weights: Floats
+    classes: IntArray
+    labels: IntArray
+    weights: FloatArray
 
     def sample(self, most: int, rng: np.random.Generator, *, exactly: bool = False) -> _Rows:
         """The rows that have records; of more than ``most`` (records, if ``exactly``) as many records at random."""
@@ -236,14 +236,14 @@ class _Rows:
 
 
 def _rows_of(
-    classes: EquivalenceClasses, name: str, label_of: Ints, counts: NDArray[np.number] | None = None
+    classes: EquivalenceClasses, name: str, label_of: IntArray, counts: NDArray[np.number] | None = None
 ) -> _Rows:
     """The records (or ``counts`` of every cell) by class and label."""
     labels = label_of[classes.sensitive_codes[name]]
     return _summed(classes.class_of_cell, labels, classes.counts if counts is None else counts)
 
 
-def _summed(classes: NDArray[np.integer], labels: Ints, weights: NDArray[np.number]) -> _Rows:
+def _summed(classes: AnyIntArray, labels: IntArray, weights: NDArray[np.number]) -> _Rows:
     """One row for each class and label."""
     width = int(labels.max(initial=0)) + 1
     keys, inverse = np.unique(classes.astype(np.int64) * width + labels, return_inverse=True)
@@ -251,8 +251,8 @@ def _summed(classes: NDArray[np.integer], labels: Ints, weights: NDArray[np.numb
 
 
 def _held_out(
-    classes: EquivalenceClasses, name: str, label_of: Ints, share: float, rng: np.random.Generator
-) -> Floats:
+    classes: EquivalenceClasses, name: str, label_of: IntArray, share: float, rng: np.random.Generator
+) -> FloatArray:
     """How many records of each class and label are held out: whole people at event level, else records."""
     if classes.person_codes is None:
         counts = np.rint(_rows_of(classes, name, label_of).weights).astype(np.int64)
@@ -264,7 +264,7 @@ def _held_out(
     return _rows_of(classes, name, label_of, classes.counts * out[person]).weights
 
 
-def _released_rows(pair: Pair, name: str, labels: Labels, rows: _Rows, held: Floats) -> _Rows:
+def _released_rows(pair: Pair, name: str, labels: Labels, rows: _Rows, held: FloatArray) -> _Rows:
     """The release's records by class and label, without the counterparts of those held out.
 
     Held-out records of an original class are taken from its released classes in proportion, with their label.
@@ -299,7 +299,7 @@ def _released_rows(pair: Pair, name: str, labels: Labels, rows: _Rows, held: Flo
     return _Rows(left.classes, left.labels, clipped * rate[left.classes])
 
 
-def _expanded(first: Ints, at: NDArray[np.integer]) -> tuple[Ints, Ints]:
+def _expanded(first: IntArray, at: AnyIntArray) -> tuple[IntArray, IntArray]:
     """For each number in ``at`` all places ``first[number]:first[number + 1]``, and which number each is for.
 
     >>> _expanded(np.array([0, 2, 3]), np.array([1, 0]))
@@ -313,7 +313,7 @@ def _expanded(first: Ints, at: NDArray[np.integer]) -> tuple[Ints, Ints]:
 
 def _foreign_rows(
     pair: Pair, holdout: EquivalenceClasses, name: str, labels: Labels
-) -> tuple[_Rows, list[Ints]]:
+) -> tuple[_Rows, list[IntArray]]:
     """Records of another table by class and label, and its classes in the codes of the original."""
     codes = []
     for domain in pair.original.attributes:
@@ -333,9 +333,9 @@ def _foreign_rows(
 class _Judge:
     """The held-out records, and how often each is in each of the resamplings (the first is the truth)."""
 
-    labels: Ints
+    labels: IntArray
     count: int
-    weights: Floats
+    weights: FloatArray
 
     @classmethod
     def of(cls, test: _Rows, count: int, rng: np.random.Generator) -> _Judge:
@@ -343,7 +343,7 @@ class _Judge:
         drawn = rng.multinomial(round(records), test.weights / records, size=REPLICATES)
         return cls(test.labels, count, np.vstack([test.weights, drawn]))
 
-    def scores(self, chances: Floats) -> Scores:
+    def scores(self, chances: FloatArray) -> Scores:
         """Accuracy, macro F1 and AUC of the chances that a classifier gives to each label."""
         guess = chances.argmax(axis=1)
         records = float(self.weights[0].sum())
@@ -354,7 +354,7 @@ class _Judge:
             "auc": _resampled(self._auc(chances)),
         }
 
-    def _f1(self, guess: Ints) -> Floats:
+    def _f1(self, guess: IntArray) -> FloatArray:
         found = []
         for label in np.unique(self.labels):
             true, said = self.labels == label, guess == label
@@ -363,7 +363,7 @@ class _Judge:
             found.append(np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0))
         return np.asarray(np.mean(found, axis=0))
 
-    def _auc(self, chances: Floats) -> Floats:
+    def _auc(self, chances: FloatArray) -> FloatArray:
         present = [int(label) for label in np.unique(self.labels) if label < self.count]
         if len(present) == 2 and self.count == 2:
             present = present[1:]  # both labels have the same curve
@@ -376,7 +376,9 @@ class _Judge:
         return np.divide(total, weight, out=np.full_like(total, 0.5), where=weight > 0)
 
 
-def weighted_auc(score: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple[Floats, Floats]:
+def weighted_auc(
+    score: FloatArray, positive: BoolArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Area under the ROC curve for each row of weights, and the weight of the positives.
 
     P(score of a positive > score of a negative) + P(equal) / 2; 1/2 where one kind is missing. Hanley and McNeil,
@@ -396,7 +398,7 @@ def weighted_auc(score: Floats, positive: NDArray[np.bool_], weights: Floats) ->
     return np.divide(gains, up * down, out=np.full_like(gains, 0.5), where=up * down > 0), up
 
 
-def _resampled(values: Floats) -> Score:
+def _resampled(values: FloatArray) -> Score:
     """The first value, and 1.96 standard deviations of the others around it."""
     value, half = float(values[0]), 1.96 * float(values[1:].std(ddof=1))
     return Score(value, max(value - half, 0.0), min(value + half, 1.0))

@@ -30,8 +30,7 @@ from discreet.classes.pair import Pair
 from discreet.errors import UnknownColumn, UnsuitableColumn
 from discreet.table.domain import Domain
 from discreet.table.meaning import KINDS, Meaning
-
-Floats = NDArray[np.float64]
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 MAX_COLUMNS = 250
 """Columns for categories in all; attributes with many values share what the others leave."""
@@ -53,15 +52,15 @@ class Features:
     ``binned`` marks the columns that are bins of numbers.
     """
 
-    numbers: Floats
+    numbers: FloatArray
     shares: csr_array
-    spans: NDArray[np.int64]
-    binned: NDArray[np.bool_]
+    spans: IntArray
+    binned: BoolArray
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, at: NDArray[np.integer]) -> Features:
+    def take(self, at: AnyIntArray) -> Features:
         """Some of the rows."""
         return Features(self.numbers[at], self.shares[at], self.spans, self.binned)
 
@@ -75,9 +74,9 @@ class EncodedAttribute:
 
     name: str
     numeric: bool
-    released_numbers: Floats = field(repr=False)
+    released_numbers: FloatArray = field(repr=False)
     released_shares: csr_array = field(repr=False)
-    original_numbers: Floats = field(repr=False)
+    original_numbers: FloatArray = field(repr=False)
     original_shares: csr_array = field(repr=False)
 
 
@@ -111,7 +110,7 @@ class Encoder:
         limit = _limit([view.blocks for view in views if not view.meaning.numeric], columns)
         return cls(pair, tuple(view.encoded(limit) for view in views))
 
-    def released(self, at: NDArray[np.integer]) -> Features:
+    def released(self, at: AnyIntArray) -> Features:
         """Features of some released classes."""
         codes = [column[at] for column in self.pair.released.codes]
         return self._features(
@@ -120,7 +119,7 @@ class Encoder:
             len(at),
         )
 
-    def original(self, codes: Sequence[NDArray[np.integer]]) -> Features:
+    def original(self, codes: Sequence[AnyIntArray]) -> Features:
         """Features of combinations of original codes, read as the release would print them; -1 is no known value."""
         places = [column.astype(np.int64) for column in codes]
         return self._features(
@@ -132,7 +131,7 @@ class Encoder:
             len(places[0]) if places else 0,
         )
 
-    def _features(self, numbers: list[Floats], shares: list[csr_array], rows: int) -> Features:
+    def _features(self, numbers: list[FloatArray], shares: list[csr_array], rows: int) -> Features:
         widths = [table.shape[1] for table in shares]
         return Features(
             np.concatenate(numbers, axis=1) if numbers else np.empty((rows, 0)),
@@ -142,7 +141,7 @@ class Encoder:
         )
 
 
-def codes_in(domain: Domain, other: Domain) -> NDArray[np.int64]:
+def codes_in(domain: Domain, other: Domain) -> IntArray:
     """For each code of ``other`` the code of the same value in ``domain``, or of the nearest number; else -1.
 
     >>> import pyarrow as pa
@@ -183,8 +182,8 @@ class Labels:
 
     name: str
     count: int
-    original: NDArray[np.int64] = field(repr=False)
-    released: Floats = field(repr=False)
+    original: IntArray = field(repr=False)
+    released: FloatArray = field(repr=False)
     binned: bool = False
 
     @classmethod
@@ -220,13 +219,13 @@ class Labels:
         return cls(name, count, original.astype(np.int64), released, binned)
 
 
-def _quartiles(numbers: Floats, counts: NDArray[np.int64]) -> Floats:
+def _quartiles(numbers: FloatArray, counts: IntArray) -> FloatArray:
     """Upper ends of the first three quarters of the records."""
     known = np.flatnonzero(~np.isnan(numbers))
     order = known[np.argsort(numbers[known], kind="stable")]
     below = np.cumsum(counts[order])
     at = np.searchsorted(below, np.array([0.25, 0.5, 0.75]) * below[-1])
-    ends: Floats = np.unique(numbers[order[at]])
+    ends: FloatArray = np.unique(numbers[order[at]])
     return np.asarray(ends[ends < numbers[order[-1]]])
 
 
@@ -238,17 +237,17 @@ class _View:
     """One attribute as the release shows it: what is expected where, and what it never tells apart."""
 
     meaning: Meaning
-    records: Floats
-    shown: NDArray[np.bool_]
-    mass: Floats
+    records: FloatArray
+    shown: BoolArray
+    mass: FloatArray
     """Expected records per rank."""
-    inside: Floats
+    inside: FloatArray
     """Expected records among what each released code may stand for."""
-    block: NDArray[np.int64]
+    block: IntArray
     """Ranks with the same number are never told apart."""
 
     @classmethod
-    def of(cls, meaning: Meaning, records: Floats) -> _View:
+    def of(cls, meaning: Meaning, records: FloatArray) -> _View:
         shown = (records > 0) & (meaning.kinds != _SUPPRESSED)
         mass = meaning.spread(np.ones(meaning.original.size), np.where(shown, records, 0.0))[meaning.code_at]
         numbers = meaning.original.numbers[meaning.code_at]
@@ -295,7 +294,7 @@ class _View:
             self._original_shares(released),
         )
 
-    def _groups(self, limit: int) -> NDArray[np.int64]:
+    def _groups(self, limit: int) -> IntArray:
         """The column of each rank."""
         if self.blocks <= limit:
             return self.block
@@ -310,7 +309,7 @@ class _View:
         column[rest] = len(own) + (middle / mass[rest].sum() * (limit - len(own))).astype(np.int64)
         return np.unique(column, return_inverse=True)[1][self.block]
 
-    def _released_shares(self, groups: NDArray[np.int64]) -> csr_array:
+    def _released_shares(self, groups: IntArray) -> csr_array:
         """Share of each released value's expected records in each column."""
         meaning, owner = self.meaning, _owner(self.meaning)
         width = int(groups.max()) + 1
@@ -331,14 +330,14 @@ class _View:
             rows[near] = len(rows) + groups[_nearest(real, meaning.centre[near])]
         return csr_array(vstack([_table(columns), eye_array(width), everywhere], format="csr"))[rows]
 
-    def _covering(self) -> tuple[NDArray[np.bool_], Floats]:
+    def _covering(self) -> tuple[BoolArray, FloatArray]:
         """Which released values count when an original value is read, and their expected records per unit of mass."""
         rate = np.divide(
             self.records, self.inside, out=np.zeros_like(self.inside), where=(self.inside > 0) & self.shown
         )
         return self._sum(rate) > _NOTHING * max(float(rate.max(initial=0.0)), _NOTHING), rate
 
-    def _sum(self, values: Floats) -> Floats:
+    def _sum(self, values: FloatArray) -> FloatArray:
         """For each rank the sum of a value of the released codes that cover it."""
         owner = _owner(self.meaning)
         steps = np.zeros(len(self.mass) + 1)
@@ -362,7 +361,7 @@ class _View:
             return self._own_bins(_table(columns), covered, released)
         return _table(columns)
 
-    def _own_bins(self, table: csr_array, covered: NDArray[np.bool_], released: csr_array) -> csr_array:
+    def _own_bins(self, table: csr_array, covered: BoolArray, released: csr_array) -> csr_array:
         """Numbers that nothing covers lie in the bin of the nearest released number."""
         centre = np.where(self.shown, self.meaning.centre, np.nan)
         order = np.argsort(centre)[: int((~np.isnan(centre)).sum())]
@@ -374,7 +373,7 @@ class _View:
         rows[lost] = len(rows) + order[_nearest(centre[order], numbers[lost])]
         return csr_array(vstack([table, released], format="csr"))[rows]
 
-    def _released_numbers(self) -> tuple[Floats, Floats, Floats]:
+    def _released_numbers(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Centre, width and whether it is missing, standardised; the mean and scale that did it."""
         meaning = self.meaning
         if not meaning.numeric:
@@ -393,7 +392,7 @@ class _View:
         scale[scale < _NOTHING] = np.inf  # says nothing: becomes 0
         return (table - offset) / scale, offset, scale
 
-    def _original_numbers(self, released: Floats, offset: Floats, scale: Floats) -> Floats:
+    def _original_numbers(self, released: FloatArray, offset: FloatArray, scale: FloatArray) -> FloatArray:
         covered, rate = self._covering()
         if not self.meaning.numeric:
             return np.empty((len(covered) + 1, 0))
@@ -409,15 +408,15 @@ class _View:
         return np.vstack([table, np.zeros((1, released.shape[1]))])
 
 
-def _totals(places: NDArray[np.integer], weights: NDArray[np.number], length: int) -> Floats:
+def _totals(places: AnyIntArray, weights: NDArray[np.number], length: int) -> FloatArray:
     return np.bincount(places, weights=weights, minlength=length).astype(np.float64)
 
 
-def _owner(meaning: Meaning) -> NDArray[np.int64]:
+def _owner(meaning: Meaning) -> IntArray:
     return np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
 
 
-def _nearest(ordered: Floats, numbers: Floats) -> NDArray[np.int64]:
+def _nearest(ordered: FloatArray, numbers: FloatArray) -> IntArray:
     """Where the nearest of some ascending numbers stands.
 
     >>> _nearest(np.array([1.0, 5.0, 9.0]), np.array([0.0, 4.0, 20.0]))
@@ -429,7 +428,7 @@ def _nearest(ordered: Floats, numbers: Floats) -> NDArray[np.int64]:
     return np.asarray(np.where(numbers - ordered[at - 1] <= ordered[at] - numbers, at - 1, at))
 
 
-def _table(columns: list[Floats]) -> csr_array:
+def _table(columns: list[FloatArray]) -> csr_array:
     """Columns as a sparse table; shares that are only rounding are left out."""
     rows, places, values = [], [], []
     for place, column in enumerate(columns):

@@ -13,12 +13,12 @@ import numpy as np
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.table.meaning import Meaning
+from discreet.types import FloatArray
 from discreet.utility.crossing import crossed
 from discreet.utility.definition import (
     FOREIGN_NOTE,
     UNLINKED_NOTE,
     Definition,
-    FloatArray,
     Weights,
     cells,
     shares_of,

@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from discreet.errors import InvalidParameter, MissingDependency
-from discreet.utility.encoding import Features, Floats
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
+from discreet.utility.encoding import Features
 
 Classifier = Literal["logistic-regression", "gradient-boosting", "naive-bayes"]
 CLASSIFIERS: tuple[Classifier, ...] = get_args(Classifier)
@@ -31,7 +31,7 @@ TREES = 80
 class Learned(Protocol):
     """Something that was learned: the chances of every label for rows of features."""
 
-    def chances(self, features: Features) -> Floats: ...
+    def chances(self, features: Features) -> FloatArray: ...
 
 
 def check_classifiers(names: Sequence[str]) -> tuple[Classifier, ...]:
@@ -47,8 +47,8 @@ def check_classifiers(names: Sequence[str]) -> tuple[Classifier, ...]:
 def learn(
     name: Classifier,
     features: Features,
-    labels: NDArray[np.integer],
-    weights: Floats,
+    labels: AnyIntArray,
+    weights: FloatArray,
     *,
     count: int,
     seed: int = 1,
@@ -86,11 +86,11 @@ class NaiveBayes:
            [0.3, 0.7]])
     """
 
-    prior: Floats
-    logs: Floats = field(repr=False)
+    prior: FloatArray
+    logs: FloatArray = field(repr=False)
 
     @classmethod
-    def of(cls, features: Features, weights: Floats | csr_array) -> NaiveBayes:
+    def of(cls, features: Features, weights: FloatArray | csr_array) -> NaiveBayes:
         """From the records that each row has of each label, which may be fractions."""
         counts = (features.shares.T @ csr_array(weights)).toarray()
         records = np.asarray(weights.sum(axis=0), dtype=np.float64).ravel()
@@ -103,11 +103,11 @@ class NaiveBayes:
         with np.errstate(divide="ignore"):
             return cls(np.log(records / total), np.log(smoothed / (records + 1.0)))
 
-    def chances(self, features: Features) -> Floats:
+    def chances(self, features: Features) -> FloatArray:
         return softmax(self.prior + np.asarray(features.shares @ self.logs))
 
 
-def softmax(logs: Floats) -> Floats:
+def softmax(logs: FloatArray) -> FloatArray:
     """Chances from their logarithms, row by row.
 
     >>> softmax(np.log([[1.0, 3.0]]))
@@ -121,16 +121,16 @@ def softmax(logs: Floats) -> Floats:
 class _Constant:
     """Always the same chances: only one label was seen."""
 
-    row: Floats
+    row: FloatArray
 
-    def chances(self, features: Features) -> Floats:
+    def chances(self, features: Features) -> FloatArray:
         return np.tile(self.row, (len(features), 1))
 
 
 class _Model(Protocol):
-    classes_: NDArray[np.int64]
+    classes_: IntArray
 
-    def predict_proba(self, rows: object) -> Floats: ...
+    def predict_proba(self, rows: object) -> FloatArray: ...
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class _Fitted:
     layout: _Layout
     count: int
 
-    def chances(self, features: Features) -> Floats:
+    def chances(self, features: Features) -> FloatArray:
         found = np.zeros((len(features), self.count))
         with limited_threads():
             found[:, self.model.classes_] = self.model.predict_proba(self.layout.rows(features))
@@ -157,7 +157,7 @@ class _Layout:
     """
 
     linear: bool
-    whole: NDArray[np.bool_]
+    whole: BoolArray
 
     @classmethod
     def of(cls, name: Classifier, features: Features) -> _Layout:
@@ -169,7 +169,7 @@ class _Layout:
         ]
         return cls(name == "logistic-regression", np.array(whole, dtype=bool))
 
-    def rows(self, features: Features) -> Floats | csr_array:
+    def rows(self, features: Features) -> FloatArray | csr_array:
         shares = features.shares
         if self.linear:
             return csr_array(hstack([shares, csr_array(features.numbers)], format="csr"))
@@ -196,8 +196,8 @@ class _Layout:
 def _fit(
     name: Classifier,
     features: Features,
-    labels: NDArray[np.integer],
-    weights: Floats,
+    labels: AnyIntArray,
+    weights: FloatArray,
     count: int,
     seed: int,
 ) -> _Fitted:
@@ -236,7 +236,7 @@ def _fit(
     return _Fitted(model, layout, count)
 
 
-def _copies(weights: Floats) -> NDArray[np.int64]:
+def _copies(weights: FloatArray) -> IntArray:
     """How often a row is repeated: trees want so many rows in a leaf, but mean records.
 
     >>> _copies(np.array([0.5, 3.0, 100.0]))

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
+from discreet.types import Progress
 from discreet.utility import crossing, information, precision, structure, tradeoff
 from discreet.utility.definition import Weights, shares_of
 from discreet.utility.dependence import Matrices, dependence_changes, matrices
 from discreet.utility.distributions import distributions, joint_kl_divergence
 from discreet.utility.workload import Workload, random_workloads
-
-Progress = Callable[[str], None]
 
 _PLAIN: tuple[Callable[[Pair], Measure | tuple[Measure, ...]], ...] = (
     structure.suppression_ratio,

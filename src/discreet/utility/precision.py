@@ -6,6 +6,7 @@ import numpy as np
 
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
+from discreet.types import FloatArray
 from discreet.utility.ancestors import Ancestors
 from discreet.utility.definition import (
     EXACT,
@@ -15,7 +16,6 @@ from discreet.utility.definition import (
     SUPPRESSED,
     Cells,
     Definition,
-    FloatArray,
     Weights,
     cells,
     per_attribute,

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing, run_starts, sort_words
@@ -21,7 +20,8 @@ from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure, finite
 from discreet.table.meaning import Meaning
-from discreet.utility.definition import FOREIGN, Definition, FloatArray
+from discreet.types import BoolArray, FloatArray, Int32Array
+from discreet.utility.definition import FOREIGN, Definition
 from discreet.utility.distributions import attributes_of
 
 Aggregate = Literal["count", "sum", "average"]
@@ -218,7 +218,7 @@ def _template(pair: Pair, rng: np.random.Generator, most: int) -> tuple[list[str
     return chosen, others[int(rng.integers(len(others)))] if others else None
 
 
-def _range(meaning: Meaning, rng: np.random.Generator, share: float) -> NDArray[np.bool_]:
+def _range(meaning: Meaning, rng: np.random.Generator, share: float) -> BoolArray:
     """Which original codes a query asks for: neighbouring numbers, or any categories."""
     size = meaning.original.size
     width = min(max(round(share * size), 1), size)
@@ -231,7 +231,7 @@ def _range(meaning: Meaning, rng: np.random.Generator, share: float) -> NDArray[
     return found
 
 
-def _inside(meaning: Meaning, asked: NDArray[np.bool_]) -> FloatArray:
+def _inside(meaning: Meaning, asked: BoolArray) -> FloatArray:
     """The share of what each released value may stand for that a query asks for; NaN where it cannot be told."""
     before = np.concatenate([[0], np.cumsum(asked[meaning.code_at])])
     owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
@@ -258,7 +258,7 @@ def _inside(meaning: Meaning, asked: NDArray[np.bool_]) -> FloatArray:
 class _Side:
     """One table counted by the attributes of some queries, with the numbers they add up."""
 
-    codes: NDArray[np.int32]
+    codes: Int32Array
     counts: FloatArray
     sums: FloatArray
     known: FloatArray

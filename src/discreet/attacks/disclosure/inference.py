@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from discreet.attacks.disclosure.placing import Places, place, project
@@ -23,10 +22,10 @@ from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, UnknownColumn
-from discreet.utility.encoding import Encoder, Features, Floats, Labels
+from discreet.types import AnyIntArray, FloatArray, IntArray
+from discreet.utility.encoding import Encoder, Features, Labels
 from discreet.utility.learners import NaiveBayes, learn
 
-Ints = NDArray[np.int64]
 Model = Literal["naive-bayes", "gradient-boosting"]
 MODELS: tuple[Model, ...] = get_args(Model)
 
@@ -117,7 +116,7 @@ def _attack(
     scene: _Scene,
     model: Model,
     base: float,
-    owner: Ints,
+    owner: IntArray,
     sensitive: str,
     notes: tuple[str, ...],
     seed: int,
@@ -174,15 +173,15 @@ class _Scene:
     made to fit the people placed there. The last class is for those who stand nowhere.
     """
 
-    people: Floats = field(repr=False)
-    events: tuple[Ints, Ints, Floats, Ints] | None = field(repr=False)
+    people: FloatArray = field(repr=False)
+    events: tuple[IntArray, IntArray, FloatArray, IntArray] | None = field(repr=False)
     """At event level row, value, weight and person of every cell."""
     features: Features = field(repr=False)
     places: Places = field(repr=False)
     row: csr_array = field(repr=False)
     column: csr_array = field(repr=False)
-    seen: Floats = field(repr=False)
-    counts: Floats = field(repr=False)
+    seen: FloatArray = field(repr=False)
+    counts: FloatArray = field(repr=False)
 
     @classmethod
     def of(cls, pair: Pair, name: str, labels: Labels, seed: int) -> _Scene:
@@ -226,12 +225,12 @@ class _Scene:
 
     # ── the attack ────────────────────────────────────────────────────────────────────────────────
 
-    def within(self, model: Model, seed: int) -> Floats:
+    def within(self, model: Model, seed: int) -> FloatArray:
         """Chances of every value for each row, by one who holds the whole release."""
         _, chances = self._learned(model, self.counts, self.people.sum(axis=1), seed)
         return self._mixed(chances)
 
-    def without(self, model: Model, seed: int) -> tuple[Floats, Floats]:
+    def without(self, model: Model, seed: int) -> tuple[FloatArray, FloatArray]:
         """The same by one who holds a release without the people judged: mean chances, and right guesses."""
         shared = self.places.chance[:, None] * (self.column.T @ self.counts)
         total = self.row.T @ (self.row @ shared)
@@ -253,7 +252,9 @@ class _Scene:
             right += gone * _guesses(found)
         return mean / np.maximum(self.people.sum(axis=1), 1e-300)[:, None], right
 
-    def _learned(self, model: Model, counts: Floats, people: Floats, seed: int) -> tuple[Floats, Floats]:
+    def _learned(
+        self, model: Model, counts: FloatArray, people: FloatArray, seed: int
+    ) -> tuple[FloatArray, FloatArray]:
         """P(value | quasi-identifiers) for each row, and the chances of every value at each place."""
         prior = _prior(counts)
         inside = self.column.T @ counts
@@ -277,11 +278,11 @@ class _Scene:
                 break
         return known, chances
 
-    def _mixed(self, chances: Floats) -> Floats:
+    def _mixed(self, chances: FloatArray) -> FloatArray:
         """Per row: people with the same quasi-identifiers cannot be told apart."""
         return np.asarray(self.row @ (self.places.chance[:, None] * chances))
 
-    def _folds(self, count: int, seed: int) -> Iterator[Floats]:
+    def _folds(self, count: int, seed: int) -> Iterator[FloatArray]:
         """The people, put into folds at random."""
         rng = np.random.default_rng(seed)
         if self.events is None:
@@ -296,13 +297,13 @@ class _Scene:
 
     # ── where values were replaced ────────────────────────────────────────────────────────────────
 
-    def read(self, pair: Pair, model: Model, seed: int) -> Floats:
+    def read(self, pair: Pair, model: Model, seed: int) -> FloatArray:
         """Chances by a model of the released values, asked for each row as the release would print it."""
         encoder = Encoder.of(pair)
         asked = encoder.original([column[self.places.tried] for column in pair.original.codes])
         return _asked(model, encoder.released(np.arange(len(pair.released))), self.seen[:-1], asked, seed)
 
-    def others(self, model: Model, seed: int) -> tuple[Floats, Floats]:
+    def others(self, model: Model, seed: int) -> tuple[FloatArray, FloatArray]:
         """Mean chances and right guesses by a model of other people in the original."""
         mean, right = np.zeros_like(self.people), np.zeros_like(self.people)
         for gone in self._folds(FOLDS[model], seed):
@@ -312,7 +313,7 @@ class _Scene:
         return mean / np.maximum(self.people.sum(axis=1), 1e-300)[:, None], right
 
 
-def _asked(model: Model, features: Features, weights: Floats, asked: Features, seed: int) -> Floats:
+def _asked(model: Model, features: Features, weights: FloatArray, asked: Features, seed: int) -> FloatArray:
     """Learn from rows that have ``weights`` of each value, and ask for the chances of other rows."""
     if model == "naive-bayes":
         return NaiveBayes.of(features, weights).chances(asked)
@@ -330,7 +331,7 @@ def _asked(model: Model, features: Features, weights: Floats, asked: Features, s
     return np.concatenate(parts)
 
 
-def _people(classes: EquivalenceClasses) -> tuple[Floats, Ints | None]:
+def _people(classes: EquivalenceClasses) -> tuple[FloatArray, IntArray | None]:
     """What each cell counts, and its person: at event level a person counts once, spread over all records."""
     if classes.person_codes is None:
         return classes.counts.astype(np.float64), None
@@ -338,22 +339,20 @@ def _people(classes: EquivalenceClasses) -> tuple[Floats, Ints | None]:
     return classes.counts / np.bincount(person, classes.counts)[person], person.astype(np.int64)
 
 
-def _sums(
-    rows: NDArray[np.integer], columns: NDArray[np.integer], weights: Floats, shape: tuple[int, int]
-) -> csr_array:
+def _sums(rows: AnyIntArray, columns: AnyIntArray, weights: FloatArray, shape: tuple[int, int]) -> csr_array:
     return csr_array(coo_array((weights, (rows, columns)), shape=shape))
 
 
-def _prior(counts: Floats) -> Floats:
+def _prior(counts: FloatArray) -> FloatArray:
     return np.asarray(counts.sum(axis=0) / max(counts.sum(), 1e-300))
 
 
-def _lift(known: Floats, prior: Floats) -> Floats:
+def _lift(known: FloatArray, prior: FloatArray) -> FloatArray:
     """How much likelier a value is for someone than for anyone."""
     return np.divide(known, prior, out=np.ones_like(known), where=prior > 0)
 
 
-def _normalised(table: Floats) -> Floats:
+def _normalised(table: FloatArray) -> FloatArray:
     """Rows that add up to 1; equal chances where nothing is possible.
 
     >>> _normalised(np.array([[1.0, 3.0], [0.0, 0.0]]))
@@ -364,7 +363,7 @@ def _normalised(table: Floats) -> Floats:
     return np.asarray(np.where(total > 0, table / np.where(total > 0, total, 1.0), 1 / table.shape[1]))
 
 
-def _guesses(chances: Floats) -> Floats:
+def _guesses(chances: FloatArray) -> FloatArray:
     """The likeliest value of each row; equally likely ones share the guess.
 
     >>> _guesses(np.array([[0.2, 0.8], [0.5, 0.5]]))
@@ -378,7 +377,7 @@ def _guesses(chances: Floats) -> Floats:
 # ── who is most exposed ──────────────────────────────────────────────────────────────────────────────
 
 
-def _exposed(pair: Pair, scene: _Scene, saw: Floats, never: Floats) -> tuple[Exposed, ...]:
+def _exposed(pair: Pair, scene: _Scene, saw: FloatArray, never: FloatArray) -> tuple[Exposed, ...]:
     """People guessed rightly with the greatest confidence of whom the release without them says little."""
     guess = saw.argmax(axis=1)
     rows = np.arange(len(saw))
@@ -396,7 +395,7 @@ def _exposed(pair: Pair, scene: _Scene, saw: Floats, never: Floats) -> tuple[Exp
     )
 
 
-def _fallen(scene: _Scene, saw: Floats, without: Floats, owner: Ints) -> tuple[int, ...]:
+def _fallen(scene: _Scene, saw: FloatArray, without: FloatArray, owner: IntArray) -> tuple[int, ...]:
     """Released classes of which everybody is guessed rightly, and at most half without their own records."""
     chance = scene.places.chance
     hits = (scene.people * _guesses(saw)).sum(axis=1)

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes.alignment import locate
 from discreet.classes.pair import Links, Pair
 from discreet.table.meaning import Meaning
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from discreet.types import AnyIntArray, FloatArray, IntArray
 
 MOST_COMPARED = 200_000_000
 """Pairs of an original and a released class that are looked at; beyond, people are sampled."""
@@ -29,13 +26,13 @@ class Places:
     ``tried`` are the original classes that were placed: all of them, or a sample where there are too many.
     """
 
-    original: Ints
-    released: Ints
-    chance: Floats
-    tried: Ints = field(repr=False)
+    original: IntArray
+    released: IntArray
+    chance: FloatArray
+    tried: IntArray = field(repr=False)
 
 
-def project(pair: Pair, names: Sequence[str]) -> tuple[Pair, Ints]:
+def project(pair: Pair, names: Sequence[str]) -> tuple[Pair, IntArray]:
     """The pair over fewer quasi-identifiers, and for each released class the one it has become.
 
     >>> from discreet.classes import EquivalenceClasses
@@ -107,13 +104,13 @@ def place(pair: Pair, *, most: int | None = None, seed: int = 1) -> Places:
     return _complete(original, released, mass / total[original], tried)
 
 
-def _sample(count: int, most: int | None, rng: np.random.Generator) -> Ints:
+def _sample(count: int, most: int | None, rng: np.random.Generator) -> IntArray:
     if most is None or count <= most:
         return np.arange(count)
     return np.sort(rng.choice(count, size=max(most, 1), replace=False))
 
 
-def _complete(original: Ints, released: Ints, chance: Floats, tried: Ints) -> Places:
+def _complete(original: IntArray, released: IntArray, chance: FloatArray, tried: IntArray) -> Places:
     """With those who stand nowhere."""
     nowhere = np.setdiff1d(tried, original)
     owner = np.concatenate([original, nowhere])
@@ -126,7 +123,7 @@ def _complete(original: Ints, released: Ints, chance: Floats, tried: Ints) -> Pl
     )
 
 
-def _looked_up(pair: Pair) -> Ints | None:
+def _looked_up(pair: Pair) -> IntArray | None:
     """The one shown class of each original class (-1: none), if every value is always printed in the same way."""
     if not pair.names:
         return None
@@ -143,7 +140,7 @@ def _looked_up(pair: Pair) -> Ints | None:
     return owners
 
 
-def _printed(meaning: Meaning, used: NDArray[np.integer]) -> Ints | None:
+def _printed(meaning: Meaning, used: AnyIntArray) -> IntArray | None:
     """The only one of some released codes that covers each original code (-1: none); ``None`` if two do."""
     inside = np.isin(np.arange(len(meaning.indptr) - 1), used)
     owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
@@ -158,7 +155,7 @@ def _printed(meaning: Meaning, used: NDArray[np.integer]) -> Ints | None:
     return np.asarray(np.where(covers == 1, code, -1)[meaning.rank])
 
 
-def _compared(pair: Pair, tried: Ints, log_density: Floats) -> tuple[Ints, Ints]:
+def _compared(pair: Pair, tried: IntArray, log_density: FloatArray) -> tuple[IntArray, IntArray]:
     """Every covering class by looking at all, a few original classes at a time."""
     classes = np.arange(len(pair.released))
     tables = [

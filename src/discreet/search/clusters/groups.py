@@ -6,17 +6,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.classes.merged import MergedClasses
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.clusters.loss_kernels import Clusters, clusters, fill, pair_up
 from discreet.search.clusters.space import TREE, People, Points, Spans
-
-Owner = NDArray[np.int64]
-Columns = NDArray[np.float64]
-Say = Callable[[str], None]
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 WINDOW = 4096
 """Among so many groups around it, in an order that keeps similar ones together, a group seeks its nearest."""
@@ -25,7 +21,7 @@ WINDOW = 4096
 # ── blocks ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def blocks(columns: Columns, size: int) -> list[NDArray[np.int64]]:
+def blocks(columns: FloatArray, size: int) -> list[IntArray]:
     """Divide points into blocks of at most ``size``, like a k-d tree (Friedman, Bentley and Finkel 1977).
 
     The column of largest variance is cut near its median, between two values if there is a cut in the
@@ -34,7 +30,7 @@ def blocks(columns: Columns, size: int) -> list[NDArray[np.int64]]:
     >>> [block.tolist() for block in blocks(np.array([[1.0], [9.0], [2.0], [8.0]]), 2)]
     [[0, 2], [1, 3]]
     """
-    done: list[NDArray[np.int64]] = []
+    done: list[IntArray] = []
     stack = [np.arange(len(columns))]
     while stack:
         block = stack.pop()
@@ -49,7 +45,7 @@ def blocks(columns: Columns, size: int) -> list[NDArray[np.int64]]:
     return done
 
 
-def _cut(ascending: NDArray[np.float64]) -> int:
+def _cut(ascending: FloatArray) -> int:
     """Where values change nearest to the middle, if in the middle half; else the middle."""
     n = len(ascending)
     changes = np.flatnonzero(np.diff(ascending)) + 1
@@ -57,7 +53,7 @@ def _cut(ascending: NDArray[np.float64]) -> int:
     return int(inner[np.argmin(np.abs(inner - n / 2))]) if len(inner) else n // 2
 
 
-def columns_of_points(points: Points) -> Columns:
+def columns_of_points(points: Points) -> FloatArray:
     """Coordinates for dividing: numbers as they are scaled, categories in the order of their tree."""
     parts = [np.where(np.isnan(column), 0.0, column) for column in points.numbers.T]
     for q, weight in enumerate(points.weights):
@@ -67,7 +63,7 @@ def columns_of_points(points: Points) -> Columns:
     return np.stack(parts, axis=1)
 
 
-def columns_of_spans(spans: Spans) -> Columns:
+def columns_of_spans(spans: Spans) -> FloatArray:
     """Coordinates for dividing: shares of the domain for intervals, codes in their order for the others."""
     parts = []
     trees = np.flatnonzero(spans.kind == TREE)
@@ -81,7 +77,7 @@ def columns_of_spans(spans: Spans) -> Columns:
     return np.stack(parts, axis=1)
 
 
-def _tree_order(steps: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.float64]:
+def _tree_order(steps: Int32Array, codes: Int32Array) -> FloatArray:
     """Place of each category, in [0, 1], in an order in which those with common ancestors are neighbours."""
     order = np.lexsort(tuple(steps))
     place = np.empty(len(order))
@@ -90,13 +86,13 @@ def _tree_order(steps: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[n
 
 
 def in_blocks(
-    parts: Sequence[NDArray[np.int64]],
-    cluster: Callable[[NDArray[np.int64]], Owner],
+    parts: Sequence[IntArray],
+    cluster: Callable[[IntArray], IntArray],
     *,
     threads: int,
-    say: Say,
+    say: Progress,
     what: str,
-) -> Owner:
+) -> IntArray:
     """Cluster each block for itself, on several threads; groups are numbered by block and first class."""
     owner = np.full(sum(map(len, parts)), -1, dtype=np.int64)
     groups = 0
@@ -114,14 +110,14 @@ def in_blocks(
 
 def settle(
     classes: EquivalenceClasses,
-    owner: Owner,
+    owner: IntArray,
     spans: Spans,
     models: Sequence[PrivacyModel],
     *,
     k: int,
     unit: Unit | None,
-    say: Say,
-) -> tuple[Owner, NDArray[np.bool_]]:
+    say: Progress,
+) -> tuple[IntArray, BoolArray]:
     """Merge groups until every requirement that merging cannot break holds; the others decide what is kept.
 
     In each round every failing group, the smallest first, is merged with the group with which it loses
@@ -148,8 +144,8 @@ def settle(
 
 
 def _merge(
-    classes: EquivalenceClasses, owner: Owner, groups: int, spans: Spans, order: NDArray[np.int64]
-) -> tuple[Owner, int]:
+    classes: EquivalenceClasses, owner: IntArray, groups: int, spans: Spans, order: IntArray
+) -> tuple[IntArray, int]:
     """One round: failing groups, in ``order``, and their partners become one."""
     state = filled(classes, owner, groups, spans)
     line, reach = np.arange(groups), groups
@@ -163,7 +159,7 @@ def _merge(
     return dense.astype(np.int64), len(numbers)
 
 
-def filled(classes: EquivalenceClasses, owner: Owner, groups: int, spans: Spans) -> Clusters:
+def filled(classes: EquivalenceClasses, owner: IntArray, groups: int, spans: Spans) -> Clusters:
     """The span and loss of given groups."""
     none = np.zeros(0, dtype=np.int64)
     records = classes.records.astype(np.int64)

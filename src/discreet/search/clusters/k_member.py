@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_unit, need_whole, refuse_empty
-from discreet.search.clusters.groups import Owner, Say, blocks, columns_of_spans, in_blocks, settle
+from discreet.search.clusters.groups import blocks, columns_of_spans, in_blocks, settle
 from discreet.search.clusters.loss_kernels import clusters
 from discreet.search.clusters.member_kernels import k_member as greedy
 from discreet.search.clusters.member_kernels import refine
 from discreet.search.clusters.space import ladders_of, people_of, spans_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
+from discreet.types import IntArray, Progress
 
 BLOCK = 10_000
 """Up to so many classes are clustered against each other; more are divided first."""
@@ -38,7 +38,7 @@ def k_member(
     block: int = BLOCK,
     passes: int = PASSES,
     threads: int = 2,
-    progress: Say | None = None,
+    progress: Progress | None = None,
 ) -> Recoding:
     """Local recoding by greedy k-member clustering and its refinement.
 
@@ -68,7 +68,7 @@ def k_member(
     people = people_of(classes, unit)
     records = classes.records.astype(np.int64)
 
-    def cluster(members: NDArray[np.int64]) -> Owner:
+    def cluster(members: IntArray) -> IntArray:
         inside, who, counts = spans.of(members), people.of(members), records[members]
         state = clusters(len(members), len(members), inside, who)
         groups = greedy(inside, who, counts, k, state)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_choice, need_number, need_unit, need_whole, refuse_empty
 from discreet.search.clusters.centres import Centre, replaced
-from discreet.search.clusters.groups import Owner, Say, blocks, columns_of_points, filled, in_blocks, settle
+from discreet.search.clusters.groups import blocks, columns_of_points, filled, in_blocks, settle
 from discreet.search.clusters.loss_kernels import shares as shares_of
 from discreet.search.clusters.mdav_kernels import mdav, optimal_cuts
 from discreet.search.clusters.space import (
@@ -29,6 +28,7 @@ from discreet.search.clusters.space import (
 )
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
+from discreet.types import AnyIntArray, FloatArray, IntArray, Progress
 
 Replace = Literal["mean", "median", "mode", "interval", "set", "hierarchy"]
 """What stands for a group: one value of each attribute, or what spans its values."""
@@ -47,7 +47,7 @@ class Microaggregation(Recoding):
     """
 
     sse_sst: float = float("nan")
-    owner: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    owner: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
 
 def microaggregate(
@@ -66,7 +66,7 @@ def microaggregate(
     closeness: Closeness = "level",
     block: int = BLOCK,
     threads: int = 2,
-    progress: Say | None = None,
+    progress: Progress | None = None,
 ) -> Microaggregation:
     """Local recoding by microaggregation: groups of ``k`` persons or more that are as alike as possible.
 
@@ -153,16 +153,16 @@ def _centre(replace: Replace, ordinal: bool) -> Centre:
 def _mdav(
     points: Points,
     people: People,
-    records: NDArray[np.int64],
+    records: IntArray,
     k: int,
     gamma: float,
     block: int,
     threads: int,
-    say: Say,
-) -> Owner:
+    say: Progress,
+) -> IntArray:
     """MDAV inside blocks of at most ``block`` classes."""
 
-    def cluster(members: NDArray[np.int64]) -> Owner:
+    def cluster(members: IntArray) -> IntArray:
         who = people.of(members)
         owner = np.empty(len(members), dtype=np.int64)
         stamp = np.empty(0 if who.additive else int(who.persons.max()) + 1, dtype=np.int64)
@@ -173,9 +173,7 @@ def _mdav(
     return in_blocks(parts, cluster, threads=threads, say=say, what="microaggregating")
 
 
-def univariate(
-    values: NDArray[np.float64], records: NDArray[np.int64], sizes: NDArray[np.int64], k: int
-) -> Owner:
+def univariate(values: FloatArray, records: IntArray, sizes: IntArray, k: int) -> IntArray:
     """The groups of least SSE for one numeric attribute (Hansen and Mukherjee 2003).
 
     >>> one = np.ones(6, dtype=np.int64)
@@ -200,7 +198,7 @@ def univariate(
     return owner
 
 
-def sse_sst(classes: EquivalenceClasses, owner: NDArray[np.integer], *, ordinal: Sequence[str] = ()) -> float:
+def sse_sst(classes: EquivalenceClasses, owner: AnyIntArray, *, ordinal: Sequence[str] = ()) -> float:
     """SSE / SST of grouping: within-group over total sum of squares of the standardised numeric attributes.
 
     >>> classes = EquivalenceClasses.from_columns({"x": [1, 3, 5, 7]})

@@ -14,6 +14,7 @@ from discreet.search.lattice.bounds import PART_NODES, growing_bounds
 from discreet.search.lattice.run import LatticeResult, Run, Stopped
 from discreet.search.lattice.search import LARGEST_LATTICE
 from discreet.search.problem import Node, Problem
+from discreet.types import Progress
 
 BATCH = 8
 """Boxes that are split at a time: enough for several threads, and the same however many there are."""
@@ -31,7 +32,7 @@ def search_anytime(
     seconds: float | None = 60.0,
     evaluations: int | None = None,
     threads: int = 2,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> LatticeResult:
     """The best node found within ``seconds`` or ``evaluations``, and a bound for all others.

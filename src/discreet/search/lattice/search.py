@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidParameter
 from discreet.search.lattice.run import LatticeResult, Run, Stopped
 from discreet.search.problem import Problem
+from discreet.types import FloatArray, Progress
 
 __all__ = ["LARGEST_LATTICE", "LatticeResult", "search", "walk"]
 
 LARGEST_LATTICE = 5_000_000
 """Up to so many nodes the lattice is searched to the end; beyond, see ``anytime``."""
 
-FloatArray = NDArray[np.float64]
-
 
 def search(
     problem: Problem,
     *,
     threads: int = 2,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> LatticeResult:
     """The node of least cost whose suppression stays within the limit.

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.search.lattice.kernels import follow, regroup
 from discreet.search.mondrian.space import attribute_weights, held, on_groups
 from discreet.search.problem import Problem
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level
+from discreet.types import BoolArray, IntArray, Progress
 from discreet.utility.objectives.cells import LeafShare
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -27,13 +24,13 @@ class _State:
     cuts: tuple[_Cut, ...]
     cost: float
     suppressed: int
-    kept: NDArray[np.bool_]
+    kept: BoolArray
 
 
 class _Cut:
     """Where one hierarchy is cut: the level at which each value stands."""
 
-    def __init__(self, ladder: Ladder, level: NDArray[np.int64]) -> None:
+    def __init__(self, ladder: Ladder, level: IntArray) -> None:
         self.ladder = ladder
         self.level = level
         starts = np.cumsum([0, *(len(step.labels) for step in ladder.steps)])
@@ -56,7 +53,7 @@ class _Cut:
         return _Cut(self.ladder, below)
 
 
-def subtree(problem: Problem, *, progress: Say | None = None) -> Recoding:
+def subtree(problem: Problem, *, progress: Progress | None = None) -> Recoding:
     """Global recoding by full subtrees: top-down specialisation (Fung, Wang and Yu 2005).
 
     All attributes start at their roots. Again and again the node whose replacement by its children lowers
@@ -101,7 +98,7 @@ class _Descent:
         cost = float(np.where(kept, loss, 1.0) @ records) / self.classes.total
         return _State(cuts, cost, int(records[~kept].sum()), kept)
 
-    def run(self, say: Say) -> _State:
+    def run(self, say: Progress) -> _State:
         ladders = self.problem.ladders
         here = self.price(
             tuple(_Cut(ladder, np.full(ladder.domain.size, ladder.height)) for ladder in ladders)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
@@ -23,10 +22,9 @@ from discreet.search.problem import Problem
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray, Progress
 
-Owner = NDArray[np.int64]
-Progress = Callable[[str], None]
-Costs = Sequence[NDArray[np.float64]]
+Costs = Sequence[FloatArray]
 
 NOBODY = -1
 """The group of classes that have none yet."""
@@ -103,7 +101,7 @@ def local_recoding(problem: Problem, *, progress: Progress | None = None) -> Rec
         owner = owner.astype(np.int64)
         kept = np.ones(int(owner.max()) + 1, dtype=bool)
 
-    def recoding(owner: Owner, kept: NDArray[np.bool_]) -> Recoding:
+    def recoding(owner: IntArray, kept: BoolArray) -> Recoding:
         return released(
             classes, models, owner, kept, ladders=ladders, style="hierarchy", method="local recoding"
         )
@@ -140,7 +138,7 @@ def _visited(
     ladders: Sequence[Ladder],
     costs: Costs,
     say: Progress,
-) -> Owner:
+) -> IntArray:
     """The group of each class after all nodes were visited; ``NOBODY`` where no node could hold it."""
     columns = list(zip(ladders, classes.codes, costs, strict=True))
     codes = np.stack([step.codes[column] for ladder, column, _ in columns for step in ladder.steps])
@@ -187,23 +185,21 @@ def _visited(
 class _Rest:
     """The classes without a group yet, in a table where all others are one class: the whole stays known."""
 
-    def __init__(self, classes: EquivalenceClasses, rest: NDArray[np.int64]) -> None:
+    def __init__(self, classes: EquivalenceClasses, rest: IntArray) -> None:
         self._all = len(rest) == len(classes)
         number = np.full(len(classes), len(rest), dtype=np.int64)
         number[rest] = np.arange(len(rest))
         domain = Domain("class", pa.array(np.arange(len(rest) + 1)))
         self._classes = classes if self._all else classes.recoded([domain], [number])
 
-    def held(self, models: Sequence[PrivacyModel], cell: NDArray[np.int64], cells: int) -> NDArray[np.bool_]:
+    def held(self, models: Sequence[PrivacyModel], cell: IntArray, cells: int) -> BoolArray:
         """Which cells meet the requirements."""
         if self._all:
             return held(models, self._classes, cell, cells)
         return held(models, self._classes, np.append(cell, cells), cells + 1)[:cells]
 
 
-def _nodes(
-    classes: EquivalenceClasses, ladders: Sequence[Ladder], costs: Costs, most: int
-) -> NDArray[np.int64]:
+def _nodes(classes: EquivalenceClasses, ladders: Sequence[Ladder], costs: Costs, most: int) -> IntArray:
     """Nodes of the lattice from the least loss on, as rows of level codes; of large lattices only some."""
     prices = [
         table @ np.bincount(column, weights=classes.records, minlength=table.shape[1])
@@ -226,7 +222,7 @@ def _size(levels: Sequence[Sequence[int]]) -> int:
     return math.prod(map(len, levels))
 
 
-def _chain(prices: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:
+def _chain(prices: Sequence[FloatArray]) -> IntArray:
     """One way from the bottom of the lattice to its top, always by the step that adds least loss."""
     node = [0] * len(prices)
     nodes = [tuple(node)]
@@ -243,8 +239,8 @@ def _chain(prices: Sequence[NDArray[np.float64]]) -> NDArray[np.int64]:
 
 
 def _absorbed(
-    classes: EquivalenceClasses, space: Space, models: Sequence[PrivacyModel], owner: Owner
-) -> Owner:
+    classes: EquivalenceClasses, space: Space, models: Sequence[PrivacyModel], owner: IntArray
+) -> IntArray:
     """Let the groups whose loss grows least take in what has none: 1, 2, 4 … of them, until together they hold."""
     lost = owner == NOBODY
     if not lost.any():
@@ -264,7 +260,7 @@ def _absorbed(
     return joined.astype(np.int64)
 
 
-def _growth(space: Space, owner: Owner, groups: int) -> NDArray[np.float64]:
+def _growth(space: Space, owner: IntArray, groups: int) -> FloatArray:
     """By how much the loss of each group grows if it is joined with the last one."""
     low, high, sizes = _spans(space, owner)
     joined = _ancestor_price(space, np.minimum(low, low[groups]), np.maximum(high, high[groups]))
@@ -280,9 +276,9 @@ def _regrouped(
     space: Space,
     screen: Screen,
     others: Sequence[PrivacyModel],
-    owner: Owner,
+    owner: IntArray,
     say: Progress,
-) -> Owner:
+) -> IntArray:
     """Groups of less loss: neighbourhoods are grouped anew as long as that helps.
 
     Groups are put in an order that keeps similar ones together, another one every round, and in blocks;
@@ -309,9 +305,9 @@ def _regrouped(
             def work(
                 which: int,
                 groups: Groups = groups,
-                blocks: Sequence[NDArray[np.int64]] = blocks,
-                fresh: Owner = fresh,
-                hood: Owner = hood,
+                blocks: Sequence[IntArray] = blocks,
+                fresh: IntArray = fresh,
+                hood: IntArray = hood,
                 number: int = number,
             ) -> None:
                 for at in range(which, len(blocks), len(pools)):
@@ -331,8 +327,12 @@ def _regrouped(
 
 
 def _confirmed(
-    classes: EquivalenceClasses, others: Sequence[PrivacyModel], owner: Owner, fresh: Owner, hood: Owner
-) -> Owner:
+    classes: EquivalenceClasses,
+    others: Sequence[PrivacyModel],
+    owner: IntArray,
+    fresh: IntArray,
+    hood: IntArray,
+) -> IntArray:
     """The new groups, but the old ones in every neighbourhood in which a new one fails one of ``others``."""
     count = int(owner.max()) + 1
     new = np.where(fresh >= 0, count + fresh, owner)
@@ -356,10 +356,10 @@ def _given_up(
     space: Space,
     screen: Screen,
     models: Sequence[PrivacyModel],
-    owner: Owner,
-    star: NDArray[np.float64],
+    owner: IntArray,
+    star: FloatArray,
     say: Progress,
-) -> tuple[Owner, int]:
+) -> tuple[IntArray, int]:
     """Groups without the classes whose suppression saves most, and which of them holds these; -1 for none."""
     classes, records = problem.classes, problem.classes.records
     left = problem.allowed
@@ -398,7 +398,7 @@ def _given_up(
 # ── what groups cost ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _listed(space: Space, owner: Owner, count: int | None = None) -> Groups:
+def _listed(space: Space, owner: IntArray, count: int | None = None) -> Groups:
     """The first ``count`` groups as the compiled loops read them."""
     low, high, sizes = _spans(space, owner)
     count = len(sizes) if count is None else count
@@ -410,13 +410,13 @@ def _listed(space: Space, owner: Owner, count: int | None = None) -> Groups:
     return Groups(listed, start, low[:count], high[:count], price[:count], sizes[:count].astype(np.int64))
 
 
-def _loss(space: Space, owner: Owner) -> float:
+def _loss(space: Space, owner: IntArray) -> float:
     """The loss of all groups together."""
     groups = _listed(space, owner)
     return float(groups.price @ groups.size)
 
 
-def _spans(space: Space, owner: Owner) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _spans(space: Space, owner: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Lowest and highest place of each group in each attribute, and its records."""
     shape = (int(owner.max()) + 1, space.place.shape[1])
     low, high = np.full(shape, np.iinfo(np.int64).max), np.full(shape, -1, dtype=np.int64)
@@ -425,7 +425,7 @@ def _spans(space: Space, owner: Owner) -> tuple[NDArray[np.int64], NDArray[np.in
     return low, high, np.bincount(owner, weights=space.records).astype(np.float64)
 
 
-def _ancestor_price(space: Space, low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
+def _ancestor_price(space: Space, low: AnyIntArray, high: AnyIntArray) -> FloatArray:
     """What one record loses whose cells are the closest common ancestors of the places ``low`` to ``high``."""
     total = np.zeros(len(low))
     for j, size in enumerate(space.size):

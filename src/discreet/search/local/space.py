@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import AlphaKAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.search.local.kernels import CAPPED, CLOSE, UNCERTAIN, Screen
 from discreet.search.mondrian.space import attribute_weights
 from discreet.search.problem import Problem
+from discreet.types import FloatArray
 from discreet.utility.objectives.aggregates import CellObjective
 from discreet.utility.objectives.cells import LEAF_SHARE
-
-FloatArray = NDArray[np.float64]
 
 
 def node_costs(problem: Problem) -> tuple[tuple[FloatArray, ...], FloatArray]:

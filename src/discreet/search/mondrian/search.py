@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
@@ -23,10 +22,9 @@ from discreet.search.mondrian.kernels import (
 from discreet.search.mondrian.space import attribute_weights, held, on_groups, space_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 Mode = Literal["strict", "relaxed"]
-Progress = Callable[[str], None]
-Owner = NDArray[np.int64]
 
 BALANCE = 1 / 16
 """The least share of a large group's classes on either side of a cut, where such a cut exists: bounds the depth."""
@@ -92,8 +90,8 @@ def mondrian(
 def released(
     classes: EquivalenceClasses,
     models: Sequence[PrivacyModel],
-    owner: Owner,
-    kept: NDArray[np.bool_],
+    owner: IntArray,
+    kept: BoolArray,
     *,
     ladders: Sequence[Ladder | None],
     style: Style,
@@ -140,14 +138,14 @@ class Partition:
         self._item_stamp = np.zeros(items, dtype=np.int64)
         self._version = 1
 
-    def divided(self, owner: Owner, *, strict: bool) -> Owner:
+    def divided(self, owner: IntArray, *, strict: bool) -> IntArray:
         """Finer groups: those of ``owner``, divided until no part could be divided further."""
         n, m = self._space.place.shape
         order = np.stack([np.lexsort((self._space.place[:, j], owner)) for j in range(m)]).astype(np.int32)
         counts = np.bincount(owner)
         highs = np.cumsum(counts)
         lows = highs - counts
-        settled: list[NDArray[np.int64]] = []
+        settled: list[IntArray] = []
         closed = 0
         while len(lows):
             self._say(f"dividing: {closed / n:.0%} of the combinations have their group")
@@ -182,13 +180,13 @@ class Partition:
 
     def _agreed(
         self,
-        order: NDArray[np.int32],
-        lows: NDArray[np.int64],
-        highs: NDArray[np.int64],
-        losses: NDArray[np.float64],
-        cuts: NDArray[np.int64],
-        settled: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        order: Int32Array,
+        lows: IntArray,
+        highs: IntArray,
+        losses: FloatArray,
+        cuts: IntArray,
+        settled: IntArray,
+    ) -> tuple[IntArray, BoolArray]:
         """For each group the cheapest cut that meets all requirements (-1: none), and which classes come after it."""
         n = order.shape[1]
         after = np.zeros(n, dtype=bool)
@@ -229,7 +227,7 @@ class Partition:
             waiting = waiting[~both]
         return chosen, after
 
-    def exchanged(self, owner: Owner) -> Owner:
+    def exchanged(self, owner: IntArray) -> IntArray:
         """Groups of less loss: classes move to, or swap with, groups of their neighbours."""
         groups = int(owner.max()) + 1
         if groups in (1, len(owner)):
@@ -269,7 +267,7 @@ class Partition:
                         drop[bad] = -1.0
         return owner
 
-    def _lines(self) -> Sequence[NDArray[np.int32]]:
+    def _lines(self) -> Sequence[Int32Array]:
         """Orders in which neighbours agree on most attributes: dear ones first, each attribute last in one."""
         dear = np.argsort(-self._space.unit, kind="stable")
         lines = []
@@ -279,7 +277,7 @@ class Partition:
         return lines
 
 
-def _numbered(line: NDArray[np.int32], bounds: NDArray[np.int64]) -> Owner:
+def _numbered(line: Int32Array, bounds: IntArray) -> IntArray:
     """The group of each class, where groups are stretches of ``line``; numbered along it."""
     lows = np.sort(bounds[:, 0])
     owner = np.empty(len(line), dtype=np.int64)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
@@ -24,9 +23,7 @@ from discreet.search.mondrian.kernels import INTERVAL, SET, TREE, Space
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Style, by_number
-
-Ints = NDArray[np.int64]
-
+from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
 
 # ── requirements ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -45,8 +42,8 @@ def on_groups(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
 
 
 def held(
-    models: Sequence[PrivacyModel], classes: EquivalenceClasses, owner: NDArray[np.integer], groups: int
-) -> NDArray[np.bool_]:
+    models: Sequence[PrivacyModel], classes: EquivalenceClasses, owner: AnyIntArray, groups: int
+) -> BoolArray:
     """Which groups meet all requirements; class ``c`` belongs to group ``owner[c]``, and none is empty.
 
     All classes of the table take part, so that distances to the distribution of the whole table are right.
@@ -69,7 +66,7 @@ def held(
 
 def _counted(
     classes: EquivalenceClasses, models: Sequence[PrivacyModel]
-) -> tuple[int, list[tuple[Ints, Ints, int]], tuple[PrivacyModel, ...]]:
+) -> tuple[int, list[tuple[IntArray, IntArray, int]], tuple[PrivacyModel, ...]]:
     """Records a group needs, items of which it needs several distinct ones, and all other requirements."""
     records, tallies, others = 1, [], []
     for model in models:
@@ -87,7 +84,9 @@ def _counted(
     return records, tallies, tuple(others)
 
 
-def _items(classes: EquivalenceClasses, tallies: Sequence[tuple[Ints, Ints, int]]) -> tuple[Ints, Ints, Ints]:
+def _items(
+    classes: EquivalenceClasses, tallies: Sequence[tuple[IntArray, IntArray, int]]
+) -> tuple[IntArray, IntArray, IntArray]:
     """The items of all tallies class by class, numbered apart, and the tally of each."""
     owner, item, tally = [], [], []
     used = 0
@@ -107,9 +106,7 @@ def _items(classes: EquivalenceClasses, tallies: Sequence[tuple[Ints, Ints, int]
 # ── points ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def attribute_weights(
-    classes: EquivalenceClasses, weights: Mapping[str, float] | None
-) -> NDArray[np.float64]:
+def attribute_weights(classes: EquivalenceClasses, weights: Mapping[str, float] | None) -> FloatArray:
     """One weight per attribute, 1 where none is given."""
     for name, weight in (weights or {}).items():
         if name not in classes.names:
@@ -135,9 +132,9 @@ def space_of(
     kind, leaves, blank, at = (np.zeros(m, dtype=np.int64) for _ in range(4))
     size = np.array([domain.size for domain in classes.attributes], dtype=np.int64)
     weight = attribute_weights(classes, weights)
-    ticks: list[Ints] = []
-    trees: list[NDArray[np.int32]] = []
-    shares: list[NDArray[np.float64]] = []
+    ticks: list[IntArray] = []
+    trees: list[Int32Array] = []
+    shares: list[FloatArray] = []
     used = 0
     for j, (domain, codes, ladder) in enumerate(zip(classes.attributes, classes.codes, ladders, strict=True)):
         leaves[j] = ladder.leaves if ladder is not None else domain.size

@@ -12,14 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table.domain import MISSING_MARKS, Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
+from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
 
-Totals = NDArray[np.integer]
-Level = tuple[NDArray[np.int32], Sequence[str]]
+Level = tuple[Int32Array, Sequence[str]]
 """The node of each leaf, and the label of each node."""
 
 
@@ -30,7 +29,7 @@ class Builder(ABC):
     """The name in a policy file."""
 
     @abstractmethod
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         """The hierarchy over the values of a domain; ``totals`` are the records per value, if known."""
 
     def parameters(self) -> dict[str, object]:
@@ -113,13 +112,13 @@ def texts(domain: Domain) -> list[str]:
     return [str(value) for value in domain.values.to_pylist()]
 
 
-def marks(labels: Sequence[str]) -> NDArray[np.bool_]:
+def marks(labels: Sequence[str]) -> BoolArray:
     """Which values only say that one is missing or suppressed: they stay apart up to the root, as nulls do."""
     silent = {*MISSING_MARKS, ROOT}
     return np.fromiter((label in silent for label in labels), dtype=bool, count=len(labels))
 
 
-def numbers(domain: Domain, builder: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], bool]:
+def numbers(domain: Domain, builder: str) -> tuple[FloatArray, BoolArray, bool]:
     """The values as numbers, which of them are missing marks, and whether all are whole."""
     if pa.types.is_temporal(domain.values.type):
         raise UnsuitableColumn(
@@ -141,7 +140,7 @@ def numbers(domain: Domain, builder: str) -> tuple[NDArray[np.float64], NDArray[
     return found, apart, is_whole(domain, found)
 
 
-def is_whole(domain: Domain, found: NDArray[np.float64]) -> bool:
+def is_whole(domain: Domain, found: FloatArray) -> bool:
     """Whether a column holds whole numbers only, also by the way they are written.
 
     >>> import pyarrow as pa
@@ -157,7 +156,7 @@ def is_whole(domain: Domain, found: NDArray[np.float64]) -> bool:
     )
 
 
-def known_totals(domain: Domain, totals: Totals | None) -> NDArray[np.float64]:
+def known_totals(domain: Domain, totals: AnyIntArray | None) -> FloatArray:
     """Records per value; every value counts once if they are not known."""
     size = len(domain.values)
     if totals is None or not np.asarray(totals)[:size].sum():
@@ -165,9 +164,7 @@ def known_totals(domain: Domain, totals: Totals | None) -> NDArray[np.float64]:
     return np.asarray(totals, dtype=np.float64)[:size]
 
 
-def make_level(
-    keys: NDArray[np.int64], name: Callable[[int], str], apart: NDArray[np.bool_], leaves: Sequence[str]
-) -> Level:
+def make_level(keys: IntArray, name: Callable[[int], str], apart: BoolArray, leaves: Sequence[str]) -> Level:
     """A level of the nodes that share a key; leaves that stand apart keep their own label."""
     found, inverse = np.unique(keys[~apart], return_inverse=True)
     codes = np.empty(len(keys), dtype=np.int32)

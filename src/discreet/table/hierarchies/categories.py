@@ -9,14 +9,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.builder import (
     Builder,
     Level,
-    Totals,
     check_counts,
     check_multiples,
     check_text,
@@ -28,6 +26,7 @@ from discreet.table.hierarchies.builder import (
 )
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
 from discreet.table.values import Interval, set_label
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Flat(Builder):
 
     id: ClassVar[str] = "flat"
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         return finish(domain, texts(domain), [])
 
 
@@ -72,7 +71,7 @@ class Order(Builder):
         if len(set(self.order)) < len(self.order):
             raise InvalidParameter("the order names a value twice", remedy="name each value once")
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         leaves = texts(domain)
         if self.order:
             missing = len(set(leaves) - set(self.order) - set(np.array(leaves, dtype=object)[marks(leaves)]))
@@ -129,7 +128,7 @@ class Mask(Builder):
         if len(check_text(self.id, "padding", self.padding)) > 1:
             raise InvalidParameter("padding of mask must be one character", remedy='write for example " "')
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         leaves = texts(domain)
         apart = marks(leaves)
         longest = max((len(leaf) for leaf, mark in zip(leaves, apart, strict=True) if not mark), default=0)
@@ -173,7 +172,7 @@ class Zip(Builder):
                 "lengths of zip must descend", remedy="write for example lengths = [5, 3, 2]"
             )
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         leaves = texts(domain)
         longest = max(
             (len(leaf) for leaf, mark in zip(leaves, marks(leaves), strict=True) if not mark), default=0
@@ -227,7 +226,7 @@ class Sets(Builder):
         object.__setattr__(self, "levels", tuple(checked))
         check_text(self.id, "others", self.others)
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         leaves = list(
             dict.fromkeys(
                 [*texts(domain), *(member for members in self.levels[0].values() for member in members)]
@@ -264,7 +263,7 @@ def check_texts(builder: str, name: str, given: object) -> tuple[str, ...]:
     return tuple(str(one) for one in given)
 
 
-def labelled_level(labels: Sequence[str], apart: NDArray[np.bool_], leaves: Sequence[str]) -> Level:
+def labelled_level(labels: Sequence[str], apart: BoolArray, leaves: Sequence[str]) -> Level:
     """The level in which equal labels are one node."""
     wanted = [leaf if mark else label for leaf, label, mark in zip(leaves, labels, apart, strict=True)]
     found = pa.array(wanted, pa.string()).dictionary_encode()
@@ -272,9 +271,9 @@ def labelled_level(labels: Sequence[str], apart: NDArray[np.bool_], leaves: Sequ
 
 
 def grouped_level(
-    groups: NDArray[np.int64],
-    rank: NDArray[np.int64],
-    apart: NDArray[np.bool_],
+    groups: IntArray,
+    rank: IntArray,
+    apart: BoolArray,
     leaves: Sequence[str],
     name: SpanNamer | None = None,
 ) -> Level:
@@ -300,7 +299,7 @@ def grouped_level(
 class SpanNamer:
     """Names a group of consecutive whole numbers by its first and last: ``[30, 39]``."""
 
-    def __init__(self, found: NDArray[np.float64]) -> None:
+    def __init__(self, found: FloatArray) -> None:
         self.found = found
 
     def __call__(self, first: int, last: int) -> str:
@@ -315,7 +314,7 @@ def span_namer(domain: Domain, leaves: Sequence[str]) -> SpanNamer | None:
     return SpanNamer(found) if is_whole(domain, found) else None
 
 
-def natural_rank(domain: Domain, leaves: Sequence[str], apart: NDArray[np.bool_]) -> NDArray[np.int64]:
+def natural_rank(domain: Domain, leaves: Sequence[str], apart: BoolArray) -> IntArray:
     """The place of each value in natural order; missing marks come last.
 
     >>> import pyarrow as pa

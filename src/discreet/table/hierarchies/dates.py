@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table.domain import Domain
-from discreet.table.hierarchies.builder import Builder, Totals, check_text, finish, make_level, marks, texts
+from discreet.table.hierarchies.builder import Builder, check_text, finish, make_level, marks, texts
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.types import AnyIntArray, BoolArray, IntArray
 
 Period = Literal["hour", "day", "week", "month", "quarter", "year", "decade", "century"]
 PERIODS: tuple[Period, ...] = get_args(Period)
@@ -64,7 +65,7 @@ class Dates(Builder):
                 remedy="leave out week, or let it be the last level",
             )
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         leaves = texts(domain)
         moments, apart = moments_of(domain, self.format)
         if np.isnat(moments[~apart]).any():
@@ -84,7 +85,7 @@ class Dates(Builder):
         return finish(domain, leaves, levels)
 
 
-def moments_of(domain: Domain, format: str = "") -> tuple[Moments, NDArray[np.bool_]]:
+def moments_of(domain: Domain, format: str = "") -> tuple[Moments, BoolArray]:
     """Each value as a moment (NaT where it is none), and which values are missing marks."""
     kind = domain.values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
@@ -110,7 +111,7 @@ def _moment(text: str, format: str) -> datetime.datetime | None:
         return None
 
 
-def _keys(moments: Moments, period: Period) -> NDArray[np.int64]:
+def _keys(moments: Moments, period: Period) -> IntArray:
     """The number of the period that each moment falls into, counted from 1970 or from the year 0."""
     if period == "hour":
         return moments.astype("datetime64[h]").astype(np.int64)

@@ -12,16 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
 from discreet.table.domain import Domain
 from discreet.table.values import SUPPRESSED
+from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
 
 ROOT = SUPPRESSED
 """How the most general value, and a suppressed one, is printed."""
-
-Nodes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Hierarchy:
 
     name: str
     labels: tuple[tuple[str, ...], ...]
-    nodes: tuple[Nodes, ...] = field(repr=False, compare=False)
+    nodes: tuple[Int32Array, ...] = field(repr=False, compare=False)
 
     # ── making ────────────────────────────────────────────────────────────────────────────────────
 
@@ -70,7 +68,7 @@ class Hierarchy:
         cls,
         name: str,
         leaves: Sequence[str],
-        levels: Iterable[tuple[NDArray[np.integer], Sequence[str]]],
+        levels: Iterable[tuple[AnyIntArray, Sequence[str]]],
     ) -> Hierarchy:
         """From the leaves and, per level above them, the node of each leaf and the nodes' labels.
 
@@ -143,12 +141,12 @@ class Hierarchy:
         """Values at level 0: the D of leaf-share losses."""
         return len(self.labels[0])
 
-    def counts(self, level: int) -> NDArray[np.int64]:
+    def counts(self, level: int) -> IntArray:
         """Leaves under each node of a level."""
         return np.bincount(self.nodes[level], minlength=len(self.labels[level]))
 
     @cached_property
-    def leaf_numbers(self) -> NDArray[np.float64] | None:
+    def leaf_numbers(self) -> FloatArray | None:
         """The leaves as numbers, if all of them are."""
         found = Domain(self.name, pa.array(self.labels[0], pa.string())).numbers
         return None if np.isnan(found).any() else found
@@ -215,9 +213,9 @@ class Hierarchy:
 class Step:
     """One level as a table sees it: the node of each domain code, the nodes' labels, and leaf shares per code."""
 
-    codes: Nodes
+    codes: Int32Array
     labels: tuple[str, ...]
-    shares: NDArray[np.float64]
+    shares: FloatArray
 
 
 @dataclass(frozen=True)
@@ -227,7 +225,7 @@ class Ladder:
     domain: Domain
     leaves: int
     steps: tuple[Step, ...]
-    leaf_numbers: NDArray[np.float64] | None = field(default=None, repr=False)
+    leaf_numbers: FloatArray | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -237,7 +235,7 @@ class Ladder:
     def height(self) -> int:
         return len(self.steps) - 1
 
-    def recoding(self, level: int) -> tuple[Nodes, Domain]:
+    def recoding(self, level: int) -> tuple[Int32Array, Domain]:
         """What ``EquivalenceClasses.roll_up`` needs to generalise to ``level``; level 0 keeps the values."""
         if level == 0:
             return np.arange(self.domain.size, dtype=np.int32), self.domain

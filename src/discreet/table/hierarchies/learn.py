@@ -17,7 +17,6 @@ from discreet.table.domain import Domain
 from discreet.table.hierarchies.builder import (
     Builder,
     Level,
-    Totals,
     finish,
     is_whole,
     known_totals,
@@ -29,6 +28,7 @@ from discreet.table.hierarchies.dates import Dates, Period, moments_of
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.hierarchies.numbers import cut_level, shares_before
 from discreet.table.values import Exact, Interval, Suppressed, Value, parse
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 MAX_LEVELS = 5
 """Levels between the values and the root, at most."""
@@ -42,12 +42,10 @@ CODE = r"^[0-9A-Za-z][0-9A-Za-z ./-]*$"
 LOOKED_AT = 2_000
 """So many values are looked at to find out whether they are generalised already."""
 
-Floats = NDArray[np.float64]
-
 
 def hierarchy_for(
     domain: Domain,
-    totals: Totals | None = None,
+    totals: AnyIntArray | None = None,
     *,
     spec: Builder | Hierarchy | None = None,
     column_type: DataType | None = None,
@@ -60,7 +58,7 @@ def hierarchy_for(
     return learn(domain, totals, type=column_type)
 
 
-def learn(domain: Domain, totals: Totals | None = None, *, type: DataType | None = None) -> Hierarchy:
+def learn(domain: Domain, totals: AnyIntArray | None = None, *, type: DataType | None = None) -> Hierarchy:
     """A hierarchy from nothing but the values and how often each occurs; the same data give the same one.
 
     Numbers become intervals with round bounds, dates periods, codes of equal length are masked from the
@@ -104,8 +102,8 @@ def _pruned(hierarchy: Hierarchy, apart: int) -> Hierarchy:
 def _levels(
     domain: Domain,
     leaves: Sequence[str],
-    weights: Floats,
-    apart: NDArray[np.bool_],
+    weights: FloatArray,
+    apart: BoolArray,
     type: DataType | None,
 ) -> Sequence[Level]:
     """The levels that suit what the values are."""
@@ -166,9 +164,7 @@ def _dates(moments: NDArray[np.datetime64]) -> Dates:
 # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _numbers(
-    domain: Domain, leaves: Sequence[str], weights: Floats, apart: NDArray[np.bool_]
-) -> Sequence[Level]:
+def _numbers(domain: Domain, leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -> Sequence[Level]:
     """Equal round widths where the records are spread over the range, else intervals of equal frequency."""
     found = domain.numbers[: len(leaves)]
     # Infinite values lie in no interval: each keeps to itself, as a missing mark does.
@@ -184,7 +180,7 @@ def _numbers(
     return [cut_level(found, apart, leaves, level, whole) for level in cuts if level]
 
 
-def _equal_widths(values: Floats, mass: Floats) -> list[tuple[float, ...]] | None:
+def _equal_widths(values: FloatArray, mass: FloatArray) -> list[tuple[float, ...]] | None:
     """Cuts at multiples of round widths, doubling per level; ``None`` if one interval would hold most records.
 
     Each level ends where hardly any records are left, so that the rare extremes share one node.
@@ -219,7 +215,7 @@ def _round_up(number: float) -> float:
     return next(step * power for step in (1, 2, 5, 10) if step * power >= number)
 
 
-def _round_cuts(values: Floats, mass: Floats, whole: bool) -> list[tuple[float, ...]]:
+def _round_cuts(values: FloatArray, mass: FloatArray, whole: bool) -> list[tuple[float, ...]]:
     """Cuts per level, fine to coarse, so that groups have about equally many records and cuts are round.
 
     The coarsest level is cut first and may move its cuts farthest to a round number; finer levels add cuts
@@ -278,7 +274,7 @@ def _roundest(low: float, high: float, near: float, whole: bool) -> float:
 # ── in order ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _halvings(share: Floats) -> list[int]:
+def _halvings(share: FloatArray) -> list[int]:
     """Numbers of groups per level: powers of two, the first one being such that a third of the values merge.
 
     ``share`` is the share of the records before the middle of each value, in order.
@@ -294,7 +290,7 @@ def _halvings(share: Floats) -> list[int]:
     return [top >> step for step in range(top.bit_length() - 1)]
 
 
-def _in_order(rank: NDArray[np.int64], weights: Floats, apart: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+def _in_order(rank: IntArray, weights: FloatArray, apart: BoolArray) -> list[IntArray]:
     """Per level the group of each value, when neighbours are put together until groups are equally full."""
     order = np.argsort(rank)
     order = order[~apart[order]]
@@ -307,7 +303,7 @@ def _in_order(rank: NDArray[np.int64], weights: Floats, apart: NDArray[np.bool_]
     return levels
 
 
-def _generalised(leaves: Sequence[str], weights: Floats, apart: NDArray[np.bool_]) -> Sequence[Level] | None:
+def _generalised(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -> Sequence[Level] | None:
     """Levels for values that are intervals already: merged with their neighbours. ``None`` if they are not."""
     step = max(1, len(leaves) // LOOKED_AT)
     sample = [parse(leaf) for leaf, mark in zip(leaves[::step], apart[::step], strict=True) if not mark]
@@ -330,7 +326,7 @@ def _generalised(leaves: Sequence[str], weights: Floats, apart: NDArray[np.bool_
     end_rank[by_end] = np.arange(len(keys))
     ordered = np.array(keys)
 
-    def hull(groups: NDArray[np.int64]) -> Level:
+    def hull(groups: IntArray) -> Level:
         codes, names = grouped_level(groups, rank, apart, leaves)
         starts = np.unique(groups[ordered], return_index=True)[1]
         ends = np.maximum.reduceat(end_rank[ordered], starts)
@@ -373,7 +369,7 @@ def _end(span: Interval | None) -> tuple[float, bool]:
 # ── codes and categories ──────────────────────────────────────────────────────────────────────────────
 
 
-def _are_codes(leaves: Sequence[str], apart: NDArray[np.bool_]) -> bool:
+def _are_codes(leaves: Sequence[str], apart: BoolArray) -> bool:
     """Whether values are codes of one length with digits in them, as postcodes and diagnoses are."""
     real = pa.array([leaf for leaf, mark in zip(leaves, apart, strict=True) if not mark])
     if len(real) < 8:
@@ -393,7 +389,7 @@ def _masked(domain: Domain, leaves: Sequence[str]) -> Sequence[Level]:
     return _as_levels(Mask(characters=tuple(range(1, length))).build(domain))
 
 
-def _merged(leaves: Sequence[str], weights: Floats, apart: NDArray[np.bool_]) -> Sequence[Level]:
+def _merged(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -> Sequence[Level]:
     """The two rarest groups are merged until as many are left as the level shall have (Huffman 1952)."""
     real = np.flatnonzero(~apart)
     order = real[np.argsort(weights[real], kind="stable")]

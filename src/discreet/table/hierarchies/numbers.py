@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.builder import (
     Builder,
     Level,
-    Totals,
     check_counts,
     check_multiples,
     check_number,
@@ -30,6 +28,7 @@ from discreet.table.hierarchies.builder import (
 )
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.values import Interval, number_text
+from discreet.types import AnyIntArray, BoolArray, FloatArray
 
 TOLERANCE = 1e-9
 """A number this much of a width below an edge counts as lying on it: 0.3 belongs to [0.3, 0.4)."""
@@ -94,7 +93,7 @@ class Intervals(Builder):
                     remedy="let each number divide the one before, e.g. 8, 4, 2",
                 )
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         found, apart, whole = numbers(domain, self.id)
         leaves = texts(domain)
         cuts: Sequence[Sequence[float]] = self.cuts
@@ -107,7 +106,7 @@ class Intervals(Builder):
         return finish(domain, leaves, levels)
 
     def _equal_widths(
-        self, found: NDArray[np.float64], apart: NDArray[np.bool_], leaves: Sequence[str], whole: bool
+        self, found: FloatArray, apart: BoolArray, leaves: Sequence[str], whole: bool
     ) -> Sequence[Level]:
         low = -math.inf if self.below is None else self.below
         high = math.inf if self.above is None else self.above
@@ -173,7 +172,7 @@ class Rounding(Builder):
         check_text(self.id, "direction", self.direction, choices=("nearest", "down"))
         check_multiples(self.id, "steps", self.steps)
 
-    def build(self, domain: Domain, *, totals: Totals | None = None) -> Hierarchy:
+    def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         found, apart, _ = numbers(domain, self.id)
         leaves = texts(domain)
         levels = []
@@ -209,8 +208,8 @@ def interval_label(low: float, high: float, whole: bool) -> str:
 
 
 def cut_level(
-    found: NDArray[np.float64],
-    apart: NDArray[np.bool_],
+    found: FloatArray,
+    apart: BoolArray,
     leaves: Sequence[str],
     cuts: Sequence[float],
     whole: bool,
@@ -227,7 +226,7 @@ def cut_level(
     return make_level(keys.astype(np.int64), name, apart, leaves)
 
 
-def shares_before(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def shares_before(weights: FloatArray) -> FloatArray:
     """Share of the records before the middle of each value, for values in order.
 
     >>> shares_before(np.array([1.0, 2.0, 1.0]))
@@ -236,9 +235,7 @@ def shares_before(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((np.cumsum(weights) - weights / 2) / weights.sum(), dtype=np.float64)
 
 
-def quantile_cuts(
-    found: NDArray[np.float64], weights: NDArray[np.float64], groups: Sequence[int]
-) -> list[tuple[float, ...]]:
+def quantile_cuts(found: FloatArray, weights: FloatArray, groups: Sequence[int]) -> list[tuple[float, ...]]:
     """Per level the first number of every group but the first, when all have about equally many records.
 
     >>> quantile_cuts(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), [4, 2])

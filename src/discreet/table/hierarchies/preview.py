@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.table.hierarchies.builder import Totals
 from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.types import AnyIntArray
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class LevelPreview:
     under: float
 
 
-def preview(ladder: Ladder, totals: Totals, *, k: int = 2) -> list[LevelPreview]:
+def preview(ladder: Ladder, totals: AnyIntArray, *, k: int = 2) -> list[LevelPreview]:
     """Every level of a hierarchy on a column with so many records per value; ``under`` is for this ``k``.
 
     >>> import pyarrow as pa

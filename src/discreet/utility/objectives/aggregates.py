@@ -9,10 +9,9 @@ from typing import Literal
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.types import BoolArray, FloatArray
 from discreet.utility.objectives.cells import LEAF_SHARE, CellCost
 from discreet.utility.objectives.objective import (
-    BoolArray,
-    FloatArray,
     Grouping,
     LevelTable,
     Price,

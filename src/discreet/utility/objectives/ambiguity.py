@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.types import FloatArray
 from discreet.utility.objectives.class_sizes import ClassSums
-from discreet.utility.objectives.objective import FloatArray, Grouping, Pricing, Setting
+from discreet.utility.objectives.objective import Grouping, Pricing, Setting
 
 
 @dataclass(frozen=True)

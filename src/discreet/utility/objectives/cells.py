@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import UnsuitableColumn
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.table.values import Interval, parse
-
-FloatArray = NDArray[np.float64]
+from discreet.types import AnyIntArray, FloatArray
 
 
 class CellCost(Protocol):
@@ -143,7 +141,7 @@ class ConditionalEntropy:
         return self._bits(np.zeros(len(totals), dtype=np.int64), totals)
 
     @staticmethod
-    def _bits(node: NDArray[np.integer], totals: FloatArray) -> FloatArray:
+    def _bits(node: AnyIntArray, totals: FloatArray) -> FloatArray:
         size = np.bincount(node, weights=totals)
         with np.errstate(divide="ignore", invalid="ignore"):
             surprise = np.where(totals > 0, totals * np.log2(size[node] / totals), 0.0)

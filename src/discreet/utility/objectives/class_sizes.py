@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.objective import (
-    BoolArray,
-    FloatArray,
     Grouping,
-    IntArray,
     Price,
     Pricing,
     Setting,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.utility.objectives.objective import BoolArray, FloatArray, Grouping, Price, Pricing, Setting
+from discreet.types import BoolArray, FloatArray
+from discreet.utility.objectives.objective import Grouping, Price, Pricing, Setting
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,10 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Histogram
 from discreet.table.hierarchies.hierarchy import Ladder
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class Setting:
         )
 
     @cached_property
-    def base(self) -> NDArray[np.int32]:
+    def base(self) -> Int32Array:
         """Value of every class under every attribute, as one array."""
         return np.stack([column.astype(np.int32) for column in self.classes.codes])
 
@@ -100,8 +96,8 @@ class Grouping:
     """
 
     levels: IntArray
-    owner: NDArray[np.int32] = field(repr=False)
-    first: NDArray[np.int32] = field(repr=False)
+    owner: Int32Array = field(repr=False)
+    first: Int32Array = field(repr=False)
     sizes: IntArray = field(repr=False)
     histogram: Callable[[str], Histogram] = field(repr=False)
 

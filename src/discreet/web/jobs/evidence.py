@@ -23,28 +23,28 @@ from discreet.web.api.parameters import (
     FrontierParameters,
 )
 from discreet.web.jobs.tasks import RESULT, VIEW, open_case, open_table
-from discreet.web.jobs.worker import Progress, Task
+from discreet.web.jobs.worker import JobProgress, Task
 from discreet.web.pages import evidence as proof_views
 
 SECONDS_PER_POINT = 10.0
 """How long the search for one point of a frontier may take where the method can stop."""
 
 
-def compare(task: Task, progress: Progress) -> None:
+def compare(task: Task, progress: JobProgress) -> None:
     """Measure what the release lost."""
     original, released, policy = _both(task, progress)
     found = _compare(original, released, policy, cast(CompareParameters, task.parameters), progress)
     _write(task.out / RESULT, found.to_dict())
 
 
-def attack(task: Task, progress: Progress) -> None:
+def attack(task: Task, progress: JobProgress) -> None:
     """Try what an intruder could still do to the release."""
     original, released, policy = _both(task, progress)
     found = _attack(original, released, policy, cast(AttackParameters, task.parameters), progress)
     _write(task.out / RESULT, found.to_dict())
 
 
-def evidence(task: Task, progress: Progress) -> None:
+def evidence(task: Task, progress: JobProgress) -> None:
     """Losses and attacks together, with their report in both editions."""
     wanted = cast(EvidenceParameters, task.parameters)
     original, released, policy = _both(task, progress)
@@ -63,7 +63,7 @@ def evidence(task: Task, progress: Progress) -> None:
         )
 
 
-def frontier(task: Task, progress: Progress) -> None:
+def frontier(task: Task, progress: JobProgress) -> None:
     """Sweep requirements and methods over the policy."""
     wanted = cast(FrontierParameters, task.parameters)
     table, policy = open_case(task, progress)
@@ -83,7 +83,7 @@ def frontier(task: Task, progress: Progress) -> None:
     (task.out / "frontier.svg").write_text(found.chart(), encoding="utf-8")
 
 
-def _both(task: Task, progress: Progress) -> tuple[Table, Table, Policy]:
+def _both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]:
     """The original and its release, and the policy that the release was made by."""
     assert task.base is not None, "these kinds of job follow a release"
     progress(f"reading {task.source.name}")
@@ -100,7 +100,7 @@ def _name(task: Task, released: Path) -> str:
 
 
 def _compare(
-    original: Table, released: Table, policy: Policy, wanted: CompareParameters, progress: Progress
+    original: Table, released: Table, policy: Policy, wanted: CompareParameters, progress: JobProgress
 ) -> Comparison:
     return run_compare(
         original,
@@ -118,7 +118,7 @@ def _attack(
     released: Table,
     policy: Policy,
     wanted: AttackParameters,
-    progress: Progress,
+    progress: JobProgress,
 ) -> Attacks:
     return run_attack(
         released,

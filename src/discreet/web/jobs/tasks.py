@@ -36,7 +36,7 @@ from discreet.web.api.parameters import (
 from discreet.web.jobs.columns import describe
 from discreet.web.jobs.counted import counted
 from discreet.web.jobs.stored import keep, stored
-from discreet.web.jobs.worker import Progress, Task
+from discreet.web.jobs.worker import JobProgress, Task
 from discreet.web.pages import views
 
 RESULT = "result.json"
@@ -44,7 +44,7 @@ VIEW = "view.json"
 TEXT_FORMATS = ("csv", "tsv")
 
 
-def read(task: Task, progress: Progress) -> None:
+def read(task: Task, progress: JobProgress) -> None:
     """Read the table, look at its columns and suggest a role for each."""
     wanted = cast(ReadParameters, task.parameters)
     progress(f"reading {task.source.name}")
@@ -66,7 +66,7 @@ def read(task: Task, progress: Progress) -> None:
     _write(task.out / RESULT, document)
 
 
-def audit(task: Task, progress: Progress) -> None:
+def audit(task: Task, progress: JobProgress) -> None:
     """Say whether the table may be released."""
     wanted = cast(AuditParameters, task.parameters)
     table, policy = open_case(task, progress)
@@ -76,7 +76,7 @@ def audit(task: Task, progress: Progress) -> None:
     _write(task.out / VIEW, views.audit(found))
 
 
-def report(task: Task, progress: Progress) -> None:
+def report(task: Task, progress: JobProgress) -> None:
     """Draw the report of an audit; that is done when somebody wants it, so that nobody waits for it before."""
     wanted = cast(ReportParameters, task.parameters)
     table, policy = open_case(task, progress)
@@ -86,7 +86,7 @@ def report(task: Task, progress: Progress) -> None:
     _write(task.out / RESULT, found.to_dict())
 
 
-def recommend(task: Task, progress: Progress) -> None:
+def recommend(task: Task, progress: JobProgress) -> None:
     """Say the smallest changes under which every requirement holds."""
     wanted = cast(PlanParameters, task.parameters)
     table, policy = open_case(task, progress)
@@ -95,7 +95,7 @@ def recommend(task: Task, progress: Progress) -> None:
     _write(task.out / VIEW, found.to_dict())
 
 
-def preview(task: Task, progress: Progress) -> None:
+def preview(task: Task, progress: JobProgress) -> None:
     """Say what the least change would cost; the rows are counted only if that was not done before."""
     wanted = cast(PlanParameters, task.parameters)
     policy = load(task.policy)
@@ -111,7 +111,7 @@ def preview(task: Task, progress: Progress) -> None:
     _write(task.out / VIEW, {**found.to_dict(), "suppression_limit": plan.suppression_limit})
 
 
-def anonymize(task: Task, progress: Progress) -> None:
+def anonymize(task: Task, progress: JobProgress) -> None:
     """Write a release that meets the policy at the least loss, verified, with recipe and reports."""
     wanted = cast(AnonymizeParameters, task.parameters)
     table, policy = open_case(task, progress)
@@ -137,7 +137,7 @@ def anonymize(task: Task, progress: Progress) -> None:
     _write(task.out / VIEW, {**shown, "format": wanted.format, "formulas": dict(changed)})
 
 
-def open_case(task: Task, progress: Progress) -> tuple[Table, Policy]:
+def open_case(task: Task, progress: JobProgress) -> tuple[Table, Policy]:
     """The table of a case and the policy that a job works by."""
     progress(f"reading {task.source.name}")
     policy = load(task.policy)

@@ -17,7 +17,7 @@ from discreet.policy import load
 from discreet.table import Domain
 from discreet.web.api.parameters import ValuesParameters
 from discreet.web.cases import Case
-from discreet.web.jobs.worker import Progress, Task
+from discreet.web.jobs.worker import JobProgress, Task
 from discreet.web.refusals import Refusal
 
 LARGEST = 200_000
@@ -40,7 +40,7 @@ def file_of(folder: Path, column: str) -> Path:
     return folder / "values" / f"{key}.arrow"
 
 
-def count(task: Task, progress: Progress) -> None:
+def count(task: Task, progress: JobProgress) -> None:
     """Count the values of the named columns, or of all quasi-identifiers; those that are there stay."""
     # Only a worker needs all that works on tables; the server, which looks at values, does not.
     from discreet.web.jobs.tasks import open_table

@@ -31,7 +31,7 @@ PRELOADED = (
 """What a process that stands ready has already imported."""
 
 
-class Progress(Protocol):
+class JobProgress(Protocol):
     """Takes what is being done, in words, and how much of it is behind us, if that is known."""
 
     def __call__(self, message: str, fraction: float | None = None) -> None: ...
@@ -41,7 +41,7 @@ class Progress(Protocol):
 class Task:
     """What a job is to do.
 
-    ``function`` is ``"module:name"`` of a function that takes the task and a :class:`Progress`. It finds the
+    ``function`` is ``"module:name"`` of a function that takes the task and a :class:`JobProgress`. It finds the
     table at ``source`` (called ``label``) and the policy at ``policy``, both in the directory ``case`` or named by
     it, and leaves its results in ``out``, which is removed if it does not come to its end. ``scratch`` is for what
     is needed meanwhile.

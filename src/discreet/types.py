@@ -1,0 +1,19 @@
+"""The types of arrays and of progress, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Int32Array = NDArray[np.int32]
+AnyIntArray = NDArray[np.integer]
+CodeArray = NDArray[np.unsignedinteger]
+"""Codes of a domain, in the narrowest type that holds them."""
+
+Progress = Callable[[str], None]
+"""Takes one line that says what is being done."""
