@@ -8,7 +8,8 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from discreet.types import FloatArray, IntArray
 
 Direction = Literal["higher", "lower"]
 
@@ -30,7 +31,7 @@ class Measure:
     source: str
     catalogue: str = ""
     attribute: str | None = None
-    per_class: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    per_class: FloatArray | None = field(default=None, repr=False, compare=False)
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
@@ -84,8 +85,8 @@ class RecordRisk:
     """
 
     name: str
-    values: NDArray[np.float64] = field(repr=False, compare=False)
-    weights: NDArray[np.int64] = field(repr=False, compare=False)
+    values: FloatArray = field(repr=False, compare=False)
+    weights: IntArray = field(repr=False, compare=False)
     meaning: str
     source: str
     catalogue: str = ""
@@ -117,7 +118,7 @@ class RecordRisk:
         at = int(np.searchsorted(cumulative, q * cumulative[-1] - 1e-9))
         return float(self.values[order][min(at, len(order) - 1)])
 
-    def distribution(self, bins: int = 10) -> NDArray[np.int64]:
+    def distribution(self, bins: int = 10) -> IntArray:
         """Records per bin of equal width over [0, 1]; the last bin is closed."""
         at = np.minimum((self.values * bins).astype(np.int64), bins - 1).clip(0)
         return np.bincount(at, weights=self.weights, minlength=bins).astype(np.int64)

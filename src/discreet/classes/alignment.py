@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.packing import Packing
 from discreet.table.meaning import Meaning
+from discreet.types import AnyIntArray, IntArray
 
 
-def locate(classes: EquivalenceClasses, codes: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
+def locate(classes: EquivalenceClasses, codes: Sequence[AnyIntArray]) -> IntArray:
     """The class of each combination of codes; -1 where there is none.
 
     >>> classes = EquivalenceClasses.from_columns({"age": [31, 34], "sex": ["f", "m"]})
@@ -36,10 +36,10 @@ def locate(classes: EquivalenceClasses, codes: Sequence[NDArray[np.integer]]) ->
 
 def match_in_order(
     meanings: Sequence[Meaning],
-    released: Sequence[NDArray[np.integer]],
-    original: Sequence[NDArray[np.integer]],
-    same: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
-) -> NDArray[np.int64] | None:
+    released: Sequence[AnyIntArray],
+    original: Sequence[AnyIntArray],
+    same: tuple[IntArray, IntArray] | None = None,
+) -> IntArray | None:
     """For each released row the first original row after the previous one's that it may be; ``None`` if one has none.
 
     ``released[j]`` and ``original[j]`` are the codes of attribute ``j``, row by row. ``same`` gives each released
@@ -81,15 +81,15 @@ def match_in_order(
 
 @njit(cache=True)
 def _walk(
-    released: NDArray[np.int64],
-    original: NDArray[np.int64],
-    first: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    stops: NDArray[np.int64],
-    released_mark: NDArray[np.int64],
-    original_mark: NDArray[np.int64],
-    found: NDArray[np.int64],
+    released: IntArray,
+    original: IntArray,
+    first: IntArray,
+    indptr: IntArray,
+    starts: IntArray,
+    stops: IntArray,
+    released_mark: IntArray,
+    original_mark: IntArray,
+    found: IntArray,
 ) -> int:
     at = 0
     for row in range(released_mark.size):

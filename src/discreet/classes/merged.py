@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes.equivalence import EquivalenceClasses, Histogram, PersonCounts
 from discreet.classes.packing import smallest_type
+from discreet.types import AnyIntArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class MergedClasses(EquivalenceClasses):
     """
 
     parent: EquivalenceClasses = field(kw_only=True, repr=False)
-    owner: NDArray[np.integer] = field(kw_only=True, repr=False)
+    owner: AnyIntArray = field(kw_only=True, repr=False)
     groups_: int = field(kw_only=True)
 
     @classmethod
-    def of(cls, parent: EquivalenceClasses, owner: NDArray[np.integer], groups: int) -> MergedClasses:
+    def of(cls, parent: EquivalenceClasses, owner: AnyIntArray, groups: int) -> MergedClasses:
         return cls(
             attributes=(),
             codes=(),
@@ -56,15 +56,15 @@ class MergedClasses(EquivalenceClasses):
         return self.parent.total_persons
 
     @cached_property
-    def records(self) -> NDArray[np.int64]:
+    def records(self) -> IntArray:
         return np.bincount(self.owner, weights=self.parent.records, minlength=self.groups_).astype(np.int64)
 
     @cached_property
-    def class_of_cell(self) -> NDArray[np.int64]:
+    def class_of_cell(self) -> IntArray:
         return self.owner[self.parent.class_of_cell].astype(np.int64)
 
     @cached_property
-    def persons(self) -> NDArray[np.int64]:
+    def persons(self) -> IntArray:
         if self.person_codes is None:
             return self.records
         return np.diff(self.person_counts.indptr)

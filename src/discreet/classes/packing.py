@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from discreet.types import AnyIntArray, CodeArray, IntArray
 
 WORD_BITS = 63
 """Words are non-negative signed 64-bit integers: every engine has those."""
@@ -64,7 +65,7 @@ class Packing:
                 shift += bits[index]
         return cls(tuple(fields), len(groups))
 
-    def pack(self, codes: Sequence[NDArray[np.integer]]) -> list[NDArray[np.int64]]:
+    def pack(self, codes: Sequence[AnyIntArray]) -> list[IntArray]:
         """The words of every row of ``codes`` (one array per attribute)."""
         length = len(codes[0]) if codes else 0
         words = [np.zeros(length, dtype=np.int64) for _ in range(self.words)]
@@ -73,7 +74,7 @@ class Packing:
                 words[at.word] |= column.astype(np.int64) << at.shift
         return words
 
-    def unpack(self, words: Sequence[NDArray[np.int64]], index: int) -> NDArray[np.unsignedinteger]:
+    def unpack(self, words: Sequence[IntArray], index: int) -> CodeArray:
         """The codes of attribute ``index``, in the smallest type that holds them."""
         at = self.fields[index]
         return ((words[at.word] >> at.shift) & at.mask).astype(smallest_type(at.mask + 1))
@@ -92,9 +93,7 @@ def smallest_type(size: int) -> type[np.unsignedinteger]:
     return np.uint32 if size <= 1 << 32 else np.uint64
 
 
-def sort_words(
-    words: Sequence[NDArray[np.int64]], counts: NDArray[np.int64]
-) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+def sort_words(words: Sequence[IntArray], counts: IntArray) -> tuple[list[IntArray], IntArray]:
     """Words and their counts, ordered by the words.
 
     Sorting values is several times faster than sorting positions, so the count rides in the low bits of
@@ -113,7 +112,7 @@ def sort_words(
     return [word[order] for word in words], counts[order]
 
 
-def run_starts(words: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def run_starts(words: Sequence[IntArray]) -> IntArray:
     """Where a new combination starts in ordered ``words``.
 
     >>> run_starts([np.array([1, 1, 4, 4, 9])])

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes.equivalence import EquivalenceClasses, Unit
 from discreet.errors import UnknownColumn
@@ -16,6 +15,7 @@ from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS, Meaning
 from discreet.table.values import SUPPRESSED
+from discreet.types import AnyIntArray, BoolArray, IntArray
 
 MOST_COMPARED = 2_000_000
 """Pairs of a released and an original class that are compared to find out whether values were made up."""
@@ -30,9 +30,9 @@ class Links:
     A released class of -1 says that these records are not in the release.
     """
 
-    original: NDArray[np.int64]
-    released: NDArray[np.int64]
-    records: NDArray[np.int64]
+    original: IntArray
+    released: IntArray
+    records: IntArray
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Pair:
         return True
 
     @cached_property
-    def suppressed(self) -> NDArray[np.bool_]:
+    def suppressed(self) -> BoolArray:
         """Which released classes show no quasi-identifier at all."""
         found = np.ones(len(self.released), dtype=bool)
         for meaning, codes in zip(self.meanings, self.released.codes, strict=True):
@@ -154,10 +154,10 @@ class Pair:
 
     def covers(
         self,
-        released: NDArray[np.integer],
-        original: NDArray[np.integer],
+        released: AnyIntArray,
+        original: AnyIntArray,
         names: Sequence[str] | None = None,
-    ) -> NDArray[np.bool_]:
+    ) -> BoolArray:
         """Whether released classes may stand for the original classes beside them, on some attributes."""
         found = np.ones(np.broadcast(released, original).shape, dtype=bool)
         for name in self.names if names is None else names:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.table import Domain
+from discreet.types import IntArray
 
 
 def save(classes: EquivalenceClasses, path: Path) -> None:
@@ -44,7 +44,7 @@ def load(path: Path) -> EquivalenceClasses:
     def cell(name: str) -> pa.Array:
         return table[name].chunk(0).flatten()
 
-    def numbers(name: str) -> NDArray[np.int64]:
+    def numbers(name: str) -> IntArray:
         return np.asarray(cell(name).to_numpy(zero_copy_only=False))
 
     def domains(part: str, prefix: str) -> tuple[Domain, ...]:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
 from rich.table import Table as Grid
@@ -25,6 +24,7 @@ from discreet.table.hierarchies.hierarchy import Hierarchy, missing_values, prob
 from discreet.table.hierarchies.learn import hierarchy_for
 from discreet.table.hierarchies.preview import preview
 from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
+from discreet.types import IntArray
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -207,7 +207,7 @@ def check(file: Path, column: str, hierarchy_file: Path, show_values: bool, **gi
     return 0
 
 
-def _values(file: Path, column: str, given: dict[str, Any]) -> tuple[Domain, NDArray[np.int64], DataType]:
+def _values(file: Path, column: str, given: dict[str, Any]) -> tuple[Domain, IntArray, DataType]:
     """The values of a column, the records of each, and its type."""
     with progress() as tell:
         tell(f"reading {file.name}")
@@ -223,7 +223,7 @@ def _values(file: Path, column: str, given: dict[str, Any]) -> tuple[Domain, NDA
 
 def _make(
     file: Path, column: str, given: dict[str, Any], hierarchy_file: Path | None = None
-) -> tuple[Hierarchy, Domain, NDArray[np.int64], str]:
+) -> tuple[Hierarchy, Domain, IntArray, str]:
     """The hierarchy that the options ask for, the column's values and records, and where it came from."""
     parameters = _parameters(given)
     name = given.get("builder")

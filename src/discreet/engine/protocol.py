@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.table import ColumnProfile, Domain, Source, Table
+from discreet.types import BoolArray
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Engine(Protocol):
         classes: EquivalenceClasses,
         *,
         values: Mapping[str, pa.Array],
-        kept: NDArray[np.bool_],
+        kept: BoolArray,
         columns: Sequence[str],
         keys: Mapping[str, str] | None = None,
     ) -> Table:

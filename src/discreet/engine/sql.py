@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
@@ -22,6 +21,7 @@ from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import MAX_ROWS, TABLE
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.table import MISSING_MARKS, Column, ColumnProfile, DataType, Domain, Lease, Source, Table
+from discreet.types import BoolArray, IntArray
 
 EXACT_DISTINCT_ROWS = 2_000_000
 """Up to this many rows the profile counts distinct values exactly; beyond, it says that it estimates."""
@@ -455,7 +455,7 @@ class SqlEngine(ABC):
         classes: EquivalenceClasses,
         *,
         values: Mapping[str, pa.Array],
-        kept: NDArray[np.bool_],
+        kept: BoolArray,
         columns: Sequence[str],
         keys: Mapping[str, str] | None = None,
     ) -> Table:
@@ -531,7 +531,7 @@ class SqlEngine(ABC):
         return answer
 
 
-def _numpy(column: pa.ChunkedArray) -> NDArray[np.int64]:
+def _numpy(column: pa.ChunkedArray) -> IntArray:
     return np.asarray(column.to_numpy(), dtype=np.int64)
 
 

@@ -8,12 +8,12 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.table import MISSING_MARKS, Domain, Table
 from discreet.table.values import Exact, Interval, parse
+from discreet.types import FloatArray
 from discreet.utility.kpi import KpiResult, compare_answers
 
 UNANSWERABLE = (UnknownColumn, UnsuitableColumn, InvalidParameter)
@@ -133,7 +133,7 @@ def is_generalised(domain: Domain) -> bool:
     return not any(isinstance(parse(label), Exact) and label not in MISSING_MARKS for label in labels)
 
 
-def midpoints(domain: Domain) -> NDArray[np.float64]:
+def midpoints(domain: Domain) -> FloatArray:
     """Each value of a domain as a number: an interval as its middle, NaN for ``*`` and all else.
 
     An interval without an end has no middle, and one with a unit counts in something else.

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
@@ -18,6 +17,7 @@ from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.table import Domain, Table
 from discreet.table.meaning import KINDS, Meaning
 from discreet.transform.recoding import Recoding
+from discreet.types import IntArray
 
 MOST_ROWS_MATCHED = 20_000_000
 """Rows beyond this are not matched one by one: their codes would no longer fit into memory."""
@@ -33,7 +33,7 @@ class MatchedPair:
     pair: Pair = field(repr=False)
     matched: str
     notes: tuple[str, ...] = ()
-    rows: NDArray[np.int64] | None = field(default=None, repr=False)
+    rows: IntArray | None = field(default=None, repr=False)
 
 
 def make_pair(
@@ -157,7 +157,7 @@ def _count(table: Table, policy: Policy, names: Sequence[str]) -> EquivalenceCla
 
 def _matched_rows(
     original: Table, release: Table, policy: Policy, pair: Pair, key: str | None
-) -> tuple[NDArray[np.int64] | None, str]:
+) -> tuple[IntArray | None, str]:
     """For each released row its original row, and in words how it was found or why not."""
     if max(original.rows, release.rows) > MOST_ROWS_MATCHED:
         return None, f"records were not matched: there are more than {MOST_ROWS_MATCHED:,}"
@@ -187,7 +187,7 @@ def _matched_rows(
     return found, told
 
 
-def _by_key(original: Table, release: Table, key: str) -> NDArray[np.int64]:
+def _by_key(original: Table, release: Table, key: str) -> IntArray:
     columns = []
     for table in (original, release):
         if key not in table.names:
@@ -208,9 +208,7 @@ def _by_key(original: Table, release: Table, key: str) -> NDArray[np.int64]:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _same_rows(
-    original: Table, release: Table, besides: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple[IntArray, IntArray] | None:
     """A number for each released and original row that is equal where all unchanged columns agree."""
     kinds = {column.name: column.storage for column in original.columns}
     names = [
@@ -234,7 +232,7 @@ def _same_rows(
     return number[: len(after)], number[len(after) :]
 
 
-def _row_codes(table: Table, domains: Sequence[Domain]) -> list[NDArray[np.int64]]:
+def _row_codes(table: Table, domains: Sequence[Domain]) -> list[IntArray]:
     """Row by row the code of each value among the domain's."""
     rows = table.engine.to_arrow(table, [domain.name for domain in domains])
     found = []
@@ -248,7 +246,7 @@ def _row_codes(table: Table, domains: Sequence[Domain]) -> list[NDArray[np.int64
     return found
 
 
-def _kept(original: Table, release: Table, pair: Pair, places: NDArray[np.int64]) -> frozenset[str]:
+def _kept(original: Table, release: Table, pair: Pair, places: IntArray) -> frozenset[str]:
     """The sensitive attributes of which every released row has the value of its original row."""
     found = set()
     for name, meaning in pair.sensitive.items():
@@ -260,7 +258,7 @@ def _kept(original: Table, release: Table, pair: Pair, places: NDArray[np.int64]
     return frozenset(found)
 
 
-def _links(original: Table, release: Table, pair: Pair, places: NDArray[np.int64]) -> Links:
+def _links(original: Table, release: Table, pair: Pair, places: IntArray) -> Links:
     """What became of the records of each class, from the original row of every released row."""
     from discreet.classes.alignment import locate
 

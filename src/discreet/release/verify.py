@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
 from discreet.table.hierarchies.hierarchy import ROOT
+from discreet.types import BoolArray
 
 KEEPS_BLANKS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 """Formats in which every reader tells an empty text from a null."""
@@ -242,7 +242,7 @@ def _count(
     )
 
 
-def _unseen(classes: EquivalenceClasses) -> NDArray[np.bool_]:
+def _unseen(classes: EquivalenceClasses) -> BoolArray:
     """The class that stands for records that are not shown."""
     if not classes.names:
         return np.zeros(len(classes), dtype=bool)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.risk.tally import Crosstab, crosstab
 from discreet.table.domain import Domain
+from discreet.types import AnyIntArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Dependence:
     """Three measures between every two attributes; NaN where a measure does not apply."""
 
     names: tuple[str, ...]
-    mutual_information: NDArray[np.float64] = field(repr=False, compare=False)
-    cramers_v: NDArray[np.float64] = field(repr=False, compare=False)
-    absolute_pearson: NDArray[np.float64] = field(repr=False, compare=False)
+    mutual_information: FloatArray = field(repr=False, compare=False)
+    cramers_v: FloatArray = field(repr=False, compare=False)
+    absolute_pearson: FloatArray = field(repr=False, compare=False)
     meaning: str = (
         "How much one column tells about another: 0 means nothing; mutual information is in bits, the other two "
         "reach 1 when one column determines the other (Pearson: along a straight line)."
@@ -109,8 +109,8 @@ def _table(classes: EquivalenceClasses, a: str, b: str) -> tuple[Crosstab, Domai
         # Both are the same for all cells of a class: classes are fewer.
         i, j = classes.index(a), classes.index(b)
         first, second = classes.attributes[i], classes.attributes[j]
-        codes_a: NDArray[np.integer] = classes.codes[i]
-        codes_b: NDArray[np.integer] = classes.codes[j]
+        codes_a: AnyIntArray = classes.codes[i]
+        codes_b: AnyIntArray = classes.codes[j]
         counts = classes.records
     else:
         first, codes_a = classes.column_of_cells(a)
@@ -152,5 +152,5 @@ def _pearson(table: Crosstab, first: Domain, second: Domain) -> float:
     return min(1.0, abs(float(np.dot(counts, x * y))) / spread)
 
 
-def _plain(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+def _plain(matrix: FloatArray) -> list[list[float | None]]:
     return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]

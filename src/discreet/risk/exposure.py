@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
 from discreet.risk.tally import Groups, Rows, group_sizes
+from discreet.types import FloatArray, IntArray
 
 _SOURCE = "prosecutor risk (El Emam 2013) with one attribute left out; Folz et al. 2025, section VII"
 
@@ -107,7 +107,7 @@ class AttributeContribution:
 
 
 def riskiest_classes(
-    classes: EquivalenceClasses, n: int = 10, *, scores: NDArray[np.float64] | None = None
+    classes: EquivalenceClasses, n: int = 10, *, scores: FloatArray | None = None
 ) -> list[RiskyClass]:
     """The ``n`` classes with the highest prosecutor risk 1 / persons, each with its reason.
 
@@ -169,7 +169,7 @@ def _figures(groups: Groups) -> tuple[float, float]:
     )
 
 
-def _smallest(sizes: NDArray[np.int64], n: int, scores: NDArray[np.float64] | None) -> NDArray[np.int64]:
+def _smallest(sizes: IntArray, n: int, scores: FloatArray | None) -> IntArray:
     """Positions of the ``n`` smallest classes without sorting all of them."""
     n = min(n, len(sizes))
     limit = np.partition(sizes, n - 1)[n - 1]
@@ -197,7 +197,7 @@ def _explain(classes: EquivalenceClasses, position: int) -> RiskyClass:
     )
 
 
-def _persons_in(classes: EquivalenceClasses, positions: NDArray[np.int64]) -> int:
+def _persons_in(classes: EquivalenceClasses, positions: IntArray) -> int:
     """Distinct persons in several classes together."""
     if classes.person_codes is None:
         return int(classes.records[positions].sum())

@@ -17,12 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betaln, gammaln, psi
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate, Measure
+from discreet.types import FloatArray
 
 DANKAR_THRESHOLD = 0.1
 
@@ -38,8 +39,8 @@ class _NoEstimate(Exception):
 class _Frequencies:
     """Frequencies of frequencies: ``classes[i]`` classes have ``size[i]`` records."""
 
-    size: NDArray[np.float64]
-    classes: NDArray[np.float64]
+    size: FloatArray
+    classes: FloatArray
 
     @property
     def records(self) -> float:
@@ -261,7 +262,7 @@ def _zayatz(frequencies: _Frequencies, fraction: float) -> float:
     return frequencies.of_size(1) * unique / float(weights.sum()) / records
 
 
-def _log_one_drawn(size: NDArray[np.float64], records: float, population: float) -> NDArray[np.float64]:
+def _log_one_drawn(size: FloatArray, records: float, population: float) -> FloatArray:
     """log of i C(N-i, n-1) / C(N, n) = log(i n / N) + sum_{k=0}^{i-2} log((N-n-k) / (N-1-k)).
 
     Summed as ratios close to one rather than as differences of log-gammas, which lose half their digits
@@ -401,13 +402,13 @@ def _solve_snb(c1: float, c2: float, classes: float, fraction: float) -> float:
     """
     ratio, rest = c2 / c1, 1 - fraction
 
-    def positive_root(y: NDArray[np.float64]) -> NDArray[np.float64]:
+    def positive_root(y: FloatArray) -> FloatArray:
         half = fraction + rest * y / 2 - ratio * rest
         root = np.sqrt(half**2 + 2 * rest * ratio * fraction)
         # the form without cancellation, whichever sign `half` has
         return np.asarray(np.where(half > 0, 2 * ratio * fraction / (half + root), (root - half) / rest))
 
-    def excess(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def excess(z: FloatArray) -> FloatArray:
         y = 1 / (1 + np.exp(-z))
         m = positive_root(y)
         return np.asarray(-m / y * np.logaddexp(0, z) + np.log(fraction + rest * m) - np.log(c1 / classes))

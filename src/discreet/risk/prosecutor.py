@@ -9,11 +9,12 @@ of records.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure, RecordRisk
+from discreet.types import FloatArray
 
 _SOURCE = "El Emam, Guide to the De-Identification of Personal Health Information, 2013, chapters 15-17"
 _DANKAR = "Dankar & El Emam 2010, A method for evaluating marketer re-identification risk, PAIS"
@@ -153,7 +154,7 @@ def _notes(classes: EquivalenceClasses) -> tuple[str, ...]:
     return (_EVENT,) if classes.event_level else ()
 
 
-def _population(classes: EquivalenceClasses, population: ArrayLike | None) -> NDArray[np.float64]:
+def _population(classes: EquivalenceClasses, population: ArrayLike | None) -> FloatArray:
     if population is None:
         return classes.persons.astype(np.float64)
     found = np.asarray(population, dtype=np.float64)

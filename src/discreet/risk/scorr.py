@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.measure import RecordRisk
 from discreet.risk.tally import Rows, agreeing, crosstab, person_bound, tally
-from discreet.types import Progress
+from discreet.types import FloatArray, IntArray, Progress
 
 Category = Literal["low", "medium", "high"]
 
@@ -224,7 +223,7 @@ def _what(attribute: str | None) -> str:
     return "combination of quasi-identifiers" if attribute is None else f"value of {attribute}"
 
 
-def _value_records(classes: EquivalenceClasses, attribute: str) -> NDArray[np.int64]:
+def _value_records(classes: EquivalenceClasses, attribute: str) -> IntArray:
     """Records per value of one attribute, values that do not occur left out."""
     j = classes.index(attribute)
     totals = tally(classes.codes[j], classes.records, classes.attributes[j].size)
@@ -233,7 +232,7 @@ def _value_records(classes: EquivalenceClasses, attribute: str) -> NDArray[np.in
 
 def _event_probabilities(
     classes: EquivalenceClasses, sensitive: str
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Per cell: class size, P(u | QI), P(SA | QI), P(u | SA), all counted in records."""
     assert classes.person_codes is not None
     domain = classes.sensitive_domain(sensitive)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
 from discreet.risk.tally import Groups, Rows, group_sizes, tally
-from discreet.types import Progress
+from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 Weighting = Literal["products", "elliot"]
 
@@ -55,14 +55,14 @@ class SudaResult:
     names: tuple[str, ...]
     max_size: int
     weighting: Weighting
-    scores: NDArray[np.float64] = field(repr=False, compare=False)
-    records: NDArray[np.int64] = field(repr=False, compare=False)
+    scores: FloatArray = field(repr=False, compare=False)
+    records: IntArray = field(repr=False, compare=False)
     contributions: dict[str, float]
     minimal_uniques: tuple[MinimalUniques, ...]
     dis_weighting: Weighting = "elliot"
     sampling_fraction: float | None = None
     file_risk: float | None = None
-    dis_scores: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    dis_scores: FloatArray | None = field(default=None, repr=False, compare=False)
     source: str = _SUDA
 
     @property
@@ -267,12 +267,12 @@ def combinations(
 
 
 def separation(
-    codes: Sequence[NDArray[np.integer]],
+    codes: Sequence[AnyIntArray],
     sizes: Sequence[int],
     weights: ArrayLike | None = None,
     *,
     names: Sequence[str] | None = None,
-    persons: NDArray[np.int64] | None = None,
+    persons: IntArray | None = None,
 ) -> Combination:
     """The same figures for columns of codes that are not (yet) quasi-identifiers of a table.
 
@@ -311,7 +311,7 @@ def _combination(names: tuple[str, ...], groups: Groups) -> Combination:
     )
 
 
-def _surely_large(persons: NDArray[np.int64] | None, records: NDArray[np.int64]) -> int | None:
+def _surely_large(persons: IntArray | None, records: IntArray) -> int | None:
     """Records above which a group cannot be small, however busy the persons in it are."""
     if persons is None:
         return None
@@ -322,11 +322,11 @@ def _worst_first(item: Combination) -> tuple[float, float, int, float]:
     return (-item.unique, -item.small, len(item.attributes), -item.separation)
 
 
-def _one_person(classes: EquivalenceClasses, names: Sequence[str]) -> NDArray[np.bool_]:
+def _one_person(classes: EquivalenceClasses, names: Sequence[str]) -> BoolArray:
     """Per class, whether all records that share its values of ``names`` belong to one person."""
     numbers, bound = classes.groups(names)
     if classes.person_codes is None:
-        single: NDArray[np.bool_] = tally(numbers, classes.records, bound) == 1
+        single: BoolArray = tally(numbers, classes.records, bound) == 1
         return single[numbers]
     first = classes.person_counts.persons[classes.person_counts.indptr[:-1]]
     witness = np.empty(bound, dtype=np.int64)
@@ -336,7 +336,7 @@ def _one_person(classes: EquivalenceClasses, names: Sequence[str]) -> NDArray[np
     return ~mixed[numbers]
 
 
-def _weights(weighting: Weighting, width: int, largest: int) -> NDArray[np.float64]:
+def _weights(weighting: Weighting, width: int, largest: int) -> FloatArray:
     """What a minimal sample unique of size 1, 2 … adds to a score."""
     if weighting == "products":
         last = min(largest, width - 1)
@@ -346,7 +346,7 @@ def _weights(weighting: Weighting, width: int, largest: int) -> NDArray[np.float
     return np.array([(2.0 ** (width - k) - 1) / comb(width, k) for k in range(1, largest + 1)])
 
 
-def _weighted(weights: NDArray[np.float64], sizes_found: NDArray[np.int32]) -> NDArray[np.float64]:
+def _weighted(weights: FloatArray, sizes_found: Int32Array) -> FloatArray:
     """Scores from the numbers of minimal sample uniques of each size, one size at a time to save memory."""
     found = np.zeros(sizes_found.shape[1])
     for weight, row in zip(weights, sizes_found, strict=True):
@@ -356,10 +356,10 @@ def _weighted(weights: NDArray[np.float64], sizes_found: NDArray[np.int32]) -> N
 
 def _dis(
     classes: EquivalenceClasses,
-    alone: NDArray[np.int64],
-    scores: NDArray[np.float64],
+    alone: IntArray,
+    scores: FloatArray,
     fraction: float,
-) -> tuple[float, NDArray[np.float64]]:
+) -> tuple[float, FloatArray]:
     """The file's risk and the DIS-SUDA score of every class."""
     pairs = int((classes.persons == 2).sum())
     hits = fraction * len(alone)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.equivalence import Histogram
@@ -16,6 +15,7 @@ from discreet.search.mondrian.space import held, on_groups
 from discreet.search.problem import Problem
 from discreet.table.domain import Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
+from discreet.types import AnyIntArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PartOfTable(EquivalenceClasses):
     whole: EquivalenceClasses = field(kw_only=True, repr=False)
 
     @classmethod
-    def of(cls, whole: EquivalenceClasses, at: NDArray[np.int64]) -> PartOfTable:
+    def of(cls, whole: EquivalenceClasses, at: IntArray) -> PartOfTable:
         return cls._of(whole.subset(at), whole)
 
     @classmethod
@@ -44,9 +44,7 @@ class PartOfTable(EquivalenceClasses):
         found.__dict__["totals"] = self.whole.histogram(name).totals
         return found
 
-    def recoded(
-        self, domains: Sequence[Domain], class_codes: Sequence[NDArray[np.integer]]
-    ) -> EquivalenceClasses:
+    def recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
         return self._of(super().recoded(domains, class_codes), self.whole)
 
 
@@ -89,7 +87,7 @@ def part_by_part(problem: Problem, run: Callable[[Problem], Recoding]) -> Recodi
     return replace(recoding, kept=shown & held(models, classes, seen, int(seen.max()) + 1)[seen])
 
 
-def _combinations(classes: EquivalenceClasses, attributes: Sequence[int]) -> NDArray[np.int64]:
+def _combinations(classes: EquivalenceClasses, attributes: Sequence[int]) -> IntArray:
     """For every class the number of its combination of values of some attributes."""
     packing = Packing.of([classes.attributes[j].size for j in attributes])
     words = packing.pack([classes.codes[j] for j in attributes])
@@ -106,7 +104,7 @@ def _unchanged(problem: Problem, j: int) -> ReleasedAttribute:
 
 
 def _joined(
-    problem: Problem, j: int, parts: Sequence[tuple[NDArray[np.int64], ReleasedAttribute]]
+    problem: Problem, j: int, parts: Sequence[tuple[IntArray, ReleasedAttribute]]
 ) -> ReleasedAttribute:
     """One attribute's new values in all parts; classes of no part, which are suppressed, stay as they were."""
     before = _unchanged(problem, j)

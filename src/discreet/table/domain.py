@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+
+from discreet.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Domain:
         return [self.label(code) for code in range(self.size)]
 
     @cached_property
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> FloatArray:
         """The value of each code as a number; NaN for nulls and for what is not a number.
 
         Dates count in days. Text that holds numbers besides missing marks is read as numbers.
@@ -70,7 +71,7 @@ class Domain:
     def is_text(self) -> bool:
         return bool(pa.types.is_string(self.values.type) or pa.types.is_large_string(self.values.type))
 
-    def codes_of(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def codes_of(self, texts: Sequence[str]) -> IntArray:
         """The codes of those texts that are values of this (text) attribute.
 
         >>> Domain("job", pa.array(["?", "baker"])).codes_of(["?", ""])

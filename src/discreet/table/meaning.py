@@ -19,6 +19,7 @@ from discreet.table.hierarchies.dates import Dates, moments_of
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.notations import days, listed, span_of_days, starred, unquoted
 from discreet.table.values import Interval, Masked, OneOf, Suppressed, parse
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 Kind = Literal["exact", "interval", "set", "masked", "node", "suppressed", "foreign"]
 """How a value was released. ``foreign``: a single value that the original does not have, such as a mean."""
@@ -56,13 +57,13 @@ class Meaning:
     original: Domain
     released: Domain
     leaves: int
-    rank: NDArray[np.int64] = field(repr=False)
-    indptr: NDArray[np.int64] = field(repr=False)
-    starts: NDArray[np.int64] = field(repr=False)
-    stops: NDArray[np.int64] = field(repr=False)
-    shares: NDArray[np.float64] = field(repr=False)
-    low: NDArray[np.float64] = field(repr=False)
-    high: NDArray[np.float64] = field(repr=False)
+    rank: IntArray = field(repr=False)
+    indptr: IntArray = field(repr=False)
+    starts: IntArray = field(repr=False)
+    stops: IntArray = field(repr=False)
+    shares: FloatArray = field(repr=False)
+    low: FloatArray = field(repr=False)
+    high: FloatArray = field(repr=False)
     kinds: NDArray[np.int8] = field(repr=False)
 
     @classmethod
@@ -82,12 +83,12 @@ class Meaning:
         return self.original.name
 
     @cached_property
-    def code_at(self) -> NDArray[np.int64]:
+    def code_at(self) -> IntArray:
         """The original code at each rank."""
         return np.argsort(self.rank)
 
     @cached_property
-    def centre(self) -> NDArray[np.float64]:
+    def centre(self) -> FloatArray:
         """The middle of each released value as a number: of an interval, or of the mean of a set's members."""
         found = np.asarray((self.low + self.high) / 2)
         numbers = self.original.numbers
@@ -98,7 +99,7 @@ class Meaning:
         return found
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> IntArray:
         """How many original values each released one may stand for."""
         width = np.concatenate([[0], np.cumsum(self.stops - self.starts)])
         return np.asarray(width[self.indptr[1:]] - width[self.indptr[:-1]])
@@ -113,13 +114,13 @@ class Meaning:
         """Whether original values are numbers, so that distances make sense."""
         return self.original.is_numeric
 
-    def members(self, released: int) -> NDArray[np.int64]:
+    def members(self, released: int) -> IntArray:
         """The original codes that a released code may stand for, by rank."""
         at = range(int(self.indptr[released]), int(self.indptr[released + 1]))
         ranks = [np.arange(self.starts[i], self.stops[i]) for i in at]
         return self.code_at[np.concatenate(ranks)] if ranks else np.empty(0, dtype=np.int64)
 
-    def covers(self, released: NDArray[np.integer], original: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def covers(self, released: AnyIntArray, original: AnyIntArray) -> BoolArray:
         """Whether each released code may stand for the original code beside it; arrays are broadcast.
 
         >>> sex = Domain("sex", pa.array(["f", "m"]))
@@ -139,10 +140,10 @@ class Meaning:
         return np.asarray(found & (places < self.stops[np.maximum(at, 0)]))
 
     @cached_property
-    def _owner(self) -> NDArray[np.int64]:
+    def _owner(self) -> IntArray:
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
-    def spread(self, counts: NDArray[np.number], records: NDArray[np.number]) -> NDArray[np.float64]:
+    def spread(self, counts: NDArray[np.number], records: NDArray[np.number]) -> FloatArray:
         """Expected records per original code: those of each released value spread over what it may stand for.
 
         ``records[r]`` are the records of released code ``r``; they are spread in proportion to ``counts`` of the

@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.table.domain import Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
+from discreet.types import AnyIntArray
 
 FORMAT = "discreet-recipe-1"
 PRINTED = ("int8", "int16", "int32", "int64", "float", "double", "bool", "date32[day]", "timestamp[us]")
@@ -183,7 +183,7 @@ class Recipe:
     def _column(
         self,
         domain: Domain,
-        codes: NDArray[np.integer],
+        codes: AnyIntArray,
         new: Sequence[str | None],
         *,
         per_class: bool = False,

@@ -8,18 +8,18 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.table.domain import Domain
 from discreet.table.values import Exact, Interval, number_text, parse
 from discreet.transform.recoding import ReleasedAttribute
+from discreet.types import AnyIntArray, BoolArray, FloatArray
 
 Statistic = Literal["mean", "median", "mode", "minimum", "maximum"]
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 
-def statistic_of(numbers: NDArray[np.float64], records: NDArray[np.integer], statistic: Statistic) -> float:
+def statistic_of(numbers: FloatArray, records: AnyIntArray, statistic: Statistic) -> float:
     """A statistic of numbers that several records have; NaN if there are none.
 
     The median of an even number of records is the mean of the two in the middle; of several modes the smallest
@@ -48,8 +48,8 @@ def statistic_of(numbers: NDArray[np.float64], records: NDArray[np.integer], sta
 def with_stand_in(
     column: ReleasedAttribute,
     domain: Domain,
-    kept: NDArray[np.bool_],
-    records: NDArray[np.integer],
+    kept: BoolArray,
+    records: AnyIntArray,
     statistic: Statistic,
 ) -> pa.Array | None:
     """The values of a column and, last, the one that stands for its suppressed cells; ``None`` if none can.
@@ -79,7 +79,7 @@ def with_stand_in(
     return _appended(column.values, number)
 
 
-def _bounds(values: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _bounds(values: pa.Array) -> tuple[FloatArray, FloatArray]:
     """The lowest and the highest number that each value may stand for; NaN for what is no number."""
     column = Domain("values", values)
     if not column.is_text:

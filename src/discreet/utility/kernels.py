@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 
 
 @njit(cache=True, nogil=True)
 def price_of_suppression(
-    base: NDArray[np.int32],
-    costs: NDArray[np.float64],
-    caps: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    suppressed: NDArray[np.float64],
-    suppressed_starts: NDArray[np.int64],
-    owner: NDArray[np.int32],
-    kept: NDArray[np.bool_],
-    certain: NDArray[np.bool_],
-    records: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    base: Int32Array,
+    costs: FloatArray,
+    caps: FloatArray,
+    starts: IntArray,
+    suppressed: FloatArray,
+    suppressed_starts: IntArray,
+    owner: Int32Array,
+    kept: BoolArray,
+    certain: BoolArray,
+    records: IntArray,
+) -> tuple[FloatArray, FloatArray]:
     """Per attribute, what suppressing the groups that are not ``kept`` adds, and how much of it is certain.
 
     ``costs[starts[j] + v]`` is the cost of a record with value ``v`` of attribute ``j`` at the node's level,
@@ -42,12 +43,12 @@ def price_of_suppression(
 
 @njit(cache=True, nogil=True)
 def weigh(
-    codes: NDArray[np.int32],
-    inside: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    known: NDArray[np.float64],
+    codes: Int32Array,
+    inside: FloatArray,
+    starts: IntArray,
+    counts: FloatArray,
+    sums: FloatArray,
+    known: FloatArray,
 ) -> tuple[float, float, float]:
     """Three sums over classes, each class weighing as much as its values lie inside what a query asks for.
 

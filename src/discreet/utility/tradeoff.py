@@ -16,6 +16,7 @@ from discreet.classes import Histogram
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure
+from discreet.types import IntArray
 from discreet.utility.crossing import crossed
 from discreet.utility.definition import EMPTY_NOTE, FOREIGN_NOTE, UNLINKED_NOTE, Definition, Weights
 from discreet.utility.information import kept_bits
@@ -301,9 +302,7 @@ def _per_sensitive(
     return tuple(definition(measure(pair.released.histogram(name)), attribute=name) for name in names)
 
 
-def _best_guesses(
-    original: NDArray[np.int64], released: NDArray[np.int64], records: NDArray[np.number], size: int
-) -> float:
+def _best_guesses(original: IntArray, released: IntArray, records: NDArray[np.number], size: int) -> float:
     """Records that are right if each released value is taken for the original one most often behind it."""
     keys, where = np.unique((released.astype(np.int64) + 1) * size + original, return_inverse=True)
     counts = np.bincount(where, weights=records)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import tomlkit
-from numpy.typing import NDArray
 
 from discreet.errors import UnknownColumn
 from discreet.policy.file import make_hierarchy, write_text
@@ -25,6 +24,7 @@ from discreet.release.profile import load_profile
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.hierarchies.preview import preview
 from discreet.table.hierarchies.registry import Builder
+from discreet.types import IntArray
 from discreet.utility.objectives.cells import leaf_loss
 from discreet.web.cases import Case
 from discreet.web.jobs.values import Values
@@ -223,14 +223,14 @@ def _levels(found: FittedHierarchy, values: Values, k: int) -> list[dict[str, An
     return levels
 
 
-def _examples(records: NDArray[np.int64]) -> list[int]:
+def _examples(records: IntArray) -> list[int]:
     """The most frequent value, the rarest, and one between, to be followed through all levels."""
     order = np.argsort(-records, kind="stable")
     places = np.linspace(0, len(order) - 1, min(EXAMPLES, len(order))).round().astype(int)
     return [int(order[place]) for place in places]
 
 
-def bars(labels: tuple[str, ...], sizes: NDArray[np.int64], k: int) -> list[dict[str, Any]]:
+def bars(labels: tuple[str, ...], sizes: IntArray, k: int) -> list[dict[str, Any]]:
     """A tiny distribution: the nodes in their order, neighbours together where there are many.
 
     >>> bars(("a", "b"), np.array([1, 7]), 5)
@@ -249,7 +249,7 @@ def bars(labels: tuple[str, ...], sizes: NDArray[np.int64], k: int) -> list[dict
     return found
 
 
-def records_of(hierarchy: Hierarchy, values: Values) -> NDArray[np.int64]:
+def records_of(hierarchy: Hierarchy, values: Values) -> IntArray:
     """The records of every leaf; values that the table does not have have none."""
     found = np.zeros(hierarchy.leaves, dtype=np.int64)
     for value, records in zip(values.domain.values.to_pylist(), values.records.tolist(), strict=False):
@@ -266,7 +266,7 @@ class _Node:
     told: dict[str, Any] = field(default_factory=dict)
 
 
-def tree(hierarchy: Hierarchy, records: NDArray[np.int64]) -> dict[str, Any]:
+def tree(hierarchy: Hierarchy, records: IntArray) -> dict[str, Any]:
     """The hierarchy from its root down, abbreviated: the upper levels come first, and never too many nodes.
 
     >>> jobs = Hierarchy.of("job", [["baker", "food", "*"], ["cook", "food", "*"], ["judge", "judge", "*"]])

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.disclosure.seen import EXPOSED
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty
+from discreet.types import AnyIntArray, FloatArray, IntArray
 
 _CHUNK = 1 << 20
 """Pairs of classes that are compared at once."""
@@ -66,7 +66,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     weight = targets.people * tried
     tries = int(weight.sum())
 
-    def mean(values: NDArray[np.float64]) -> float:
+    def mean(values: FloatArray) -> float:
         return float((values * weight).sum() / tries) if tries else 0.0
 
     compromised = recall > 0
@@ -120,13 +120,13 @@ class _People:
     holds the persons ``who[who_at[c]:who_at[c + 1]]``.
     """
 
-    people: NDArray[np.int64]
-    place_at: NDArray[np.int64]
-    place: NDArray[np.int64]
-    value_at: NDArray[np.int64]
-    value: NDArray[np.int64]
-    who_at: NDArray[np.int64]
-    who: NDArray[np.int64]
+    people: IntArray
+    place_at: IntArray
+    place: IntArray
+    value_at: IntArray
+    value: IntArray
+    who_at: IntArray
+    who: IntArray
 
     @classmethod
     def of(
@@ -160,21 +160,21 @@ class _People:
         return cls(people, place_at, place, value_at, value, who_at, who)
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> IntArray:
         """How many values each person has."""
         return np.diff(self.value_at)
 
-    def classes(self, person: int) -> NDArray[np.int64]:
+    def classes(self, person: int) -> IntArray:
         return self.place[self.place_at[person] : self.place_at[person + 1]]
 
-    def inside(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def inside(self, places: IntArray) -> IntArray:
         """The persons who are in any of some classes."""
         if len(places) == 1:
             return self.who[self.who_at[places[0]] : self.who_at[places[0] + 1]]
         parts = [self.who[self.who_at[c] : self.who_at[c + 1]] for c in places.tolist()]
         return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
-    def shared(self, persons: NDArray[np.int64], elements: int) -> NDArray[np.int64]:
+    def shared(self, persons: IntArray, elements: int) -> IntArray:
         """The values that all of some persons have."""
         if not len(persons):
             return np.empty(0, dtype=np.int64)
@@ -183,9 +183,7 @@ class _People:
         values = self.value[at + np.arange(len(at))]
         return np.flatnonzero(np.bincount(values, minlength=elements) == len(persons))
 
-    def hits(
-        self, guesses: Sequence[NDArray[np.int64]], which: NDArray[np.int64], elements: int
-    ) -> NDArray[np.int64]:
+    def hits(self, guesses: Sequence[IntArray], which: IntArray, elements: int) -> IntArray:
         """How many values of each person are in the guess made about that person."""
         told = [guess + number * elements for number, guess in enumerate(guesses)]
         owner = np.repeat(np.arange(len(self.people)), self.sizes)
@@ -193,23 +191,21 @@ class _People:
         return np.bincount(owner[right], minlength=len(self.people))
 
 
-def _rows(
-    owner: NDArray[np.integer], values: NDArray[np.integer], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _rows(owner: AnyIntArray, values: AnyIntArray, size: int) -> tuple[IntArray, IntArray]:
     """Distinct values per owner in compressed sparse rows."""
     width = int(values.max(initial=0)) + 1
     keys = np.unique(owner.astype(np.int64) * width + values)
     return np.searchsorted(keys, np.arange(size + 1) * width), keys % width
 
 
-Fits = tuple[NDArray[np.int64], ...]
+Fits = tuple[IntArray, ...]
 """For each class of a person that fits any, the released classes that fit it."""
 
 
-def _options(pair: Pair, targets: _People) -> tuple[NDArray[np.int64], list[Fits]]:
+def _options(pair: Pair, targets: _People) -> tuple[IntArray, list[Fits]]:
     """For each person the number of what the intruder finds, and what that is: people alike have one guess."""
     numbers: dict[bytes, int] = {}
-    kinds: list[NDArray[np.int64]] = []
+    kinds: list[IntArray] = []
     kind = np.empty(len(pair.original), dtype=np.int64)
     for c, fitting in enumerate(_fits(pair)):
         kind[c] = numbers.setdefault(fitting.tobytes(), len(numbers))
@@ -231,9 +227,9 @@ def _options(pair: Pair, targets: _People) -> tuple[NDArray[np.int64], list[Fits
     return option, [tuple(kinds[number] for number in several if len(kinds[number])) for several in listed]
 
 
-def _candidates(held: _People, fits: Fits) -> NDArray[np.int64]:
+def _candidates(held: _People, fits: Fits) -> IntArray:
     """The released persons who have a record for each of the target's classes."""
-    found: NDArray[np.int64] | None = None
+    found: IntArray | None = None
     for places in fits:
         persons = held.inside(places)
         found = persons if found is None else np.intersect1d(found, persons, assume_unique=True)
@@ -249,7 +245,7 @@ def _fallen(pair: Pair, held: _People, elements: int) -> tuple[int, ...]:
     )
 
 
-def _fits(pair: Pair) -> list[NDArray[np.int64]]:
+def _fits(pair: Pair) -> list[IntArray]:
     """For each original class the released classes that may stand for it."""
     shown = np.flatnonzero(~pair.suppressed)
     if not len(shown):
@@ -263,9 +259,9 @@ def _fits(pair: Pair) -> list[NDArray[np.int64]]:
     return np.split(found, indptr[1:-1])
 
 
-def _near(pair: Pair, shown: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _near(pair: Pair, shown: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Pairs of classes that fit on the attribute that tells most, in bounded portions: the only ones to compare."""
-    best: tuple[int, int, NDArray[np.int64], NDArray[np.int64]] | None = None
+    best: tuple[int, int, IntArray, IntArray] | None = None
     for j, meaning in enumerate(pair.meanings):
         codes = pair.released.codes[j][shown]
         order = np.argsort(codes, kind="stable")
@@ -287,8 +283,8 @@ def _near(pair: Pair, shown: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int
     for code in np.unique(pair.released.codes[j][shown]).tolist():
         for member in meaning.members(code).tolist():
             lists[member].append(code)
-    owners: list[NDArray[np.int64]] = []
-    places: list[NDArray[np.int64]] = []
+    owners: list[IntArray] = []
+    places: list[IntArray] = []
     size = 0
     by_value = np.argsort(codes, kind="stable")
     cuts = np.searchsorted(codes[by_value], np.arange(meaning.original.size + 1))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.disclosure.homogeneity import DIVERSITY
 from discreet.attacks.disclosure.seen import Seeable, Seen
 from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, absent_labels_note, need_choice, need_number, need_whole
+from discreet.types import BoolArray, FloatArray, IntArray
 
 Which = Literal["worst", "frequent", "rare"]
 """Which values are struck out: those that help the intruder most, or the table's most or least frequent ones."""
@@ -75,7 +75,7 @@ def background_knowledge(
     owner, counts, size = seen.truth.owner, seen.truth.counts, len(seen.released)
     people = np.maximum(seen.people, 1)
 
-    def per_class(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def per_class(weights: FloatArray) -> FloatArray:
         found = np.bincount(owner[sure], weights=(counts * weights)[sure], minlength=size)
         return np.minimum(found, people)
 
@@ -107,12 +107,12 @@ class _Told:
     """For people with one true value in one class: the share of the best guess, whether it is right, and its
     chance in the whole table."""
 
-    share: NDArray[np.float64]
-    right: NDArray[np.bool_]
-    before: NDArray[np.float64]
+    share: FloatArray
+    right: BoolArray
+    before: FloatArray
 
 
-def _by_frequency(seen: Seen, many: int, which: Which) -> NDArray[np.bool_]:
+def _by_frequency(seen: Seen, many: int, which: Which) -> BoolArray:
     """The most or least frequent values of the release."""
     ascending = np.lexsort((np.arange(seen.domain.size), seen.prior))
     ascending = ascending[seen.prior[ascending] > 0]
@@ -122,7 +122,7 @@ def _by_frequency(seen: Seen, many: int, which: Which) -> NDArray[np.bool_]:
     return found
 
 
-def _entry_of_truth(seen: Seen) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _entry_of_truth(seen: Seen) -> tuple[IntArray, IntArray]:
     """For each entry of the truth its value's released code, and its place among the released entries; -1: none."""
     truth, entries = seen.truth, seen.histogram
     if truth.domain is seen.domain:
@@ -172,7 +172,7 @@ def _worst(seen: Seen, many: int) -> _Told:
     )
 
 
-def _struck(seen: Seen, struck: NDArray[np.bool_]) -> _Told:
+def _struck(seen: Seen, struck: BoolArray) -> _Told:
     """Struck out are the same values for everybody who does not have them."""
     entries, truth = seen.histogram, seen.truth
     counts = entries.sizes(seen.unit)
@@ -195,7 +195,7 @@ def _struck(seen: Seen, struck: NDArray[np.bool_]) -> _Told:
     )
 
 
-def _chance(guess: NDArray[np.float64], left: NDArray[np.float64]) -> NDArray[np.float64]:
+def _chance(guess: FloatArray, left: FloatArray) -> FloatArray:
     """The share of a value among what is left of the table, where values may overlap at event level."""
     mass = np.minimum(left, 1.0)
     return np.minimum(np.divide(guess, mass, out=np.zeros(len(guess)), where=mass > 0), 1.0)

@@ -7,11 +7,11 @@ class. With local recoding a person may fit several printed classes; linkage by 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.disclosure.seen import Seeable, Seen
 from discreet.attacks.result import AttackResult
 from discreet.privacy.base import TOLERANCE, need_number
+from discreet.types import FloatArray, IntArray
 
 DIVERSITY = "Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, 2007"
 
@@ -86,7 +86,7 @@ def skewness(release: Seeable, sensitive: str, *, factor: float = 2.0, level: fl
     )
 
 
-def value_guess(seen: Seen, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def value_guess(seen: Seen, weights: FloatArray) -> tuple[FloatArray, IntArray]:
     """The largest weight of each class and the (first) value that has it; one weight per entry of the histogram."""
     entries = seen.histogram
     best = entries.per_class(np.maximum, weights)
@@ -94,7 +94,7 @@ def value_guess(seen: Seen, weights: NDArray[np.float64]) -> tuple[NDArray[np.fl
     return best, entries.values[entries.per_class(np.minimum, at)].astype(np.int64)
 
 
-def people_right(seen: Seen, guess: NDArray[np.int64]) -> NDArray[np.float64]:
+def people_right(seen: Seen, guess: IntArray) -> FloatArray:
     """Per class, how many of its people have the value that was guessed for it."""
     truth = seen.truth
     return truth.right(seen.stands_for(guess[truth.owner], truth.values), len(seen.released))

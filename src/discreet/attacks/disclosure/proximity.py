@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.disclosure.seen import Seeable, Seen
 from discreet.attacks.result import AttackResult
@@ -12,6 +11,7 @@ from discreet.privacy.base import TOLERANCE, need_number, need_whole
 from discreet.privacy.numeric import numbers_of
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.types import FloatArray, IntArray
 
 
 def similarity(
@@ -146,12 +146,12 @@ def proximity(
 
 
 def _best_window(
-    owner: NDArray[np.int64],
-    values: NDArray[np.float64],
-    records: NDArray[np.int64],
-    people: NDArray[np.int64],
+    owner: IntArray,
+    values: FloatArray,
+    records: IntArray,
+    people: IntArray,
     width: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FloatArray, FloatArray]:
     """Per class the largest share of people inside an interval of some width, and the middle of what is inside."""
     best, middle = np.zeros(len(people)), np.full(len(people), np.nan)
     if not len(values):
@@ -172,7 +172,7 @@ def _best_window(
     return best, middle
 
 
-def _nodes(domain: Domain, hierarchy: Hierarchy, level: int) -> NDArray[np.int64]:
+def _nodes(domain: Domain, hierarchy: Hierarchy, level: int) -> IntArray:
     """The node of each value on one level; -1 for values that are not below it, and for a node of all leaves."""
     counts = hierarchy.counts(level)
     known: dict[str, int] = {}

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses, Histogram, Unit
@@ -17,6 +16,7 @@ from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty
 from discreet.table.domain import Domain
 from discreet.table.values import Suppressed, parse
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 EXPOSED = 10
 """How many of the most exposed groups a result names."""
@@ -41,11 +41,11 @@ class Truth:
     """
 
     domain: Domain
-    owner: NDArray[np.int64]
-    values: NDArray[np.int64]
-    counts: NDArray[np.float64]
+    owner: IntArray
+    values: IntArray
+    counts: FloatArray
 
-    def right(self, hits: NDArray[np.bool_], classes: int) -> NDArray[np.float64]:
+    def right(self, hits: BoolArray, classes: int) -> FloatArray:
         """People per class among the entries that were hit."""
         found = np.bincount(self.owner[hits], weights=self.counts[hits], minlength=classes)
         return found.astype(np.float64)
@@ -85,7 +85,7 @@ class Seen:
         return self.histogram.domain
 
     @cached_property
-    def shown(self) -> NDArray[np.bool_]:
+    def shown(self) -> BoolArray:
         """Which classes show anything of their quasi-identifiers."""
         if self.pair is not None:
             return ~self.pair.suppressed
@@ -96,7 +96,7 @@ class Seen:
         return ~hidden
 
     @cached_property
-    def people(self) -> NDArray[np.int64]:
+    def people(self) -> IntArray:
         """People per class."""
         return self.released.sizes(self.unit)
 
@@ -106,12 +106,12 @@ class Seen:
         return int(self.people[self.shown].sum())
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> FloatArray:
         """Per entry of the histogram, the share of the class's people who have the value."""
         return np.asarray(self.histogram.sizes(self.unit) / self.people[self.histogram.class_of_entry])
 
     @cached_property
-    def prior(self) -> NDArray[np.float64]:
+    def prior(self) -> FloatArray:
         """Per value, the share of all people of the release who have it: what everybody may know."""
         _, values, counts = self.grouped(np.arange(self.domain.size), whole=True)
         return np.bincount(values, weights=counts, minlength=self.domain.size) / self.total
@@ -120,9 +120,7 @@ class Seen:
     def total(self) -> int:
         return self.released.total if self.unit == "records" else self.released.total_persons
 
-    def grouped(
-        self, group: NDArray[np.integer], *, whole: bool = False
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def grouped(self, group: AnyIntArray, *, whole: bool = False) -> tuple[IntArray, IntArray, IntArray]:
         """Class, group and people for every group of values that occurs in a class (or in the whole release).
 
         ``group[v]`` is the group of value ``v``, -1 for none. A person with several values of a group counts once.
@@ -169,7 +167,7 @@ class Seen:
             np.repeat(share, length) * before.records[entry],
         )
 
-    def stands_for(self, released: NDArray[np.integer], true: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def stands_for(self, released: AnyIntArray, true: AnyIntArray) -> BoolArray:
         """Whether released values say the true values beside them."""
         if self.pair is not None and self.truth.domain is not self.domain:
             return self.pair.meaning(self.sensitive).covers(released, true)
@@ -179,10 +177,10 @@ class Seen:
         self,
         attack: str,
         *,
-        fallen: NDArray[np.bool_],
-        right: NDArray[np.float64],
-        before: NDArray[np.float64],
-        score: NDArray[np.float64],
+        fallen: BoolArray,
+        right: FloatArray,
+        before: FloatArray,
+        score: FloatArray,
         says: Says,
         meaning: str,
         scenario: str,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.linkage.index import Fit, View, released_fitting
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
+from discreet.types import BoolArray, FloatArray, IntArray
 
 Candidates = Literal["fit", "are nearest", "match best"]
 """What the records have in common among which the intruder guesses."""
@@ -105,7 +105,7 @@ class Targets:
 
     whole: View
     view: View
-    at: NDArray[np.int64]
+    at: IntArray
     public: bool
 
 
@@ -113,8 +113,8 @@ def matched(
     attack: str,
     pair: Pair,
     targets: Targets,
-    right: NDArray[np.float64],
-    pool: NDArray[np.int64],
+    right: FloatArray,
+    pool: IntArray,
     *,
     how: str,
     source: str,
@@ -152,7 +152,7 @@ def matched(
     )
 
 
-def _right(view: View, at: NDArray[np.int64], fit: Fit, present: NDArray[np.float64]) -> NDArray[np.float64]:
+def _right(view: View, at: IntArray, fit: Fit, present: FloatArray) -> FloatArray:
     """The expected number of right guesses per target at ``at``."""
     pool = np.maximum(fit.pool, 1)
     truth = view.truth
@@ -170,9 +170,9 @@ def _right(view: View, at: NDArray[np.int64], fit: Fit, present: NDArray[np.floa
 
 def exposed_people(
     view: View,
-    at: NDArray[np.int64],
-    pool: NDArray[np.int64],
-    right: NDArray[np.float64],
+    at: IntArray,
+    pool: IntArray,
+    right: FloatArray,
     most: int,
     how: Candidates = "fit",
 ) -> tuple[Exposed, ...]:
@@ -208,7 +208,7 @@ def notes_of(pair: Pair, whole: View, view: View, public: bool) -> tuple[str, ..
     return tuple(found)
 
 
-def weighted_median(values: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+def weighted_median(values: IntArray, weights: FloatArray) -> float:
     """The smallest value that at least half of the weight does not exceed; 0 if there is none.
 
     >>> weighted_median(np.array([5, 1, 9]), np.array([1.0, 1.0, 2.0]))
@@ -221,11 +221,11 @@ def weighted_median(values: NDArray[np.int64], weights: NDArray[np.float64]) -> 
     return float(values[order][np.searchsorted(cumulative, cumulative[-1] / 2 - 1e-9)])
 
 
-def _share(weights: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
+def _share(weights: FloatArray, chosen: BoolArray) -> float:
     return float(weights[chosen].sum() / weights.sum()) if weights.sum() else 0.0
 
 
-def _classes(pair: Pair, view: View, combinations: NDArray[np.int64]) -> tuple[int, ...]:
+def _classes(pair: Pair, view: View, combinations: IntArray) -> tuple[int, ...]:
     """The released classes of some released combinations."""
     chosen = np.zeros(len(view.released), dtype=bool)
     chosen[combinations] = True

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from discreet.types import BoolArray, IntArray
 
 
 class Tree(NamedTuple):
@@ -16,11 +17,11 @@ class Tree(NamedTuple):
     their ``code``. The leaves are the combinations themselves; ``entry`` gives their place in the table.
     """
 
-    level: NDArray[np.int64]
-    code: NDArray[np.int64]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    entry: NDArray[np.int64]
+    level: IntArray
+    code: IntArray
+    first: IntArray
+    last: IntArray
+    entry: IntArray
 
 
 class Spans(NamedTuple):
@@ -29,18 +30,18 @@ class Spans(NamedTuple):
     Codes of all attributes are numbered through, in the order of the tree's levels.
     """
 
-    ptr: NDArray[np.int64]
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
+    ptr: IntArray
+    start: IntArray
+    stop: IntArray
 
 
 class People(NamedTuple):
     """Who stands behind the entries: their number, and at event level who, with marks for those to leave out."""
 
-    sizes: NDArray[np.int64]
-    ptr: NDArray[np.int64]
-    who: NDArray[np.int64]
-    aside: NDArray[np.bool_]
+    sizes: IntArray
+    ptr: IntArray
+    who: IntArray
+    aside: BoolArray
 
 
 @njit(cache=True, nogil=True)
@@ -61,7 +62,7 @@ def covers(spans: Spans, code: int, rank: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _released_children(
-    tree: Tree, spans: Spans, node_first: int, node_last: int, rank: int, kept: NDArray[np.int64], at: int
+    tree: Tree, spans: Spans, node_first: int, node_last: int, rank: int, kept: IntArray, at: int
 ) -> int:
     for child in range(node_first, node_last):
         code = tree.code[child]
@@ -76,7 +77,7 @@ def _released_children(
 
 @njit(cache=True, nogil=True)
 def _original_children(
-    tree: Tree, spans: Spans, node_first: int, node_last: int, code: int, kept: NDArray[np.int64], at: int
+    tree: Tree, spans: Spans, node_first: int, node_last: int, code: int, kept: IntArray, at: int
 ) -> int:
     child = node_first
     for i in range(spans.ptr[code], spans.ptr[code + 1]):
@@ -98,12 +99,12 @@ def _original_children(
 def fitting(
     tree: Tree,
     spans: Spans,
-    queries: NDArray[np.int64],
+    queries: IntArray,
     released: bool,
     people: People,
-    counts: NDArray[np.int64],
-    besides: NDArray[np.int64],
-    only: NDArray[np.int64],
+    counts: IntArray,
+    besides: IntArray,
+    only: IntArray,
 ) -> int:
     """Count for each query the people in the tree's entries that fit it; returns the steps it took.
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes.equivalence import EquivalenceClasses, Unit
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.table.domain import Domain
 from discreet.table.meaning import KINDS, Meaning
+from discreet.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from discreet.attacks.linkage.fitting_kernels import Spans, Tree
@@ -28,12 +28,12 @@ class Combinations:
     combination ``c`` at event level; both are empty otherwise.
     """
 
-    codes: tuple[NDArray[np.int64], ...]
-    sizes: NDArray[np.int64]
-    records: NDArray[np.int64]
-    group: NDArray[np.int64]
-    ptr: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    who: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    codes: tuple[IntArray, ...]
+    sizes: IntArray
+    records: IntArray
+    group: IntArray
+    ptr: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    who: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
     def of(cls, classes: EquivalenceClasses, names: Sequence[str]) -> Combinations:
@@ -76,11 +76,11 @@ class Combinations:
     @classmethod
     def _of_persons(
         cls,
-        codes: tuple[NDArray[np.int64], ...],
-        records: NDArray[np.int64],
-        group: NDArray[np.int64],
-        owner: NDArray[np.int64],
-        persons: NDArray[np.int64],
+        codes: tuple[IntArray, ...],
+        records: IntArray,
+        group: IntArray,
+        owner: IntArray,
+        persons: IntArray,
     ) -> Combinations:
         """With the distinct persons of each combination: one may have several classes or cells of it."""
         width = int(persons.max()) + 1
@@ -102,9 +102,9 @@ class Truth:
     """Where the people of the targets are: ``people[i]`` of target ``target[i]`` in released combination
     ``released[i]``, as far as they are in the release."""
 
-    target: NDArray[np.int64]
-    released: NDArray[np.int64]
-    people: NDArray[np.float64]
+    target: IntArray
+    released: IntArray
+    people: FloatArray
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ class View:
     meanings: tuple[Meaning, ...]
     targets: Combinations
     released: Combinations
-    tried: NDArray[np.int64]
-    present: NDArray[np.float64]
+    tried: IntArray
+    present: FloatArray
     truth: Truth | None
-    hidden: NDArray[np.bool_]
+    hidden: BoolArray
     scales: tuple[tuple[float, float], ...]
     """Least number and range of each attribute in the original; NaN where it has no numbers."""
 
@@ -182,7 +182,7 @@ class View:
         truth = self.truth and replace(self.truth, people=self.truth.people * share[self.truth.target])
         return replace(self, tried=drawn, present=self.present * share, truth=truth)
 
-    def covers(self, released: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def covers(self, released: IntArray, target: IntArray) -> BoolArray:
         """Whether released combinations may stand for the targets beside them."""
         found = np.ones(len(released), dtype=bool)
         for j, meaning in enumerate(self.meanings):
@@ -229,18 +229,18 @@ class Fit:
     """People that fit each query: all of them, those among combinations that show something, and one entry of
     the latter (-1: none). ``hidden`` is the number behind combinations that fit everybody."""
 
-    everyone: NDArray[np.int64]
-    shown: NDArray[np.int64]
-    only: NDArray[np.int64]
+    everyone: IntArray
+    shown: IntArray
+    only: IntArray
     hidden: int
 
     @property
-    def pool(self) -> NDArray[np.int64]:
+    def pool(self) -> IntArray:
         """Among how many an intruder guesses: those that show something, the others only if none of them fits."""
         return np.where(self.shown > 0, self.shown, self.everyone)
 
 
-def released_fitting(view: View, at: NDArray[np.int64] | None = None) -> Fit:
+def released_fitting(view: View, at: IntArray | None = None) -> Fit:
     """The released people that fit each target (or those at ``at``): compatible on all known attributes.
 
     The distinct released combinations form a tree, the least selective attribute on top; a target walks only into
@@ -257,8 +257,8 @@ def released_fitting(view: View, at: NDArray[np.int64] | None = None) -> Fit:
 
 
 def original_fitting(
-    meanings: Sequence[Meaning], queries: Sequence[NDArray[np.int64]], original: Combinations
-) -> NDArray[np.int64]:
+    meanings: Sequence[Meaning], queries: Sequence[IntArray], original: Combinations
+) -> IntArray:
     """The original people that each released combination (its codes by attribute) may stand for."""
     ranks = tuple(m.rank[codes] for m, codes in zip(meanings, original.codes, strict=True))
     nobody = np.zeros(len(original), dtype=bool)
@@ -267,9 +267,9 @@ def original_fitting(
 
 def _fitting(
     meanings: Sequence[Meaning],
-    queries: Sequence[NDArray[np.int64]],
+    queries: Sequence[IntArray],
     entries: Combinations,
-    hidden: NDArray[np.bool_],
+    hidden: BoolArray,
     *,
     released: bool,
 ) -> Fit:
@@ -298,7 +298,7 @@ def _fitting(
     return Fit(behind + besides, counts, only, behind)
 
 
-def tree_of(columns: Sequence[NDArray[np.int64]], entries: NDArray[np.int64]) -> Tree:
+def tree_of(columns: Sequence[IntArray], entries: IntArray) -> Tree:
     """Distinct combinations, given by their codes per level, as a tree whose leaves are ``entries``."""
     from discreet.attacks.linkage.fitting_kernels import Tree
 
@@ -320,7 +320,7 @@ def tree_of(columns: Sequence[NDArray[np.int64]], entries: NDArray[np.int64]) ->
     return Tree(level, code, first.astype(np.int64), last.astype(np.int64), entries[order])
 
 
-def spans_of(meanings: Sequence[Meaning], levels: Sequence[int]) -> tuple[Spans, NDArray[np.int64]]:
+def spans_of(meanings: Sequence[Meaning], levels: Sequence[int]) -> tuple[Spans, IntArray]:
     """What the released codes stand for, numbered through in the order of ``levels``; the first code of each."""
     from discreet.attacks.linkage.fitting_kernels import Spans
 
@@ -340,8 +340,8 @@ def spans_of(meanings: Sequence[Meaning], levels: Sequence[int]) -> tuple[Spans,
 
 def _levels(
     meanings: Sequence[Meaning],
-    queries: Sequence[NDArray[np.int64]],
-    entries: Sequence[NDArray[np.int64]],
+    queries: Sequence[IntArray],
+    entries: Sequence[IntArray],
     *,
     released: bool,
 ) -> list[int]:
@@ -375,8 +375,8 @@ def _truth(
     pair: Pair,
     before: Combinations,
     released: Combinations,
-    match: NDArray[np.int64],
-    present: NDArray[np.float64],
+    match: IntArray,
+    present: FloatArray,
 ) -> Truth | None:
     """The links between targets and released combinations, in people."""
     if pair.links is None:
@@ -402,7 +402,7 @@ def _matches(
     targets: EquivalenceClasses,
     aims: Combinations,
     names: Sequence[str],
-) -> NDArray[np.int64]:
+) -> IntArray:
     """For each target the original combination with the same values; ``len(before)`` if there is none."""
     number = np.zeros(len(before) + len(aims), dtype=np.int64)
     known = np.ones(len(aims), dtype=bool)

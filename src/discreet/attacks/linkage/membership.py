@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.linkage.index import View, known_names, released_fitting
 from discreet.attacks.linkage.nearest import nearest_people
@@ -16,6 +15,7 @@ from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import proportion_interval
+from discreet.types import BoolArray, FloatArray
 
 AT_MOST = 20_000
 """So many people are tried on either side; of more, a sample."""
@@ -28,9 +28,9 @@ ENOUGH = 30
 class _Side:
     """Members or others: how many each combination stands for, their score, and whether it says member."""
 
-    people: NDArray[np.float64]
-    score: NDArray[np.float64]
-    said: NDArray[np.bool_]
+    people: FloatArray
+    score: FloatArray
+    said: BoolArray
 
     @property
     def rate(self) -> float:
@@ -143,10 +143,10 @@ def membership(
 
 
 def area(
-    high: NDArray[np.float64],
-    high_weights: NDArray[np.float64],
-    low: NDArray[np.float64],
-    low_weights: NDArray[np.float64],
+    high: FloatArray,
+    high_weights: FloatArray,
+    low: FloatArray,
+    low_weights: FloatArray,
 ) -> float:
     """The area under the ROC curve: the chance that a member scores higher than another; ties count half.
 

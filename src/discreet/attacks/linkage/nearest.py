@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.linkage.fitting import Targets, matched, weighted_median
 from discreet.attacks.linkage.index import View, spans_of, tree_of
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
+from discreet.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from discreet.attacks.linkage.nearest_kernels import Scale
@@ -30,8 +30,8 @@ EFFORT = 50_000_000
 class Nearest:
     """The distance of each target to its nearest released combinations, and the people behind these."""
 
-    distance: NDArray[np.float64]
-    people: NDArray[np.int64]
+    distance: FloatArray
+    people: IntArray
 
 
 def nearest_linkage(
@@ -90,7 +90,7 @@ def nearest_linkage(
     )
 
 
-def nearest_people(view: View, at: NDArray[np.int64]) -> Nearest:
+def nearest_people(view: View, at: IntArray) -> Nearest:
     """The nearest released combinations of the targets at ``at``."""
     from discreet.attacks.linkage.nearest_kernels import closest_values, nearest
 
@@ -128,7 +128,7 @@ def nearest_people(view: View, at: NDArray[np.int64]) -> Nearest:
     return Nearest(best, ties)
 
 
-def distances(view: View, released: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.float64]:
+def distances(view: View, released: IntArray, target: IntArray) -> FloatArray:
     """The distance between released combinations and the targets beside them."""
     total = np.zeros(len(released))
     for j, meaning in enumerate(view.meanings):
@@ -146,9 +146,7 @@ def distances(view: View, released: NDArray[np.int64], target: NDArray[np.int64]
     return total
 
 
-def _right(
-    view: View, at: NDArray[np.int64], found: Nearest, present: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _right(view: View, at: IntArray, found: Nearest, present: FloatArray) -> FloatArray:
     """The expected number of right guesses per target at ``at``."""
     pool = np.maximum(found.people, 1)
     truth = view.truth
@@ -162,7 +160,7 @@ def _right(
     return np.asarray(np.bincount(place[target], weights=people * near, minlength=len(at)) / pool)
 
 
-def _numbers(view: View, j: int) -> NDArray[np.float64]:
+def _numbers(view: View, j: int) -> FloatArray:
     """The targets' values of an attribute by rank, on a scale from 0 to 1; NaN where they are no numbers."""
     low, width = view.scales[j]
     return np.asarray((view.meanings[j].original.numbers[view.meanings[j].code_at] - low) / width)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from discreet.attacks.linkage.fitting_kernels import Spans, Tree, covers
+from discreet.types import FloatArray, IntArray
 
 TIE = 1e-9
 """Distances that differ by less are equal."""
@@ -17,9 +17,9 @@ TIE = 1e-9
 class Scale(NamedTuple):
     """Released codes on the scale of their attribute: bounds (NaN: no number), and 1 / values they may stand for."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    single: NDArray[np.float64]
+    low: FloatArray
+    high: FloatArray
+    single: FloatArray
 
 
 @njit(cache=True, nogil=True)
@@ -37,9 +37,7 @@ def apart(spans: Spans, scale: Scale, code: int, rank: int, number: float) -> fl
 
 
 @njit(cache=True, nogil=True)
-def closest_values(
-    spans: Spans, scale: Scale, codes: NDArray[np.int64], numbers: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def closest_values(spans: Spans, scale: Scale, codes: IntArray, numbers: FloatArray) -> FloatArray:
     """For each rank of an attribute the distance to the nearest of its released codes."""
     found = np.ones(numbers.size)
     for rank in range(numbers.size):
@@ -53,12 +51,12 @@ def nearest(
     tree: Tree,
     spans: Spans,
     scale: Scale,
-    ranks: NDArray[np.int64],
-    numbers: NDArray[np.float64],
-    least: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    best: NDArray[np.float64],
-    ties: NDArray[np.int64],
+    ranks: IntArray,
+    numbers: FloatArray,
+    least: FloatArray,
+    sizes: IntArray,
+    best: FloatArray,
+    ties: IntArray,
 ) -> None:
     """The smallest distance of each target to the tree's leaves, and the people behind all leaves so near.
 

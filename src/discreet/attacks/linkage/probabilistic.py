@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.attacks.linkage.fitting import Targets, matched, weighted_median
 from discreet.attacks.linkage.index import View
@@ -19,6 +18,7 @@ from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import MissingDependency
 from discreet.table.meaning import KINDS
+from discreet.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from splink import Linker
@@ -127,14 +127,14 @@ class _Levels:
         self.blocks = [tuple(order[:2]), tuple(order[2:4])] if len(order) > 3 else [(j,) for j in order[:2]]
         self.share = max(sum(float(agree[list(one)].all(axis=0).mean()) for one in self.blocks), 1 / DRAWN)
 
-    def hidden(self, j: int) -> NDArray[np.bool_]:
+    def hidden(self, j: int) -> BoolArray:
         return np.asarray(self.view.meanings[j].kinds == KINDS.index("suppressed"))
 
     def kinds(self, j: int) -> list[int]:
         """The levels that attribute ``j`` can have."""
         return [0, 1, 2, 3] if not np.isnan(self.view.scales[j][1]) else [0, 1, 3]
 
-    def same(self, j: int) -> NDArray[np.float64]:
+    def same(self, j: int) -> FloatArray:
         """How often each level occurs among records of one person, as far as the release itself tells."""
         meaning = self.view.meanings[j]
         records = np.bincount(
@@ -146,7 +146,7 @@ class _Levels:
         shares = np.array([*(0.98 * counts / max(counts.sum(), 1)), 0.01, 0.01])
         return np.asarray(told * shares + (1 - told) * np.array(CHANGED) + 1e-6)
 
-    def _of(self, j: int, target: NDArray[np.int64], released: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _of(self, j: int, target: IntArray, released: IntArray) -> IntArray:
         """The place in `LEVELS` of each pair on attribute ``j``; -1 where the released value says nothing."""
         meaning, width = self.view.meanings[j], self.view.scales[j][1]
         own, codes = self.view.targets.codes[j][target], self.view.released.codes[j][released]
@@ -156,7 +156,7 @@ class _Levels:
         found = np.where(fits, np.where(meaning.sizes[codes] == 1, 0, 1), np.where(near, 2, 3))
         return np.where(self.hidden(j)[codes], -1, found)
 
-    def _bounds(self, j: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _bounds(self, j: int) -> tuple[IntArray, IntArray]:
         """Between which ranks a released code is compared: from its least to its greatest value, or near it."""
         meaning, width = self.view.meanings[j], self.view.scales[j][1]
         count = np.diff(meaning.indptr)
@@ -171,13 +171,13 @@ class _Levels:
             high[lone] = np.searchsorted(numbers, meaning.centre[lone] + NEAR * width, side="right")
         return low, high
 
-    def _inside(self, j: int, target: NDArray[np.int64], released: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _inside(self, j: int, target: IntArray, released: IntArray) -> BoolArray:
         rank = self.view.meanings[j].rank[self.view.targets.codes[j][target]]
         codes = self.view.released.codes[j][released]
         low, high = self.bounds[j]
         return np.asarray((rank >= low[codes]) & (rank < high[codes]))
 
-    def _shares(self, found: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _shares(self, found: IntArray) -> FloatArray:
         counts = np.bincount(found[found >= 0], minlength=len(LEVELS)) + 0.5
         return np.asarray(counts / counts.sum())
 
@@ -197,7 +197,7 @@ def _condition(j: int, level: int) -> str:
     }[level]
 
 
-def _rows(view: View, levels: _Levels, at: NDArray[np.int64], *, released: bool) -> pa.Table:
+def _rows(view: View, levels: _Levels, at: IntArray, *, released: bool) -> pa.Table:
     """The people (or the released combinations) at ``at`` as splink reads them: ranks, bounds and numbers."""
     columns: dict[str, pa.Array] = {"unique_id": pa.array(np.arange(len(at)))}
     nothing = np.full(len(at), -1)
@@ -231,7 +231,7 @@ def _rows(view: View, levels: _Levels, at: NDArray[np.int64], *, released: bool)
     return pa.table(columns)
 
 
-def _best(view: View, levels: _Levels, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _best(view: View, levels: _Levels, at: IntArray) -> tuple[IntArray, IntArray]:
     """For each person at ``at`` the released combinations of the greatest weight, as pairs of places."""
     with _quiet():
         predicted: Any = _linker(view, levels, at).inference.predict(warning_mode="never")
@@ -245,7 +245,7 @@ def _best(view: View, levels: _Levels, at: NDArray[np.int64]) -> tuple[NDArray[n
     return person[best], place[best]
 
 
-def _linker(view: View, levels: _Levels, at: NDArray[np.int64]) -> Linker:
+def _linker(view: View, levels: _Levels, at: IntArray) -> Linker:
     """A linker of the people at ``at`` with all released combinations; nothing is fetched from outside."""
     from splink import DuckDBAPI, Linker, SettingsCreator
     from splink import blocking_rule_library as block_library
@@ -291,11 +291,11 @@ def _linker(view: View, levels: _Levels, at: NDArray[np.int64]) -> Linker:
 
 def _right(
     view: View,
-    at: NDArray[np.int64],
-    found: tuple[NDArray[np.int64], NDArray[np.int64]],
-    pool: NDArray[np.int64],
-    present: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    at: IntArray,
+    found: tuple[IntArray, IntArray],
+    pool: IntArray,
+    present: FloatArray,
+) -> FloatArray:
     """The expected number of right guesses per target at ``at``."""
     many = np.maximum(pool, 1)
     truth = view.truth

@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.linkage.fitting import weighted_median
 from discreet.attacks.linkage.index import Combinations, original_fitting
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Pair
 from discreet.errors import UnknownColumn
+from discreet.types import FloatArray, IntArray
 
 AT_MOST = 100_000
 """So many released records are assigned; of more, a sample."""
@@ -106,13 +106,13 @@ def _names(pair: Pair, known: Sequence[str] | None) -> tuple[str, ...]:
     return every if known is None else tuple(name for name in every if name in known)
 
 
-def _sampled(sizes: NDArray[np.int64], at_most: int, seed: int) -> NDArray[np.int64]:
+def _sampled(sizes: IntArray, at_most: int, seed: int) -> IntArray:
     if sizes.sum() <= at_most:
         return sizes
     return np.random.default_rng(seed).multivariate_hypergeometric(sizes, at_most, method="marginals")
 
 
-def _own(pair: Pair, names: Sequence[str], after: Combinations) -> tuple[NDArray[np.float64], bool]:
+def _own(pair: Pair, names: Sequence[str], after: Combinations) -> tuple[FloatArray, bool]:
     """For each released combination the share of records whose own original fits, and whether that is known.
 
     Links name quasi-identifiers only: sensitive values are taken to be those of the own record.
@@ -132,9 +132,9 @@ def _own(pair: Pair, names: Sequence[str], after: Combinations) -> tuple[NDArray
 def _exposed(
     pair: Pair,
     after: Combinations,
-    at: NDArray[np.int64],
-    candidates: NDArray[np.int64],
-    own: NDArray[np.float64],
+    at: IntArray,
+    candidates: IntArray,
+    own: FloatArray,
     most: int,
 ) -> tuple[Exposed, ...]:
     """The released records with the fewest candidates, by their quasi-identifiers."""

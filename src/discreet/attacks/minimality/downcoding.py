@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.disclosure.seen import EXPOSED
 from discreet.attacks.minimality.tracing import Recoding, recoding_of, shown_links, traced
@@ -16,6 +15,7 @@ from discreet.classes.pair import Links, Pair
 from discreet.privacy.base import PrivacyModel, need_choice
 from discreet.privacy.identity import KAnonymity
 from discreet.table.meaning import KINDS
+from discreet.types import IntArray
 
 
 def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding = "auto") -> AttackResult:
@@ -72,15 +72,15 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
 class _Found:
     """Per attribute and released class: generalised cells, cells narrowed, and those narrowed rightly."""
 
-    classes: NDArray[np.int64]
-    order: NDArray[np.int64]
-    cuts: NDArray[np.int64]
-    cells: NDArray[np.int64]
-    narrowed: NDArray[np.int64]
-    right: NDArray[np.int64]
+    classes: IntArray
+    order: IntArray
+    cuts: IntArray
+    cells: IntArray
+    narrowed: IntArray
+    right: IntArray
 
     @classmethod
-    def of(cls, pair: Pair, links: Links, classes: NDArray[np.int64]) -> _Found:
+    def of(cls, pair: Pair, links: Links, classes: IntArray) -> _Found:
         order = np.argsort(links.released, kind="stable")
         cuts = np.searchsorted(links.released[order], np.arange(len(pair.released) + 1))
         shape = len(pair.names), len(pair.released)
@@ -94,7 +94,7 @@ def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], f
     k = max((model.k for model in models if isinstance(model, KAnonymity)), default=0)
     movable = bool(models) and all(isinstance(model, KAnonymity) for model in models)
     inside = _inside(pair, at, found.classes) if movable else {}
-    parts: dict[int, list[NDArray[np.int64]]] = {}
+    parts: dict[int, list[IntArray]] = {}
     wide = meaning.sizes[codes] > 1
     for c in found.classes[wide[found.classes]].tolist():
         code, people = int(codes[c]), int(pair.released.records[c])
@@ -115,7 +115,7 @@ def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], f
             found.right[at, c] = sum(bool(np.isin(values, part).any()) for part in parts[code])
 
 
-def _used(pair: Pair, at: int, code: int) -> list[NDArray[np.int64]]:
+def _used(pair: Pair, at: int, code: int) -> list[IntArray]:
     """The parts of a released value that must occur in its class: original codes for each."""
     meaning, hierarchy = pair.meanings[at], pair.hierarchies.get(pair.names[at])
     members, kind = meaning.members(code), KINDS[meaning.kinds[code]]
@@ -145,7 +145,7 @@ def _used(pair: Pair, at: int, code: int) -> list[NDArray[np.int64]]:
     return []
 
 
-def _inside(pair: Pair, at: int, classes: NDArray[np.int64]) -> dict[int, list[int]]:
+def _inside(pair: Pair, at: int, classes: IntArray) -> dict[int, list[int]]:
     """For each class those that show the same but for one attribute, in which they show strictly less."""
     meaning, codes = pair.meanings[at], pair.released.codes[at]
     group, _ = pair.released.groups([name for j, name in enumerate(pair.names) if j != at])

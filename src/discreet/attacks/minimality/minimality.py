@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.attacks.disclosure.seen import EXPOSED
 from discreet.attacks.minimality.tracing import Recoding, finer, recoding_of, shown_links, traced
@@ -16,6 +15,7 @@ from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Links, Pair
 from discreet.privacy.base import PrivacyModel, need_choice, need_whole
 from discreet.privacy.identity import KAnonymity
+from discreet.types import BoolArray, FloatArray, IntArray
 
 _AT_ONCE = 2_000_000
 """Counts of hypothetical classes that are judged at once."""
@@ -116,13 +116,13 @@ class _State:
     pair: Pair
     links: Links
     sensitive: str
-    plain: NDArray[np.int64]
-    guess: NDArray[np.int64]
-    sure: NDArray[np.float64]
-    gain: NDArray[np.float64]
-    tested: NDArray[np.bool_]
-    skipped: NDArray[np.bool_]
-    loose: NDArray[np.bool_]
+    plain: IntArray
+    guess: IntArray
+    sure: FloatArray
+    gain: FloatArray
+    tested: BoolArray
+    skipped: BoolArray
+    loose: BoolArray
     attribute: list[str]
 
     @classmethod
@@ -158,7 +158,7 @@ class _Split:
     name: str
     classes: list[int]
     worlds: list[Class]
-    members: list[list[NDArray[np.int64]]]
+    members: list[list[IntArray]]
 
 
 def _split(pair: Pair, links: Links, name: str, state: _State, *, local: bool) -> _Split:
@@ -256,7 +256,7 @@ def _count_all(
     """Count classes, judging the histograms of many parts at once."""
     histogram = state.pair.released.histogram(state.sensitive)
     found: dict[int, Counted] = {}
-    waiting: list[tuple[int, Class, list[NDArray[np.int64]]]] = []
+    waiting: list[tuple[int, Class, list[IntArray]]] = []
     size = 0
     for c, world in todo:
         rows = []

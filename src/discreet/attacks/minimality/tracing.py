@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes.pair import Links, Pair
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS
+from discreet.types import IntArray
 
 Recoding = Literal["auto", "local", "global"]
 """Whether a value always became the same new value (global), or its class decides (local); ``auto``: look."""
@@ -86,7 +86,7 @@ class Finer:
     A number of -1 says that there is no level below: the value is shown as it is, or its form is not known.
     """
 
-    child: NDArray[np.int64]
+    child: IntArray
     labels: tuple[str, ...]
 
 

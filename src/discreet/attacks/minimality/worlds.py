@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy.base import PrivacyModel
 from discreet.table.domain import Domain
+from discreet.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class Part:
     """Some people of a class; ``joined`` are those (per value) they would have stood with in a finer release."""
 
     people: int
-    joined: NDArray[np.int64]
+    joined: IntArray
 
 
 @dataclass(frozen=True)
 class Class:
     """A released class and the parts it would fall into: ``values`` are the codes that occur, with ``counts``."""
 
-    values: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    values: IntArray
+    counts: IntArray
     parts: tuple[Part, ...]
 
     @property
@@ -53,10 +53,10 @@ class Counted:
     ``share[a, s]`` the probability that this is so and a person of part ``a`` has the value ``s``."""
 
     ok: float
-    share: NDArray[np.float64]
+    share: FloatArray
 
 
-def histograms(counts: NDArray[np.int64], people: int) -> NDArray[np.int64]:
+def histograms(counts: IntArray, people: int) -> IntArray:
     """All histograms of so many people with at most ``counts`` of each value.
 
     >>> histograms(np.array([2, 1]), 2).tolist()
@@ -75,9 +75,9 @@ def histograms(counts: NDArray[np.int64], people: int) -> NDArray[np.int64]:
 def meets(
     models: Sequence[PrivacyModel],
     domain: Domain,
-    totals: NDArray[np.int64],
-    rows: NDArray[np.int64],
-) -> NDArray[np.bool_]:
+    totals: IntArray,
+    rows: IntArray,
+) -> BoolArray:
     """Which hypothetical classes (rows of counts per value code) meet all requirements, in a table like this one.
 
     Models that compare with the whole table find its distribution: a last class fills the rows up to a multiple of
@@ -101,7 +101,7 @@ def meets(
     return found[:-1]
 
 
-def count(one: Class, allowed: Sequence[NDArray[np.bool_]]) -> Counted:
+def count(one: Class, allowed: Sequence[BoolArray]) -> Counted:
     """Count the worlds of a class; ``allowed[a]`` says which of ``histograms(counts, people of a)`` are met.
 
     Two of three people have the value; parts of two and one; at most one of the two may have it:
@@ -147,9 +147,7 @@ def count(one: Class, allowed: Sequence[NDArray[np.bool_]]) -> Counted:
     return Counted(ok, share)
 
 
-def _times(
-    state: NDArray[np.float64], moves: NDArray[np.int64], weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _times(state: FloatArray, moves: IntArray, weight: FloatArray) -> FloatArray:
     """A polynomial times the terms of one part, cut off at the histogram of the class."""
     found = np.zeros_like(state)
     for move, factor in zip(moves.tolist(), weight.tolist(), strict=True):
@@ -159,9 +157,7 @@ def _times(
     return found
 
 
-def _pairs(
-    before: NDArray[np.float64], after: NDArray[np.float64], ends: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _pairs(before: FloatArray, after: FloatArray, ends: IntArray) -> FloatArray:
     """The product of two polynomials at some exponents."""
     found = np.zeros(len(ends))
     for i, end in enumerate(ends.tolist()):
@@ -173,5 +169,5 @@ def _pairs(
     return found
 
 
-def _log_factorial(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+def _log_factorial(numbers: IntArray) -> FloatArray:
     return np.asarray(gammaln(numbers + 1.0), dtype=np.float64)

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import ReleasedAttribute
+from discreet.types import AnyIntArray, FloatArray, IntArray
 
 Centre = Literal["mean", "median", "middle", "mode"]
 """``median`` is the mean of the two middle numbers, ``middle`` the lower of two middle values."""
@@ -20,10 +20,10 @@ MICROSECONDS_PER_DAY = 86_400_000_000
 
 def replaced(
     domain: Domain,
-    codes: NDArray[np.integer],
-    records: NDArray[np.int64],
-    owner: NDArray[np.int64],
-    shares: NDArray[np.float64],
+    codes: AnyIntArray,
+    records: IntArray,
+    owner: IntArray,
+    shares: FloatArray,
     ladder: Ladder | None,
     centre: Centre,
 ) -> ReleasedAttribute:
@@ -51,9 +51,7 @@ def replaced(
     return ReleasedAttribute(domain.name, values, places.astype(np.int32)[owner], shares[owner], leaves)
 
 
-def means(
-    numbers: NDArray[np.float64], records: NDArray[np.int64], owner: NDArray[np.int64], groups: int
-) -> NDArray[np.float64]:
+def means(numbers: FloatArray, records: IntArray, owner: IntArray, groups: int) -> FloatArray:
     """The mean of the known numbers of each group, weighted by records; NaN if there are none.
 
     >>> means(np.array([1.0, 4.0, np.nan]), np.array([2, 1, 1]), np.array([0, 0, 1]), 2)
@@ -68,9 +66,7 @@ def means(
     return found
 
 
-def medians(
-    numbers: NDArray[np.float64], records: NDArray[np.int64], owner: NDArray[np.int64], groups: int
-) -> NDArray[np.float64]:
+def medians(numbers: FloatArray, records: IntArray, owner: IntArray, groups: int) -> FloatArray:
     """The median of the known numbers of each group; between two middle ones their mean.
 
     >>> medians(np.array([1.0, 4.0, 9.0]), np.array([1, 1, 2]), np.array([0, 0, 0]), 1)
@@ -85,13 +81,13 @@ def medians(
 
 
 def middle(
-    codes: NDArray[np.integer],
-    records: NDArray[np.int64],
-    owner: NDArray[np.int64],
+    codes: AnyIntArray,
+    records: IntArray,
+    owner: IntArray,
     groups: int,
     *,
     null: int | None = None,
-) -> NDArray[np.int64]:
+) -> IntArray:
     """The lower middle value of each group in the order of the codes; nulls count only where they are alone.
 
     >>> middle(np.array([0, 1, 2, 3]), np.array([1, 1, 1, 1]), np.array([0, 0, 0, 0]), 1)
@@ -106,8 +102,8 @@ def middle(
 
 
 def _middles(
-    values: NDArray[np.float64], records: NDArray[np.int64], owner: NDArray[np.int64], groups: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    values: FloatArray, records: IntArray, owner: IntArray, groups: int
+) -> tuple[IntArray, IntArray]:
     """Where the lower and the upper middle record of each group stand; -1 for an empty group."""
     order = np.lexsort((values, owner))
     upto = np.cumsum(records[order])
@@ -123,13 +119,13 @@ def _middles(
 
 
 def mode(
-    codes: NDArray[np.integer],
-    records: NDArray[np.int64],
-    owner: NDArray[np.int64],
+    codes: AnyIntArray,
+    records: IntArray,
+    owner: IntArray,
     groups: int,
     *,
     null: int | None = None,
-) -> NDArray[np.int64]:
+) -> IntArray:
     """The most frequent value of each group, the first of several; nulls count only where they are alone.
 
     >>> mode(np.array([2, 1, 1, 0]), np.array([1, 1, 1, 2]), np.array([0, 0, 0, 1]), 2)
@@ -146,7 +142,7 @@ def mode(
     return np.asarray(keys[first] % width, dtype=np.int64)
 
 
-def typed(numbers: NDArray[np.float64], domain: Domain) -> pa.Array:
+def typed(numbers: FloatArray, domain: Domain) -> pa.Array:
     """Numbers in the column's type where they fit: whole ones of integers, dates and times; NaN is null.
 
     >>> typed(np.array([12.0, 53.0]), Domain("x", pa.array([10, 14]))).type

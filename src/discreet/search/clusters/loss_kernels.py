@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from discreet.search.clusters.space import INTERVAL, SET, People, Spans
+from discreet.types import FloatArray, Int32Array, IntArray
 
 
 class Clusters(NamedTuple):
@@ -22,18 +23,18 @@ class Clusters(NamedTuple):
     are its level and one of its leaves. Members are a linked list from ``head`` on.
     """
 
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
+    low: Int32Array
+    high: Int32Array
     bits: NDArray[np.uint64]
-    loss: NDArray[np.float64]
-    records: NDArray[np.int64]
-    size: NDArray[np.int64]
-    head: NDArray[np.int64]
-    after: NDArray[np.int64]
-    before: NDArray[np.int64]
-    owner: NDArray[np.int64]
-    stamp: NDArray[np.int64]
-    clock: NDArray[np.int64]
+    loss: FloatArray
+    records: IntArray
+    size: IntArray
+    head: IntArray
+    after: IntArray
+    before: IntArray
+    owner: IntArray
+    stamp: IntArray
+    clock: IntArray
 
 
 def clusters(points: int, groups: int, spans: Spans, people: People) -> Clusters:
@@ -203,7 +204,7 @@ def persons_with(people: People, state: Clusters, g: int, without: int, plus: in
 
 
 @njit(cache=True, nogil=True)
-def join(spans: Spans, people: People, records: NDArray[np.int64], state: Clusters, g: int, x: int) -> None:
+def join(spans: Spans, people: People, records: IntArray, state: Clusters, g: int, x: int) -> None:
     """Class ``x`` becomes a member of cluster ``g``."""
     if state.head[g] < 0:
         begin(spans, state, g, x)
@@ -240,7 +241,7 @@ def respan(spans: Spans, state: Clusters, g: int, into: int, without: int) -> No
 
 
 @njit(cache=True, nogil=True)
-def leave(spans: Spans, people: People, records: NDArray[np.int64], state: Clusters, x: int) -> None:
+def leave(spans: Spans, people: People, records: IntArray, state: Clusters, x: int) -> None:
     """Class ``x`` leaves its cluster."""
     g = state.owner[x]
     state.size[g] = persons_with(people, state, g, x, -1)
@@ -256,9 +257,7 @@ def leave(spans: Spans, people: People, records: NDArray[np.int64], state: Clust
 
 
 @njit(cache=True, nogil=True)
-def price_of_joining(
-    spans: Spans, records: NDArray[np.int64], state: Clusters, g: int, x: int, bound: float
-) -> float:
+def price_of_joining(spans: Spans, records: IntArray, state: Clusters, g: int, x: int, bound: float) -> float:
     """What it costs that class ``x`` joins cluster ``g``; infinite if it is more than ``bound``."""
     cost = float(state.loss[g] * state.records[g])
     both = int(state.records[g] + records[x])
@@ -269,9 +268,7 @@ def price_of_joining(
 
 
 @njit(cache=True, nogil=True)
-def fill(
-    spans: Spans, people: People, records: NDArray[np.int64], owner: NDArray[np.int64], state: Clusters
-) -> None:
+def fill(spans: Spans, people: People, records: IntArray, owner: IntArray, state: Clusters) -> None:
     """Fill ``state`` with given clusters."""
     for x in range(owner.size):
         join(spans, people, records, state, owner[x], x)
@@ -281,10 +278,10 @@ def fill(
 def pair_up(
     spans: Spans,
     state: Clusters,
-    order: NDArray[np.int64],
-    line: NDArray[np.int64],
+    order: IntArray,
+    line: IntArray,
     reach: int,
-    partner: NDArray[np.int64],
+    partner: IntArray,
 ) -> None:
     """Give each cluster in ``order`` the partner with which it loses least; nobody has two.
 
@@ -316,7 +313,7 @@ def pair_up(
 
 
 @njit(cache=True, nogil=True)
-def shares(spans: Spans, state: Clusters, groups: int, found: NDArray[np.float64]) -> None:
+def shares(spans: Spans, state: Clusters, groups: int, found: FloatArray) -> None:
     """The share of the domain that each attribute (row) of each cluster (column) stands for."""
     for g in range(groups):
         for j in range(spans.kind.size):

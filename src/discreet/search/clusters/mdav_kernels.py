@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from discreet.search.clusters.space import People, Points
+from discreet.types import FloatArray, Int32Array, IntArray
 
 
 @njit(cache=True, nogil=True)
-def _squared(points: Points, x: int, numbers: NDArray[np.float64], codes: NDArray[np.int32]) -> float:
+def _squared(points: Points, x: int, numbers: FloatArray, codes: Int32Array) -> float:
     """Squared distance of class ``x`` from a place: its numbers and its categories."""
     total = 0.0
     for p in range(numbers.size):
@@ -33,12 +33,12 @@ def _squared(points: Points, x: int, numbers: NDArray[np.float64], codes: NDArra
 @njit(cache=True, nogil=True)
 def _add(
     points: Points,
-    records: NDArray[np.int64],
+    records: IntArray,
     x: int,
     sign: int,
-    sums: NDArray[np.float64],
-    known: NDArray[np.int64],
-    tally: NDArray[np.int64],
+    sums: FloatArray,
+    known: IntArray,
+    tally: IntArray,
 ) -> None:
     """Let class ``x`` enter (``sign`` 1) or leave (-1) what a centroid is made of."""
     for p in range(sums.size):
@@ -52,11 +52,11 @@ def _add(
 
 @njit(cache=True, nogil=True)
 def _centre(
-    sums: NDArray[np.float64],
-    known: NDArray[np.int64],
-    tally: NDArray[np.int64],
-    numbers: NDArray[np.float64],
-    codes: NDArray[np.int32],
+    sums: FloatArray,
+    known: IntArray,
+    tally: IntArray,
+    numbers: FloatArray,
+    codes: Int32Array,
 ) -> None:
     """Means of the known numbers (NaN if there are none), the most frequent category."""
     for p in range(sums.size):
@@ -66,7 +66,7 @@ def _centre(
 
 
 @njit(cache=True, nogil=True)
-def _new_persons(people: People, x: int, stamp: NDArray[np.int64], group: int) -> int:
+def _new_persons(people: People, x: int, stamp: IntArray, group: int) -> int:
     """How many persons class ``x`` brings into a group; marks them as being there."""
     if people.indptr.size == 0:
         return int(people.sizes[x])
@@ -87,11 +87,11 @@ def _gather(
     gamma: float,
     seed: int,
     group: int,
-    open_: NDArray[np.int64],
+    open_: IntArray,
     left: int,
-    owner: NDArray[np.int64],
-    distance: NDArray[np.float64],
-    stamp: NDArray[np.int64],
+    owner: IntArray,
+    distance: FloatArray,
+    stamp: IntArray,
 ) -> tuple[int, int]:
     """A group of ``seed`` and those nearest to it, until it has ``k`` persons; who is furthest from it.
 
@@ -153,7 +153,7 @@ def _gather(
 
 
 @njit(cache=True, nogil=True)
-def _still_open(open_: NDArray[np.int64], left: int, owner: NDArray[np.int64]) -> int:
+def _still_open(open_: IntArray, left: int, owner: IntArray) -> int:
     """Keep only the classes without a group, in their order."""
     kept = 0
     for i in range(left):
@@ -168,9 +168,9 @@ def _still_open(open_: NDArray[np.int64], left: int, owner: NDArray[np.int64]) -
 def _intimate(
     points: Points,
     gamma: float,
-    members: NDArray[np.int64],
-    open_: NDArray[np.int64],
-    distance: NDArray[np.float64],
+    members: IntArray,
+    open_: IntArray,
+    distance: FloatArray,
 ) -> int:
     """The open class nearest to a group, if it is nearer than ``gamma`` times to any other open one; else -1.
 
@@ -203,11 +203,11 @@ def _intimate(
 def mdav(
     points: Points,
     people: People,
-    records: NDArray[np.int64],
+    records: IntArray,
     k: int,
     gamma: float,
-    owner: NDArray[np.int64],
-    stamp: NDArray[np.int64],
+    owner: IntArray,
+    stamp: IntArray,
 ) -> int:
     """Fill ``owner`` with the groups of MDAV; returns how many there are.
 
@@ -277,10 +277,10 @@ def mdav(
 @njit(cache=True, nogil=True)
 def _join_nearest(
     points: Points,
-    records: NDArray[np.int64],
-    rest: NDArray[np.int64],
+    records: IntArray,
+    rest: IntArray,
     groups: int,
-    owner: NDArray[np.int64],
+    owner: IntArray,
 ) -> None:
     """Each class of ``rest`` joins the group whose centroid is nearest."""
     n, columns = points.numbers.shape
@@ -311,11 +311,11 @@ def _join_nearest(
 
 @njit(cache=True, nogil=True)
 def optimal_cuts(
-    values: NDArray[np.float64],
-    records: NDArray[np.int64],
-    sizes: NDArray[np.int64],
+    values: FloatArray,
+    records: IntArray,
+    sizes: IntArray,
     k: int,
-    starts: NDArray[np.int64],
+    starts: IntArray,
 ) -> float:
     """The least sum of squares over all ways to cut sorted ``values`` into groups of ``k`` persons or more.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from discreet.search.clusters.loss_kernels import (
     Clusters,
@@ -17,6 +16,7 @@ from discreet.search.clusters.loss_kernels import (
     respan,
 )
 from discreet.search.clusters.space import People, Spans
+from discreet.types import BoolArray, IntArray
 
 EPSILON = 1e-12
 SHORTLIST = 8
@@ -29,7 +29,7 @@ EFFORT = 2000
 
 
 @njit(cache=True, nogil=True)
-def k_member(spans: Spans, people: People, records: NDArray[np.int64], k: int, state: Clusters) -> int:
+def k_member(spans: Spans, people: People, records: IntArray, k: int, state: Clusters) -> int:
     """Fill ``state`` greedily; returns how many clusters there are.
 
     Classes with at least ``k`` persons stand alone. Each further cluster starts with the class furthest from
@@ -103,11 +103,11 @@ def k_member(spans: Spans, people: People, records: NDArray[np.int64], k: int, s
 def refine(
     spans: Spans,
     people: People,
-    records: NDArray[np.int64],
+    records: IntArray,
     k: int,
     groups: int,
     state: Clusters,
-    changed: NDArray[np.bool_],
+    changed: BoolArray,
 ) -> float:
     """One pass over the classes of ``changed`` clusters; returns by how much it lowered the total cost.
 
@@ -174,11 +174,11 @@ def refine(
 def _exchange(
     spans: Spans,
     people: People,
-    records: NDArray[np.int64],
+    records: IntArray,
     k: int,
     state: Clusters,
     x: int,
-    places: NDArray[np.int64],
+    places: IntArray,
 ) -> float:
     """Exchange ``x`` with the class of one of some clusters that lowers the cost most; returns by how much."""
     a = state.owner[x]
@@ -227,11 +227,11 @@ def _exchange(
 def _dissolve(
     spans: Spans,
     people: People,
-    records: NDArray[np.int64],
+    records: IntArray,
     groups: int,
     state: Clusters,
     a: int,
-    changed: NDArray[np.bool_],
+    changed: BoolArray,
 ) -> float:
     """Dissolve a cluster into others if that lowers the cost; returns by how much."""
     budget = float(state.loss[a] * state.records[a])

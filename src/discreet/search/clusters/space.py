@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy.base import counted_in
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
 
 Scale = Literal["range", "sd"]
 """What a difference of numbers is divided by: the attribute's range or its standard deviation."""
@@ -25,16 +25,16 @@ INTERVAL, SET, TREE = 0, 1, 2
 class People(NamedTuple):
     """How many persons (or records) classes have, and who they are where one person may be in several."""
 
-    sizes: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    persons: NDArray[np.int64]
+    sizes: IntArray
+    indptr: IntArray
+    persons: IntArray
 
     @property
     def additive(self) -> bool:
         """Whether sizes of classes simply add up."""
         return len(self.indptr) == 0
 
-    def of(self, members: NDArray[np.int64]) -> People:
+    def of(self, members: IntArray) -> People:
         """Those of some classes only; persons are numbered anew so that buffers stay small."""
         if self.additive:
             return People(self.sizes[members], self.indptr, self.persons)
@@ -54,15 +54,15 @@ class Points(NamedTuple):
     categories that meet there.
     """
 
-    numbers: NDArray[np.float64]
-    null: NDArray[np.float64]
-    codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    row: NDArray[np.int64]
-    steps: NDArray[np.int32]
-    apart: NDArray[np.float64]
+    numbers: FloatArray
+    null: FloatArray
+    codes: Int32Array
+    weights: FloatArray
+    row: IntArray
+    steps: Int32Array
+    apart: FloatArray
 
-    def of(self, members: NDArray[np.int64]) -> Points:
+    def of(self, members: IntArray) -> Points:
         """Those of some classes only."""
         return self._replace(numbers=self.numbers[members], codes=self.codes[members])
 
@@ -76,17 +76,17 @@ class Spans(NamedTuple):
     are added up: attributes of few leaves first, as they soonest exceed a bound.
     """
 
-    kind: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    unit: NDArray[np.float64]
-    full: NDArray[np.float64]
-    word: NDArray[np.int64]
-    row: NDArray[np.int64]
-    steps: NDArray[np.int32]
-    shares: NDArray[np.float64]
-    turn: NDArray[np.int64]
+    kind: IntArray
+    codes: Int32Array
+    unit: FloatArray
+    full: FloatArray
+    word: IntArray
+    row: IntArray
+    steps: Int32Array
+    shares: FloatArray
+    turn: IntArray
 
-    def of(self, members: NDArray[np.int64]) -> Spans:
+    def of(self, members: IntArray) -> Spans:
         """Those of some classes only."""
         return self._replace(codes=self.codes[members])
 
@@ -102,7 +102,7 @@ def people_of(classes: EquivalenceClasses, unit: Unit | None) -> People:
     return People(sizes, inner.indptr.astype(np.int64), inner.persons.astype(np.int64))
 
 
-def weights_of(classes: EquivalenceClasses, weights: Mapping[str, float] | None) -> NDArray[np.float64]:
+def weights_of(classes: EquivalenceClasses, weights: Mapping[str, float] | None) -> FloatArray:
     """One weight per attribute, 1 where none is given."""
     for name, weight in (weights or {}).items():
         if name not in classes.names:
@@ -120,7 +120,7 @@ def ladders_of(
     return tuple(by_name.get(name) for name in classes.names)
 
 
-def numbers_of(domain: Domain, *, ordinal: bool) -> NDArray[np.float64] | None:
+def numbers_of(domain: Domain, *, ordinal: bool) -> FloatArray | None:
     """The value of each code as a number: itself, its rank if ``ordinal``; None for categories."""
     if ordinal:
         ranks = np.arange(domain.size, dtype=np.float64)
@@ -140,10 +140,10 @@ def points_of(
     closeness: Closeness = "level",
 ) -> Points:
     """Classes as points for distances. A constant attribute contributes nothing."""
-    numbers: list[NDArray[np.float64]] = []
-    codes: list[NDArray[np.integer]] = []
-    steps: list[NDArray[np.int32]] = []
-    apart: list[NDArray[np.float64]] = []
+    numbers: list[FloatArray] = []
+    codes: list[AnyIntArray] = []
+    steps: list[Int32Array] = []
+    apart: list[FloatArray] = []
     nulls, kept, rows = [], [], []
     found = zip(classes.attributes, classes.codes, ladders, weights_of(classes, weights), strict=True)
     for domain, column, ladder, weight in found:
@@ -174,7 +174,7 @@ def points_of(
     )
 
 
-def _spread(values: NDArray[np.float64], records: NDArray[np.int64], scale: Scale) -> float:
+def _spread(values: FloatArray, records: IntArray, scale: Scale) -> float:
     """Range or (sample) standard deviation over records; 1 where there is none."""
     known = ~np.isnan(values)
     if not known.any():
@@ -188,9 +188,7 @@ def _spread(values: NDArray[np.float64], records: NDArray[np.int64], scale: Scal
     return spread if spread > 0 else 1.0
 
 
-def _path(
-    domain: Domain, ladder: Ladder | None, closeness: Closeness
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def _path(domain: Domain, ladder: Ladder | None, closeness: Closeness) -> tuple[Int32Array, FloatArray]:
     """Nodes above each category level by level, and how far apart categories are that meet there."""
     if ladder is None or ladder.height == 0:
         own = np.arange(domain.size, dtype=np.int32)
@@ -204,7 +202,7 @@ def _path(
     return steps, apart
 
 
-def _padded(tables: Sequence[NDArray[np.int32]] | Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _padded(tables: Sequence[Int32Array] | Sequence[FloatArray]) -> FloatArray:
     """Tables with one column per code, one below the other."""
     found = np.zeros((sum(len(table) for table in tables), max((t.shape[1] for t in tables), default=0)))
     row = 0
@@ -223,9 +221,9 @@ def spans_of(
 ) -> Spans:
     """Classes as cells for losses: intervals and sets of values, or with ``hierarchy`` common ancestors."""
     weight = weights_of(classes, weights)
-    codes: list[NDArray[np.integer]] = []
-    steps: list[NDArray[np.int32]] = []
-    shares: list[NDArray[np.float64]] = []
+    codes: list[AnyIntArray] = []
+    steps: list[Int32Array] = []
+    shares: list[FloatArray] = []
     kinds, leaves, words, rows = [], [], [0], []
     for domain, column, ladder, one in zip(classes.attributes, classes.codes, ladders, weight, strict=True):
         leaves.append(ladder.leaves if ladder is not None else domain.size)
@@ -255,7 +253,7 @@ def spans_of(
     )
 
 
-def _places(domain: Domain, ladder: Ladder | None) -> NDArray[np.int64]:
+def _places(domain: Domain, ladder: Ladder | None) -> IntArray:
     """Place of each value among the leaves (or among the values of the table), -1 for nulls."""
     numbers = domain.numbers
     unknown = np.isnan(numbers)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.search.lattice.search import LARGEST_LATTICE, search
 from discreet.search.problem import Problem
+from discreet.types import FloatArray
 from discreet.utility.objectives.aggregates import CellObjective
 
 PART_NODES = 20_000
@@ -142,7 +142,7 @@ def _stretches(problem: Problem, order: Sequence[int], most: int) -> Iterator[tu
     yield start, len(order)
 
 
-def _separation(problem: Problem) -> NDArray[np.float64]:
+def _separation(problem: Problem) -> FloatArray:
     """How well each attribute tells records apart: the entropy of its values, rounded so that rounding decides nothing."""
     found = []
     for column in problem.classes.codes:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from discreet.types import Int32Array, IntArray
 
 
 @njit(cache=True, nogil=True)
 def regroup(
-    codes: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    finer_first: NDArray[np.int32],
-    finer_sizes: NDArray[np.int64],
-    slots: NDArray[np.int32],
-    first: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    link: NDArray[np.int32],
+    codes: Int32Array,
+    rows: IntArray,
+    finer_first: Int32Array,
+    finer_sizes: IntArray,
+    slots: Int32Array,
+    first: Int32Array,
+    sizes: IntArray,
+    link: Int32Array,
 ) -> int:
     """Merge groups that agree on the codes in ``rows``; returns how many are left.
 
@@ -60,7 +61,7 @@ def regroup(
 
 
 @njit(cache=True, nogil=True)
-def follow(link: NDArray[np.int32], finer_owner: NDArray[np.int32], owner: NDArray[np.int32]) -> None:
+def follow(link: Int32Array, finer_owner: Int32Array, owner: Int32Array) -> None:
     """The group of each class, from its group before and where that went."""
     for c in range(finer_owner.size):
         owner[c] = link[finer_owner[c]]

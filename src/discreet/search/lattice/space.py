@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
 from discreet.search.lattice.kernels import follow, regroup
+from discreet.types import Int32Array, IntArray
 from discreet.utility.objectives.objective import Grouping
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class NodeGroups:
     """The groups under one node. Histograms are worked out when asked for, from those of the finer node."""
 
     node: Node
-    owner: NDArray[np.int32] = field(repr=False)
-    first: NDArray[np.int32] = field(repr=False)
-    sizes: NDArray[np.int64] = field(repr=False)
+    owner: Int32Array = field(repr=False)
+    first: Int32Array = field(repr=False)
+    sizes: IntArray = field(repr=False)
     _merge: Callable[[], EquivalenceClasses] = field(repr=False)
 
     def __len__(self) -> int:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from discreet.search.mondrian.kernels import TIE, Space
+from discreet.types import BoolArray, FloatArray, IntArray
 
 CAPPED, CLOSE, UNCERTAIN = 0, 1, 2
 """What a rule asks of a histogram: no share above a limit, near the table's, an entropy of at least so much."""
@@ -34,44 +34,44 @@ class Screen(NamedTuple):
     loops accept is asked of the models again: the screen only spares proposals without a chance.
     """
 
-    kind: NDArray[np.int64]
-    limit: NDArray[np.float64]
-    first: NDArray[np.int64]
-    whole: NDArray[np.float64]
-    ptr: NDArray[np.int64]
-    value: NDArray[np.int64]
-    tally: NDArray[np.int64]
+    kind: IntArray
+    limit: FloatArray
+    first: IntArray
+    whole: FloatArray
+    ptr: IntArray
+    value: IntArray
+    tally: IntArray
 
 
 class Pool(NamedTuple):
     """Some classes on their way into clusters."""
 
-    classes: NDArray[np.int64]
-    label: NDArray[np.int64]
-    head: NDArray[np.int64]
-    after: NDArray[np.int64]
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
-    price: NDArray[np.float64]
-    size: NDArray[np.int64]
-    met: NDArray[np.bool_]
-    union: NDArray[np.float64]
-    luck: NDArray[np.float64]
-    stamp: NDArray[np.int64]
-    tally: NDArray[np.int64]
-    histogram: NDArray[np.int64]
-    clock: NDArray[np.int64]
+    classes: IntArray
+    label: IntArray
+    head: IntArray
+    after: IntArray
+    low: IntArray
+    high: IntArray
+    price: FloatArray
+    size: IntArray
+    met: BoolArray
+    union: FloatArray
+    luck: FloatArray
+    stamp: IntArray
+    tally: IntArray
+    histogram: IntArray
+    clock: IntArray
 
 
 class Groups(NamedTuple):
     """All groups: classes in ``listed[start[g]:start[g + 1]]``, what they span, what a record costs, records."""
 
-    listed: NDArray[np.int64]
-    start: NDArray[np.int64]
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
-    price: NDArray[np.float64]
-    size: NDArray[np.int64]
+    listed: IntArray
+    start: IntArray
+    low: IntArray
+    high: IntArray
+    price: FloatArray
+    size: IntArray
 
 
 def make_pool(space: Space, screen: Screen) -> Pool:
@@ -112,9 +112,9 @@ def _cell(space: Space, j: int, low: int, high: int) -> float:
 @njit(cache=True, nogil=True)
 def _union(
     space: Space,
-    turn: NDArray[np.int64],
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
+    turn: IntArray,
+    low: IntArray,
+    high: IntArray,
     a: int,
     b: int,
     bound: float,
@@ -150,7 +150,7 @@ def _price(space: Space, pool: Pool, a: int, without: int, plus: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _rule_holds(screen: Screen, r: int, histogram: NDArray[np.int64], records: int) -> bool:
+def _rule_holds(screen: Screen, r: int, histogram: IntArray, records: int) -> bool:
     """Whether a histogram meets a rule."""
     first, end = screen.first[r], screen.first[r + 1]
     kind, limit = screen.kind[r], screen.limit[r]
@@ -224,7 +224,7 @@ def _total(pool: Pool, n: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _agglomerate(
-    space: Space, screen: Screen, turn: NDArray[np.int64], pool: Pool, n: int, luck: float, state: int
+    space: Space, screen: Screen, turn: IntArray, pool: Pool, n: int, luck: float, state: int
 ) -> tuple[float, int]:
     """Join the classes of a pool until every cluster meets the requirements; returns their loss.
 
@@ -386,15 +386,15 @@ def _climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
 def regroup(
     space: Space,
     screen: Screen,
-    turn: NDArray[np.int64],
+    turn: IntArray,
     groups: Groups,
-    block: NDArray[np.int64],
+    block: IntArray,
     least: float,
     luck: float,
     seed: int,
     pool: Pool,
-    fresh: NDArray[np.int64],
-    hood: NDArray[np.int64],
+    fresh: IntArray,
+    hood: IntArray,
 ) -> float:
     """Group some groups of a block anew together with their nearest, where that lowers the loss; returns by how much.
 
@@ -467,10 +467,10 @@ def dearest(
     space: Space,
     screen: Screen,
     groups: Groups,
-    star: NDArray[np.float64],
+    star: FloatArray,
     pool: Pool,
-    given_up: NDArray[np.int64],
-    gain: NDArray[np.float64],
+    given_up: IntArray,
+    gain: FloatArray,
 ) -> None:
     """For each group the class whose suppression saves most, and how much: -1 for none, -2 for the whole group.
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 
 SET, INTERVAL, TREE = 0, 1, 2
 """How the cell of a group is priced: by its distinct values, its span of numbers, its closest common ancestor."""
@@ -27,23 +28,23 @@ class Space(NamedTuple):
     ``t``; class ``c`` has the items ``item_ptr[c]:item_ptr[c + 1]``.
     """
 
-    place: NDArray[np.int32]
-    kind: NDArray[np.int64]
-    size: NDArray[np.int64]
-    start: NDArray[np.int64]
-    tick: NDArray[np.int64]
-    blank: NDArray[np.int64]
-    unit: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    at: NDArray[np.int64]
-    tree: NDArray[np.int32]
-    share: NDArray[np.float64]
-    records: NDArray[np.int64]
+    place: Int32Array
+    kind: IntArray
+    size: IntArray
+    start: IntArray
+    tick: IntArray
+    blank: IntArray
+    unit: FloatArray
+    weight: FloatArray
+    at: IntArray
+    tree: Int32Array
+    share: FloatArray
+    records: IntArray
     least_records: int
-    item_ptr: NDArray[np.int64]
-    item: NDArray[np.int64]
-    tally: NDArray[np.int64]
-    least: NDArray[np.int64]
+    item_ptr: IntArray
+    item: IntArray
+    tally: IntArray
+    least: IntArray
 
 
 @njit(cache=True, nogil=True)
@@ -64,14 +65,14 @@ def _between(space: Space, j: int, low: int, high: int, level: int) -> tuple[flo
 @njit(cache=True, nogil=True)
 def _sweep(
     space: Space,
-    line: NDArray[np.int32],
+    line: Int32Array,
     count: int,
     backwards: bool,
-    stamp: NDArray[np.int64],
-    item_stamp: NDArray[np.int64],
+    stamp: IntArray,
+    item_stamp: IntArray,
     version: int,
-    losses: NDArray[np.float64],
-    sizes: NDArray[np.int64],
+    losses: FloatArray,
+    sizes: IntArray,
 ) -> int:
     """Loss and records of the first 1, 2, … classes of ``line``; returns how many it takes to meet the tallies.
 
@@ -123,9 +124,7 @@ def _sweep(
 
 
 @njit(cache=True, nogil=True)
-def _line(
-    space: Space, order: NDArray[np.int32], j: int, line: NDArray[np.int32], rank: NDArray[np.int64]
-) -> int:
+def _line(space: Space, order: Int32Array, j: int, line: Int32Array, rank: IntArray) -> int:
     """The classes of a group in the order in which attribute ``j`` is cut; returns how many values it has.
 
     Numbers keep their order. Other values follow each other from the most frequent on; in a hierarchy this
@@ -170,16 +169,16 @@ def _line(
 @njit(cache=True, nogil=True)
 def propose(
     space: Space,
-    order: NDArray[np.int32],
-    lows: NDArray[np.int64],
-    highs: NDArray[np.int64],
+    order: Int32Array,
+    lows: IntArray,
+    highs: IntArray,
     strict: bool,
     balance: float,
-    stamp: NDArray[np.int64],
-    item_stamp: NDArray[np.int64],
+    stamp: IntArray,
+    item_stamp: IntArray,
     version: int,
-    losses: NDArray[np.float64],
-    cuts: NDArray[np.int64],
+    losses: FloatArray,
+    cuts: IntArray,
 ) -> int:
     """For each group the cheapest and the most even cut of each attribute; returns the next free version.
 
@@ -228,12 +227,12 @@ def propose(
 @njit(cache=True, nogil=True)
 def mark(
     space: Space,
-    order: NDArray[np.int32],
-    lows: NDArray[np.int64],
-    highs: NDArray[np.int64],
-    attributes: NDArray[np.int64],
-    cuts: NDArray[np.int64],
-    after: NDArray[np.bool_],
+    order: Int32Array,
+    lows: IntArray,
+    highs: IntArray,
+    attributes: IntArray,
+    cuts: IntArray,
+    after: BoolArray,
 ) -> None:
     """Say of every class of the groups whether it comes after its group's cut."""
     widest = (highs - lows).max()
@@ -247,9 +246,7 @@ def mark(
 
 
 @njit(cache=True, nogil=True)
-def divide(
-    order: NDArray[np.int32], lows: NDArray[np.int64], highs: NDArray[np.int64], after: NDArray[np.bool_]
-) -> None:
+def divide(order: Int32Array, lows: IntArray, highs: IntArray, after: BoolArray) -> None:
     """Cut groups in two: their classes stay sorted by every attribute inside both parts."""
     spare = np.empty((highs - lows).max(), dtype=np.int32)
     for g in range(lows.size):
@@ -270,11 +267,11 @@ def divide(
 @njit(cache=True, nogil=True)
 def gather(
     space: Space,
-    owner: NDArray[np.int64],
-    members: NDArray[np.int32],
-    count: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    share: NDArray[np.float64],
+    owner: IntArray,
+    members: Int32Array,
+    count: IntArray,
+    sizes: IntArray,
+    share: FloatArray,
 ) -> None:
     """List the classes of every group, its records and what one of them loses; large groups are not listed."""
     count[:] = 0
@@ -291,7 +288,7 @@ def gather(
 
 
 @njit(cache=True, nogil=True)
-def _share(space: Space, group: NDArray[np.int32], count: int) -> float:
+def _share(space: Space, group: Int32Array, count: int) -> float:
     """What one record of a small group loses."""
     total = 0.0
     for j in range(space.place.shape[1]):
@@ -326,10 +323,10 @@ def _share(space: Space, group: NDArray[np.int32], count: int) -> float:
 @njit(cache=True, nogil=True)
 def _met(
     space: Space,
-    group: NDArray[np.int32],
+    group: Int32Array,
     count: int,
     records: int,
-    item_stamp: NDArray[np.int64],
+    item_stamp: IntArray,
     version: int,
 ) -> bool:
     """Whether a small group meets the requirements that counting decides."""
@@ -347,9 +344,7 @@ def _met(
 
 
 @njit(cache=True, nogil=True)
-def _largest_drop(
-    space: Space, group: NDArray[np.int32], count: int, share: float, spare: NDArray[np.int32]
-) -> float:
+def _largest_drop(space: Space, group: Int32Array, count: int, share: float, spare: Int32Array) -> float:
     """By how much the loss of one record falls at most when a class leaves a small group."""
     if count == 1:
         return np.inf  # nothing bounds what an empty group may become
@@ -364,18 +359,18 @@ def _largest_drop(
 @njit(cache=True, nogil=True)
 def exchange(
     space: Space,
-    line: NDArray[np.int32],
+    line: Int32Array,
     reach: int,
-    owner: NDArray[np.int64],
-    members: NDArray[np.int32],
-    count: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    share: NDArray[np.float64],
-    drop: NDArray[np.float64],
-    item_stamp: NDArray[np.int64],
+    owner: IntArray,
+    members: Int32Array,
+    count: IntArray,
+    sizes: IntArray,
+    share: FloatArray,
+    drop: FloatArray,
+    item_stamp: IntArray,
     version: int,
     once: bool,
-    partner: NDArray[np.int64],
+    partner: IntArray,
 ) -> int:
     """Move classes to, or swap them with, groups of their neighbours while that lowers the loss.
 
@@ -496,13 +491,13 @@ def exchange(
 @njit(cache=True, nogil=True)
 def meet(
     space: Space,
-    codes: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    rest: NDArray[np.int64],
-    slots: NDArray[np.int32],
-    cell: NDArray[np.int64],
-    good: NDArray[np.bool_],
-    item_stamp: NDArray[np.int64],
+    codes: Int32Array,
+    rows: IntArray,
+    rest: IntArray,
+    slots: Int32Array,
+    cell: IntArray,
+    good: BoolArray,
+    item_stamp: IntArray,
     version: int,
 ) -> tuple[int, int]:
     """Put the classes ``rest`` that agree on the codes in ``rows`` into cells; says which have enough in them.

@@ -11,10 +11,10 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
-from numpy.typing import NDArray
 
 from discreet.policy import load
 from discreet.table import Domain
+from discreet.types import IntArray
 from discreet.web.api.parameters import ValuesParameters
 from discreet.web.cases import Case
 from discreet.web.jobs.worker import JobProgress, Task
@@ -30,7 +30,7 @@ class Values:
     """What a column holds: its values and how many records have each."""
 
     domain: Domain
-    records: NDArray[np.int64]
+    records: IntArray
 
 
 def file_of(folder: Path, column: str) -> Path:
