@@ -9,17 +9,17 @@ import time
 from pathlib import Path
 
 from discreet.errors import UnreadableInput
-from discreet.web.jobs.worker import Progress, Task
+from discreet.web.jobs.worker import JobProgress, Task
 
 
-def counts(task: Task, progress: Progress) -> None:
+def counts(task: Task, progress: JobProgress) -> None:
     """Tells three steps and leaves a result."""
     for step in range(3):
         progress(f"step {step} of {task.source.name}", step / 3)
     (task.out / "result.json").write_text('{"steps": 3}', encoding="utf-8")
 
 
-def sleeps(task: Task, progress: Progress) -> None:
+def sleeps(task: Task, progress: JobProgress) -> None:
     """Leaves half a result and something in its temporary directory, and never ends."""
     (task.out / "half").write_text("half", encoding="utf-8")
     Path(tempfile.mkdtemp()).joinpath("spill").write_text("rows", encoding="utf-8")
@@ -27,24 +27,24 @@ def sleeps(task: Task, progress: Progress) -> None:
     time.sleep(600)
 
 
-def is_killed(task: Task, progress: Progress) -> None:
+def is_killed(task: Task, progress: JobProgress) -> None:
     """Ends as a process does whose memory the system wants back."""
     (task.out / "half").write_text("half", encoding="utf-8")
     progress("about to be killed")
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def exits(task: Task, progress: Progress) -> None:
+def exits(task: Task, progress: JobProgress) -> None:
     os._exit(3)
 
 
-def is_hungry(task: Task, progress: Progress) -> None:
+def is_hungry(task: Task, progress: JobProgress) -> None:
     raise MemoryError
 
 
-def is_bad(task: Task, progress: Progress) -> None:
+def is_bad(task: Task, progress: JobProgress) -> None:
     raise UnreadableInput(f"{task.source.name} is no table", remedy="name another file")
 
 
-def breaks(task: Task, progress: Progress) -> None:
+def breaks(task: Task, progress: JobProgress) -> None:
     raise ValueError("Smith, born 1947")
