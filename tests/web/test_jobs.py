@@ -12,7 +12,7 @@ pytest.importorskip("fastapi")
 from web_server import wait_for
 
 from discreet.web.api.parameters import Parameters
-from discreet.web.jobs.jobs import Job, Jobs, task_folders
+from discreet.web.jobs.scheduler import Job, Jobs, task_folders
 from discreet.web.jobs.worker import Task
 
 

@@ -26,7 +26,7 @@ from discreet.table.identifiers.kinds import KINDS
 from discreet.table.identifiers.numbers import CHECKS
 from discreet.utility.catalogue import MEASURES as LOSSES
 from discreet.web.pages.language import translate
-from discreet.web.pages.translation import AMOUNTS, PLACE, Phrasebook, pairs, phrasebook, translate_drawing
+from discreet.web.pages.phrasebook import AMOUNTS, PLACE, Phrasebook, pairs, phrasebook, translate_drawing
 
 LINES = [(text, said) for table, text, said in pairs("de") if table != AMOUNTS]
 SOURCE = Path(discreet.__file__).parent
@@ -192,9 +192,9 @@ EXAMPLES = (
 )
 """What may stand in a place of a message; one of them has to do."""
 READ_BY_PAGE = [
-    *sorted((SOURCE / "web").glob("*.py")),
-    *(SOURCE / "engine" / f"{name}.py" for name in ("files", "sniff_bytes", "sniff_dialect")),
-    *(SOURCE / "release" / f"{name}.py" for name in ("goals", "write")),
+    *sorted((SOURCE / "web").rglob("*.py")),
+    *(SOURCE / "engine" / f"{name}.py" for name in ("files", "sniff/bytes", "sniff/delimiters")),
+    *(SOURCE / "release" / f"{name}.py" for name in ("requirements", "write")),
 ]
 
 
@@ -236,7 +236,7 @@ def lacking(nodes: list[ast.expr]) -> list[str]:
 
 def test_whatever_is_said_while_working_has_german() -> None:
     rooms = ("policy", "release", "search", "attacks", "utility", "risk", "web")
-    files = [path for room in rooms for path in sorted((SOURCE / room).glob("*.py"))]
+    files = [path for room in rooms for path in sorted((SOURCE / room).rglob("*.py"))]
     nodes = [
         call.args[0] for path in files for call in calls(path, frozenset({"say", "progress"})) if call.args
     ]

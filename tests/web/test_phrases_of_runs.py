@@ -23,8 +23,8 @@ from discreet.release.attack import attack
 from discreet.release.audit import audit as run_audit
 from discreet.release.compare import compare
 from discreet.release.recommend import recommend
-from discreet.web.pages import evidence as proof_views
-from discreet.web.pages import views
+from discreet.web.pages import evidence_views as proof_views
+from discreet.web.pages import release_views as views
 from discreet.web.pages.language import translate
 
 

@@ -24,7 +24,7 @@ from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.privacy.registry import MODELS
 from discreet.release.build import count_classes
 from discreet.table import Table
-from discreet.web.jobs import stored
+from discreet.web.jobs import parsed_table as stored
 from discreet.web.requirements import entry_of, fields_of
 from discreet.web.service import Service
 

@@ -19,14 +19,14 @@ from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Origin
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
 from discreet.web.pages.language import LANGUAGES, text
-from discreet.web.pages.plan_content import DELIMITERS
+from discreet.web.pages.sections import DELIMITERS
 from discreet.web.requirements import fields_of, models
 from discreet.web.service import DOWNLOADS
 
 TEMPLATES = [
     path.read_text("utf-8")
     for folder in ("", "parts", "sections")
-    for path in (resources.files("discreet.web") / "templates" / folder).iterdir()
+    for path in (resources.files("discreet.web.pages") / "templates" / folder).iterdir()
     if path.name.endswith(".jinja")
 ]
 

@@ -18,8 +18,8 @@ from starlette.staticfiles import StaticFiles
 from discreet.errors import DiscreetError
 from discreet.web.api import hierarchies as hierarchy_api
 from discreet.web.api import tables as api
-from discreet.web.pages import hierarchies as hierarchy_page
-from discreet.web.pages import page
+from discreet.web.pages import case as page
+from discreet.web.pages import hierarchy_editor as hierarchy_page
 from discreet.web.pages import plan as plan_page
 from discreet.web.refusals import UNPROCESSABLE, Problem, Refusal, explain
 from discreet.web.security import Door, wants_json
@@ -58,7 +58,7 @@ def create_app(service: Service) -> Door:
     app.include_router(page.router(service))
     app.include_router(hierarchy_page.router(service))
     app.include_router(plan_page.router(service))
-    app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web") / "static")))
+    app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web.pages") / "static")))
     for kind, handler in _handlers().items():
         app.add_exception_handler(kind, handler)
     # Outside of everything, so that failures have its headers, too.

@@ -27,7 +27,7 @@ from discreet.table.hierarchies.registry import Builder
 from discreet.types import IntArray
 from discreet.utility.objectives.cells import leaf_loss
 from discreet.web.cases import Case
-from discreet.web.jobs.values import Values
+from discreet.web.jobs.column_values import Values
 from discreet.web.policies import columns_of, policy_of, policy_text
 
 Spec = dict[str, Any] | str | None

@@ -31,8 +31,8 @@ from discreet.web.api.parameters import (
     ValuesParameters,
 )
 from discreet.web.cases import SUFFIXES, Case, Cases
-from discreet.web.jobs import stored
-from discreet.web.jobs.jobs import Job, Jobs, task_folders
+from discreet.web.jobs import parsed_table as stored
+from discreet.web.jobs.scheduler import Job, Jobs, task_folders
 from discreet.web.jobs.worker import Task
 from discreet.web.policies import fingerprint, policy_of, policy_text, problems, replace_policy
 from discreet.web.refusals import Problem, Refusal, not_found
@@ -61,13 +61,13 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
-    "read": Kind("discreet.web.jobs.tasks:read", ReadParameters, needs_policy=False, then="audit"),
-    "audit": Kind("discreet.web.jobs.tasks:audit", AuditParameters, then="preview"),
-    "report": Kind("discreet.web.jobs.tasks:report", ReportParameters),
-    "values": Kind("discreet.web.jobs.values:count", ValuesParameters),
-    "preview": Kind("discreet.web.jobs.tasks:preview", PlanParameters, plan=True),
-    "recommend": Kind("discreet.web.jobs.tasks:recommend", PlanParameters, plan=True),
-    "anonymize": Kind("discreet.web.jobs.tasks:anonymize", AnonymizeParameters, plan=True),
+    "read": Kind("discreet.web.jobs.verbs:read", ReadParameters, needs_policy=False, then="audit"),
+    "audit": Kind("discreet.web.jobs.verbs:audit", AuditParameters, then="preview"),
+    "report": Kind("discreet.web.jobs.verbs:report", ReportParameters),
+    "values": Kind("discreet.web.jobs.column_values:count", ValuesParameters),
+    "preview": Kind("discreet.web.jobs.verbs:preview", PlanParameters, plan=True),
+    "recommend": Kind("discreet.web.jobs.verbs:recommend", PlanParameters, plan=True),
+    "anonymize": Kind("discreet.web.jobs.verbs:anonymize", AnonymizeParameters, plan=True),
     "compare": Kind("discreet.web.jobs.evidence:compare", CompareParameters, base="anonymize"),
     "attack": Kind("discreet.web.jobs.evidence:attack", AttackParameters, base="anonymize"),
     "evidence": Kind("discreet.web.jobs.evidence:evidence", EvidenceParameters, base="anonymize"),

@@ -12,7 +12,7 @@ from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.web.api.tables import PolicyState, errors
 from discreet.web.cases import Case
 from discreet.web.hierarchies import Spec, describe, fitted, required_k, set_hierarchy, spec_of
-from discreet.web.jobs.values import values_of
+from discreet.web.jobs.column_values import values_of
 from discreet.web.policies import columns_of, problems, toml_of
 from discreet.web.refusals import Refusal
 from discreet.web.service import Service

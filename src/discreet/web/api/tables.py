@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 
 from discreet.table.roles import Role
 from discreet.web.cases import Case
-from discreet.web.jobs.jobs import Job, State
+from discreet.web.jobs.scheduler import Job, State
 from discreet.web.policies import LARGEST_POLICY, columns_of, policy_from, policy_text, problems, set_role
 from discreet.web.refusals import Refusal
 from discreet.web.service import MEDIA_TYPES, ExampleName, Kind, Service

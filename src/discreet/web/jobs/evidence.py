@@ -22,9 +22,9 @@ from discreet.web.api.parameters import (
     EvidenceParameters,
     FrontierParameters,
 )
-from discreet.web.jobs.tasks import RESULT, VIEW, open_case, open_table
+from discreet.web.jobs.verbs import RESULT, VIEW, open_case, open_table
 from discreet.web.jobs.worker import JobProgress, Task
-from discreet.web.pages import evidence as proof_views
+from discreet.web.pages import evidence_views as proof_views
 
 SECONDS_PER_POINT = 10.0
 """How long the search for one point of a frontier may take where the method can stop."""

@@ -24,7 +24,7 @@ PRELOADED = (
     "vl_convert",
     "discreet.engine.duckdb",
     "discreet.reports.release.html",
-    "discreet.web.jobs.tasks",
+    "discreet.web.jobs.verbs",
     "discreet.web.jobs.evidence",
     "discreet.search.lattice.search",
 )

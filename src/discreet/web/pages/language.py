@@ -10,7 +10,7 @@ from importlib import resources
 
 from starlette.requests import Request
 
-from discreet.web.pages.translation import phrasebook
+from discreet.web.pages.phrasebook import phrasebook
 
 LANGUAGES = ("en", "de")
 COOKIE = "discreet-language"
@@ -35,7 +35,7 @@ class Text:
 @cache
 def text(language: str) -> Text:
     """Every word of the page in a language."""
-    raw = (resources.files("discreet.web") / "text" / f"{language}.toml").read_text("utf-8")
+    raw = (resources.files("discreet.web.pages") / "text" / f"{language}.toml").read_text("utf-8")
     return Text(language, dict(_flat("", tomllib.loads(raw))))
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from discreet.web import requirements
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
-from discreet.web.pages.page import CHANGED, SECTIONS, fields, render, section_content
+from discreet.web.pages.case import CHANGED, SECTIONS, fields, render, section_content
 from discreet.web.policies import columns_of, policy_of, problems, set_plan
 from discreet.web.refusals import not_found
 from discreet.web.service import Service

@@ -20,9 +20,9 @@ from discreet.reports.words import SYMBOLS
 from discreet.table.roles import ROLES, Role
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
-from discreet.web.pages import plan_content
+from discreet.web.pages import sections as plan_content
 from discreet.web.pages.language import COOKIE, LANGUAGES, language_of, text, translate
-from discreet.web.pages.translation import phrasebook, translate_drawing
+from discreet.web.pages.phrasebook import phrasebook, translate_drawing
 from discreet.web.policies import (
     LARGEST_POLICY,
     columns_of,
@@ -120,7 +120,7 @@ def _profiles() -> list[tuple[str, str]]:
 def environment() -> Environment:
     """Our templates, and the report's under ``release/``."""
     loader = ChoiceLoader(
-        [PackageLoader("discreet.web"), PrefixLoader({"release": PackageLoader("discreet.reports")})]
+        [PackageLoader("discreet.web.pages"), PrefixLoader({"release": PackageLoader("discreet.reports")})]
     )
     found = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -10,7 +10,7 @@ from discreet.release.profile import load_profile
 from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web import requirements
 from discreet.web.cases import Case
-from discreet.web.pages.evidence import scenarios
+from discreet.web.pages.evidence_views import scenarios
 from discreet.web.policies import columns_of, policy_of
 from discreet.web.service import Service
 

@@ -43,7 +43,7 @@ def file_of(folder: Path, column: str) -> Path:
 def count(task: Task, progress: JobProgress) -> None:
     """Count the values of the named columns, or of all quasi-identifiers; those that are there stay."""
     # Only a worker needs all that works on tables; the server, which looks at values, does not.
-    from discreet.web.jobs.tasks import open_table
+    from discreet.web.jobs.verbs import open_table
 
     wanted = cast(ValuesParameters, task.parameters)
     policy = load(task.policy)

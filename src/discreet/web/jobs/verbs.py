@@ -34,10 +34,10 @@ from discreet.web.api.parameters import (
     ReportParameters,
 )
 from discreet.web.jobs.columns import describe
-from discreet.web.jobs.counted import counted
-from discreet.web.jobs.stored import keep, stored
+from discreet.web.jobs.counted_classes import counted
+from discreet.web.jobs.parsed_table import keep, stored
 from discreet.web.jobs.worker import JobProgress, Task
-from discreet.web.pages import views
+from discreet.web.pages import release_views as views
 
 RESULT = "result.json"
 VIEW = "view.json"

@@ -13,7 +13,7 @@ from discreet.reports.evidence import tables as evidence_tables
 from discreet.reports.evidence.charts import frontier_chart
 from discreet.reports.evidence.html import judgement, key_figures
 from discreet.reports.words import number, percent
-from discreet.web.pages.views import data, drawn, without_style
+from discreet.web.pages.release_views import data, drawn, without_style
 
 
 def evidence(comparison: Comparison, attacks: Attacks) -> dict[str, object]:

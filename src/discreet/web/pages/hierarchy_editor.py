@@ -35,9 +35,9 @@ from discreet.web.hierarchies import (
     required_k,
     set_hierarchy,
 )
-from discreet.web.jobs.values import Values, values_of
+from discreet.web.jobs.column_values import Values, values_of
 from discreet.web.pages.builder_forms import BY_HAND, CHOICES, LEARNED, filled, parsed, proposal
-from discreet.web.pages.page import CHANGED, Content, render
+from discreet.web.pages.case import CHANGED, Content, render
 from discreet.web.policies import LARGEST_POLICY, policy_of
 from discreet.web.refusals import Refusal, explain, not_found
 from discreet.web.service import Service

@@ -156,7 +156,7 @@ def phrasebook(language: str) -> Phrasebook | None:
 def pairs(language: str) -> list[tuple[str, str, str]]:
     """Every line of a phrasebook: its table, the English sentence and its translation."""
     found = []
-    folder = resources.files("discreet.web") / "phrases" / language
+    folder = resources.files("discreet.web.pages") / "phrases" / language
     for file in sorted(folder.iterdir(), key=lambda one: one.name):
         for table, lines in tomllib.loads(file.read_text("utf-8")).items():
             found += [(table, text, said) for text, said in lines.items()]

@@ -15,7 +15,7 @@ from discreet.policy.plan import Plan
 from discreet.release.build import count_classes
 from discreet.release.prepare import without_dropped
 from discreet.table import Table
-from discreet.web.jobs.stored import state_of
+from discreet.web.jobs.parsed_table import state_of
 
 KEPT = 3
 """So many counts of a case are kept, the newest ones."""
