@@ -15,6 +15,14 @@ Direction = Literal["higher", "lower"]
 
 
 @dataclass(frozen=True)
+class Wording:
+    """How a measure is called and what it says in general, whatever the table."""
+
+    title: str
+    says: str
+
+
+@dataclass(frozen=True)
 class Measure:
     """One number about a table, with everything a reader needs to judge it.
 

@@ -13,12 +13,13 @@ from discreet.privacy.events import GBalance, HAffiliation
 from discreet.privacy.identity import KAnonymity
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
-from discreet.privacy.registry import MODELS, build_model
+from discreet.privacy.registry import MODELS, WORDING, build_model
 from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
 
 __all__ = [
     "MODELS",
     "TOLERANCE",
+    "WORDING",
     "AlphaKAnonymity",
     "BetaLikeness",
     "ConfidenceBounding",

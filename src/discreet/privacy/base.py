@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.errors import EmptyTable, InvalidParameter
-from discreet.measure import Direction, Measure
+from discreet.measure import Direction, Measure, Wording
 from discreet.table.domain import Domain
 from discreet.types import BoolArray, FloatArray
 
@@ -24,9 +24,11 @@ class PrivacyModel(ABC):
     """A requirement on equivalence classes: takes parameters when made, and data when asked.
 
     ``id`` is the name in the policy file and ``name`` the catalogue's (they differ where one model has
-    several kinds). ``monotone`` says whether merging classes, of an otherwise unchanged table, never
-    breaks the requirement, so that a search may prune. ``per_class`` gives the parameter that each class
-    reaches, ``measure`` the one the table reaches, and ``holds`` decides, class by class.
+    several kinds). ``title`` is how people call it, ``says`` what its number says of any table, in one
+    sentence; ``kinds`` holds both for names other than ``id``. ``monotone`` says whether merging classes, of
+    an otherwise unchanged table, never breaks the requirement, so that a search may prune. ``per_class``
+    gives the parameter that each class reaches, ``measure`` the one the table reaches, and ``holds`` decides,
+    class by class.
 
     >>> from discreet.privacy import KAnonymity
     >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
@@ -36,6 +38,9 @@ class PrivacyModel(ABC):
     """
 
     id: ClassVar[str]
+    title: ClassVar[str]
+    says: ClassVar[str]
+    kinds: ClassVar[Mapping[str, Wording]] = {}
     catalogue: ClassVar[str]
     source: ClassVar[str]
     monotone: ClassVar[bool] = True

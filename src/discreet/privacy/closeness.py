@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses, Histogram
 from discreet.classes.packing import Packing, run_starts, sort_words
 from discreet.errors import InvalidParameter
-from discreet.measure import Direction
+from discreet.measure import Direction, Wording
 from discreet.privacy.base import (
     PrivacyModel,
     need_choice,
@@ -162,6 +162,20 @@ class TCloseness(PrivacyModel):
     """
 
     id: ClassVar[str] = "t-closeness"
+    title: ClassVar[str] = "t-closeness (equal distance)"
+    says: ClassVar[str] = (
+        "How far the sensitive values of the most unusual class are from those of the whole table."
+    )
+    kinds: ClassVar[Mapping[str, Wording]] = {
+        "ordered-t-closeness": Wording(
+            "t-closeness (ordered distance)",
+            "How far, along the order of values, the most unusual class is from the whole table.",
+        ),
+        "hierarchical-t-closeness": Wording(
+            "t-closeness (hierarchical distance)",
+            "How far, along the hierarchy of values, the most unusual class is from the whole table.",
+        ),
+    }
     catalogue: ClassVar[str] = "P6"
     source: ClassVar[str] = "Li et al., t-closeness: privacy beyond k-anonymity and l-diversity, 2007"
 

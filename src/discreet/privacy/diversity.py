@@ -11,7 +11,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses, Histogram
 from discreet.classes.packing import Packing, run_starts
 from discreet.errors import UnsuitableColumn
-from discreet.measure import Direction
+from discreet.measure import Direction, Wording
 from discreet.privacy.base import (
     PrivacyModel,
     absent_labels_note,
@@ -34,6 +34,7 @@ _NAMES = {
     "recursive": "recursive-c-l-diversity",
     "simple": "simple-l-diversity",
 }
+_LEAST_VARIED = "The least varied class for someone who also knows all other sensitive attributes."
 _SOURCE = "Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, 2007"
 
 
@@ -202,6 +203,22 @@ class LDiversity(_Diversity):
     """
 
     id: ClassVar[str] = "l-diversity"
+    title: ClassVar[str] = "Distinct l-diversity"
+    says: ClassVar[str] = "How many different sensitive values the least varied class has."
+    kinds: ClassVar[Mapping[str, Wording]] = {
+        "entropy-l-diversity": Wording(
+            "Entropy l-diversity",
+            "Among how many equally likely values one must guess in the least varied class.",
+        ),
+        "simple-l-diversity": Wording(
+            "Simple l-diversity",
+            "One over the share of the most frequent sensitive value in the worst class.",
+        ),
+        "recursive-c-l-diversity": Wording(
+            "Recursive (c, l)-diversity",
+            "How far the most frequent sensitive value outweighs the rarer ones, in the worst class.",
+        ),
+    }
     catalogue: ClassVar[str] = "P3"
     source: ClassVar[str] = _SOURCE
 
@@ -255,6 +272,12 @@ class MultiAttributeLDiversity(_Diversity):
     """
 
     id: ClassVar[str] = "multi-attribute-l-diversity"
+    title: ClassVar[str] = "Multi-attribute l-diversity"
+    says: ClassVar[str] = _LEAST_VARIED
+    kinds: ClassVar[Mapping[str, Wording]] = {
+        f"multi-attribute-{name}": Wording(f"Multi-attribute {kind.title.lower()}", _LEAST_VARIED)
+        for name, kind in LDiversity.kinds.items()
+    }
     catalogue: ClassVar[str] = "P3"
     source: ClassVar[str] = _SOURCE
 
@@ -343,6 +366,8 @@ class LPlusDiversity(PrivacyModel):
     """
 
     id: ClassVar[str] = "l-plus-diversity"
+    title: ClassVar[str] = "l⁺-diversity"
+    says: ClassVar[str] = "How near each named value comes to the share of a class it may fill."
     catalogue: ClassVar[str] = "P3"
     source: ClassVar[str] = "Liu and Wang, On optimal anonymization for l+-diversity, 2010"
 

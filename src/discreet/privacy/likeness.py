@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from discreet.classes import EquivalenceClasses, Histogram
-from discreet.measure import Direction
+from discreet.measure import Direction, Wording
 from discreet.privacy.base import (
     TOLERANCE,
     PrivacyModel,
@@ -97,6 +98,14 @@ class BetaLikeness(PrivacyModel):
     """
 
     id: ClassVar[str] = "beta-likeness"
+    title: ClassVar[str] = "β-likeness"
+    says: ClassVar[str] = "How much more likely a sensitive value becomes for someone who knows the class."
+    kinds: ClassVar[Mapping[str, Wording]] = {
+        "enhanced-beta-likeness": Wording(
+            "Enhanced β-likeness",
+            "As β-likeness, with a lower bound for values that are frequent in the whole table.",
+        ),
+    }
     catalogue: ClassVar[str] = "P7"
     source: ClassVar[str] = "Cao and Karras, Publishing microdata with a robust privacy guarantee, 2012"
 
@@ -167,6 +176,10 @@ class DeltaDisclosure(PrivacyModel):
     """
 
     id: ClassVar[str] = "delta-disclosure"
+    title: ClassVar[str] = "δ-disclosure"
+    says: ClassVar[str] = (
+        "By what factor a sensitive value is more or less likely in a class than in the table."
+    )
     catalogue: ClassVar[str] = "P7"
     source: ClassVar[str] = "Brickell and Shmatikov, The cost of privacy, 2008"
     strict: ClassVar[bool] = True

@@ -134,6 +134,8 @@ class KEAnonymity(_Numeric):
     """
 
     id: ClassVar[str] = "k-e-anonymity"
+    title: ClassVar[str] = "(k, e)-anonymity"
+    says: ClassVar[str] = "The range of the sensitive numbers in the class where it is narrowest."
     catalogue: ClassVar[str] = "P8"
     source: ClassVar[str] = "Zhang et al., Aggregate query answering on anonymized tables, 2007"
 
@@ -197,6 +199,8 @@ class EpsilonMAnonymity(_Numeric):
     """
 
     id: ClassVar[str] = "epsilon-m-anonymity"
+    title: ClassVar[str] = "(ε, m)-anonymity"
+    says: ClassVar[str] = "How rarely the numbers of a class are similar to each other, in the worst class."
     catalogue: ClassVar[str] = "P8"
     source: ClassVar[str] = "Li, Tao and Xiao, Preservation of proximity privacy, 2008"
     monotone: ClassVar[bool] = False
@@ -262,6 +266,10 @@ class WorstGroupProtection(_Numeric):
     """
 
     id: ClassVar[str] = "worst-group-protection"
+    title: ClassVar[str] = "Worst-group protection"
+    says: ClassVar[str] = (
+        "How often a narrow range catches the sensitive number of someone in the worst class."
+    )
     catalogue: ClassVar[str] = "P8"
     source: ClassVar[str] = "Loukides and Shao, Preventing range disclosure in k-anonymised data, 2011"
 

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from discreet.errors import InvalidParameter
+from discreet.measure import Wording
 from discreet.privacy.base import PrivacyModel
 from discreet.privacy.closeness import TCloseness
 from discreet.privacy.confidence import AlphaKAnonymity, ConfidenceBounding, XYPrivacy
@@ -41,6 +42,15 @@ _ALL: tuple[type[PrivacyModel], ...] = (
 
 MODELS: Mapping[str, type[PrivacyModel]] = MappingProxyType({model.id: model for model in _ALL})
 """Every model by its ``id``, the name in a policy file."""
+
+WORDING: Mapping[str, Wording] = MappingProxyType(
+    {
+        name: wording
+        for model in _ALL
+        for name, wording in {model.id: Wording(model.title, model.says), **model.kinds}.items()
+    }
+)
+"""Title and meaning of every name under which a model is measured."""
 
 
 def build_model(model: str, parameters: Mapping[str, object]) -> PrivacyModel:

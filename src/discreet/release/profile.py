@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.file import explain, make_model
+from discreet.risk import Graded
 
 RuleId = Literal["no-direct-identifiers", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"]
 
@@ -24,7 +25,7 @@ class _Strict(BaseModel):
 class Limit(_Strict):
     """A bound on a statistic of a record risk, e.g. the maximum of the prosecutor risk."""
 
-    risk: Literal["prosecutor", "uniqueness", "uniformity", "correlation"]
+    risk: Literal["prosecutor", Graded]
     statistic: Literal["max", "mean"] = "max"
     at_most: float
     source: str = ""

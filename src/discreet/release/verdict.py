@@ -14,7 +14,7 @@ from discreet.policy.file import make_model
 from discreet.privacy import PrivacyModel, assess
 from discreet.release.profile import Limit, Profile
 from discreet.release.rules import RuleResult
-from discreet.risk.scorr import Category, category
+from discreet.risk import GRADED, Category, category
 
 Decision = Literal["release", "release-with-acknowledged-risk", "do-not-release"]
 
@@ -124,7 +124,7 @@ def decide(
     compliant = all(criterion.holds for criterion in criteria)
     found: Category | None = None
     if profile.extended is not None:
-        extended = [_extended(name, risks, profile) for name in ("uniqueness", "uniformity", "correlation")]
+        extended = [_extended(name, risks, profile) for name in GRADED]
         known = [one for one in extended if one is not None]
         criteria += [criterion for criterion, _ in known]
         grades = {grade for _, grade in known}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from discreet.measure import Measure
+from discreet import privacy, risk
+from discreet.measure import Measure, Wording
 from discreet.release.verdict import Criterion, Decision, Verdict
-from discreet.risk.scorr import Category, category
+from discreet.risk import Category, category
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.table.roles import Role
 
@@ -32,118 +34,8 @@ INFINITE = (
 UNDEFINED = "undefined: the definition does not apply to this table"
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How a measure is called and what it says in general, whatever the table."""
-
-    title: str
-    says: str
-
-
-MEASURES: dict[str, Wording] = {
-    "k-anonymity": Wording(
-        "k-anonymity", "The size of the smallest class: how many share the rarest combination of values."
-    ),
-    "g-balance": Wording(
-        "g-balance", "How evenly the records of a class are spread over its persons, in the worst class."
-    ),
-    "l-diversity": Wording(
-        "Distinct l-diversity", "How many different sensitive values the least varied class has."
-    ),
-    "entropy-l-diversity": Wording(
-        "Entropy l-diversity",
-        "Among how many equally likely values one must guess in the least varied class.",
-    ),
-    "simple-l-diversity": Wording(
-        "Simple l-diversity", "One over the share of the most frequent sensitive value in the worst class."
-    ),
-    "recursive-c-l-diversity": Wording(
-        "Recursive (c, l)-diversity",
-        "How far the most frequent sensitive value outweighs the rarer ones, in the worst class.",
-    ),
-    "multi-attribute-l-diversity": Wording(
-        "Multi-attribute l-diversity",
-        "The least varied class for someone who also knows all other sensitive attributes.",
-    ),
-    "l-plus-diversity": Wording(
-        "l⁺-diversity", "How near each named value comes to the share of a class it may fill."
-    ),
-    "t-closeness": Wording(
-        "t-closeness (equal distance)",
-        "How far the sensitive values of the most unusual class are from those of the whole table.",
-    ),
-    "ordered-t-closeness": Wording(
-        "t-closeness (ordered distance)",
-        "How far, along the order of values, the most unusual class is from the whole table.",
-    ),
-    "hierarchical-t-closeness": Wording(
-        "t-closeness (hierarchical distance)",
-        "How far, along the hierarchy of values, the most unusual class is from the whole table.",
-    ),
-    "beta-likeness": Wording(
-        "β-likeness", "How much more likely a sensitive value becomes for someone who knows the class."
-    ),
-    "enhanced-beta-likeness": Wording(
-        "Enhanced β-likeness",
-        "As β-likeness, with a lower bound for values that are frequent in the whole table.",
-    ),
-    "delta-disclosure": Wording(
-        "δ-disclosure",
-        "By what factor a sensitive value is more or less likely in a class than in the table.",
-    ),
-    "alpha-k-anonymity": Wording(
-        "(α, k)-anonymity", "How surely someone who knows the quasi-identifiers infers a sensitive value."
-    ),
-    "confidence-bounding": Wording(
-        "Confidence bounding", "How surely the named value follows from the quasi-identifiers."
-    ),
-    "x-y-privacy": Wording("(X, Y)-privacy", "How surely a sensitive value follows from the named columns."),
-    "h-affiliation": Wording(
-        "h-affiliation", "The largest share of a class's persons who have one sensitive value in common."
-    ),
-    "k-e-anonymity": Wording(
-        "(k, e)-anonymity", "The range of the sensitive numbers in the class where it is narrowest."
-    ),
-    "epsilon-m-anonymity": Wording(
-        "(ε, m)-anonymity", "How rarely the numbers of a class are similar to each other, in the worst class."
-    ),
-    "worst-group-protection": Wording(
-        "Worst-group protection",
-        "How often a narrow range catches the sensitive number of someone in the worst class.",
-    ),
-    "p-sensitivity": Wording(
-        "p-sensitive k-anonymity", "How many different sensitive values the worst class has."
-    ),
-    "p-plus-sensitivity": Wording(
-        "p⁺-sensitive k-anonymity", "From how many categories the sensitive values of the worst class come."
-    ),
-    "p-alpha-sensitivity": Wording(
-        "(p, α)-sensitive k-anonymity", "The total weight of the sensitive values of the worst class."
-    ),
-    "sample-uniques": Wording(
-        "Unique records", "The share of records whose person is alone with its combination."
-    ),
-    "average-risk": Wording(
-        "Average risk", "The chance to name the right person behind a record, on average over all records."
-    ),
-    "marketer": Wording(
-        "Marketer risk", "The share of records that someone who links the whole table is expected to hit."
-    ),
-    "share-above": Wording(
-        f"Records in classes under {SMALL_GROUP}",
-        f"The share of records whose person can be named with a chance above 1 in {SMALL_GROUP}.",
-    ),
-}
-
-RISKS: dict[str, str] = {
-    "uniqueness": "Uniqueness",
-    "uniformity": "Uniformity",
-    "correlation": "Correlation",
-    "markov": "One-step Markov model",
-    "prosecutor": "Prosecutor",
-    "journalist": "Journalist",
-    "markov-model": "Markov model",
-}
+MEASURES: Mapping[str, Wording] = {**privacy.WORDING, **risk.WORDING}
+"""Title and meaning of everything that an audit measures, as models and risks have them."""
 
 ROLES: dict[Role, str] = {
     "direct-identifier": "names a person by itself and has to go",
@@ -154,7 +46,7 @@ ROLES: dict[Role, str] = {
     "insensitive": "not examined in this audit",
 }
 
-GENERAL = frozenset({"sample-uniques", "average-risk", "marketer", "share-above"})
+GENERAL = frozenset(risk.WORDING)
 """Measures whose meaning is the same whatever their value."""
 
 VALUES_OF_DATA = frozenset({"k-e-anonymity"})
@@ -169,10 +61,8 @@ def title_of(name: str) -> str:
     """
     if name in MEASURES:
         return MEASURES[name].title
-    if name in RISKS:
-        return RISKS[name]
-    if name.startswith("multi-attribute-"):
-        return f"Multi-attribute {title_of(name.removeprefix('multi-attribute-')).lower()}"
+    if name in risk.TITLES:
+        return risk.TITLES[name]
     text = name if " " in name else name.replace("-", " ")
     return text[:1].upper() + text[1:]
 
@@ -351,7 +241,7 @@ def compliance(verdict: Verdict) -> str:
 
 def conventional_criteria(verdict: Verdict) -> list[Criterion]:
     """The criteria that decide compliance: all but the extended risks."""
-    graded = ("uniqueness", "uniformity", "correlation") if verdict.profile.extended else ()
+    graded = risk.GRADED if verdict.profile.extended else ()
     return [criterion for criterion in verdict.criteria if criterion.id not in graded]
 
 

@@ -31,12 +31,17 @@ from discreet.risk.special_uniques import (
     separation,
     suda,
 )
+from discreet.risk.titles import GRADED, TITLES, WORDING, Graded
 
 __all__ = [
+    "GRADED",
+    "TITLES",
+    "WORDING",
     "AttributeContribution",
     "Category",
     "Combination",
     "Dependence",
+    "Graded",
     "IndividualRisk",
     "LoglinearRisk",
     "MinimalUniques",

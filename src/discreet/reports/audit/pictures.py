@@ -12,7 +12,8 @@ import numpy as np
 from discreet.measure import RecordRisk
 from discreet.release.audit import Audit
 from discreet.reports import charts
-from discreet.reports.words import RISKS, Figures, listed, number, percent
+from discreet.reports.words import Figures, listed, number, percent, title_of
+from discreet.risk import GRADED
 from discreet.risk.dependence import Dependence
 from discreet.risk.scorr import LOW, MEDIUM, category
 from discreet.risk.special_uniques import SMALL_GROUP
@@ -173,13 +174,17 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
     """The largest risk of each attribute alone, and of all together."""
     low, medium = zones(audit)
     names = list(audit.classes.names)
-    graded = [risk for risk in audit.risks if risk.name in ("uniqueness", "uniformity", "correlation")]
+    graded = [risk for risk in audit.risks if risk.name in GRADED]
     targets = [domain.name for domain in audit.classes.sensitive]
-    columns = ["Uniqueness", "Uniformity", *(_correlation(target) for target in targets)]
+    columns = [
+        column
+        for name, title in GRADED.items()
+        for column in ([f"{title}: {target}" for target in targets] if name == "correlation" else [title])
+    ]
     found = {
         (
             risk.attribute or WHOLE,
-            _correlation(risk.sensitive) if risk.sensitive else RISKS[risk.name],
+            risk_name(risk),
         ): risk.max
         for risk in graded
     }
@@ -439,18 +444,14 @@ def _range(first: int, last: int) -> str:
 
 def extended_risks(audit: Audit) -> list[RecordRisk]:
     """The three risks for the whole quasi-identifier: uniqueness, uniformity, then the worst correlation first."""
-    risks = [risk for risk in audit.risks if risk.attribute is None]
-    plain = [risk for risk in risks if risk.name in ("uniqueness", "uniformity")]
-    correlated = [risk for risk in risks if risk.name == "correlation"]
-    return [*plain, *sorted(correlated, key=lambda risk: (-risk.max, -risk.mean))]
+    risks = [risk for risk in audit.risks if risk.attribute is None and risk.name in GRADED]
+    order = list(GRADED)
+    return sorted(risks, key=lambda risk: (order.index(risk.name), -risk.max, -risk.mean))
 
 
 def risk_name(risk: RecordRisk) -> str:
-    return f"{RISKS[risk.name]}: {risk.sensitive}" if risk.sensitive else RISKS[risk.name]
-
-
-def _correlation(target: str | None) -> str:
-    return f"Correlation: {target}"
+    """A risk with the sensitive attribute that it speaks of."""
+    return title_of(risk.name) + (f": {risk.sensitive}" if risk.sensitive else "")
 
 
 def brief(name: str) -> str:

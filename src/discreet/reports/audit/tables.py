@@ -13,13 +13,12 @@ from discreet.measure import Measure, RecordRisk
 from discreet.policy import dumps
 from discreet.release.audit import Audit, versions
 from discreet.release.verdict import Criterion
-from discreet.reports.audit.pictures import zones
+from discreet.reports.audit.pictures import risk_name, zones
 from discreet.reports.words import (
     CATEGORY_TONES,
     GENERAL,
     INFINITE,
     MEASURES,
-    RISKS,
     ROLES,
     UNDEFINED,
     Figures,
@@ -30,7 +29,7 @@ from discreet.reports.words import (
     percent,
     title_of,
 )
-from discreet.risk.scorr import category
+from discreet.risk import GRADED, category
 from discreet.risk.special_uniques import SMALL_GROUP
 
 LONGEST_LABEL = 60
@@ -190,10 +189,10 @@ def risks(audit: Audit, figures: Figures) -> list[RiskRow]:
 
 
 def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> RiskRow:
-    graded = risk.name in ("uniqueness", "uniformity", "correlation")
+    graded = risk.name in GRADED
     grade = category(risk.max, low=low, medium=medium)
     return RiskRow(
-        title=f"{RISKS.get(risk.name, title_of(risk.name))}{f': {risk.sensitive}' if risk.sensitive else ''}",
+        title=risk_name(risk),
         meaning=risk.meaning,
         numbers=(
             f"{risk.min:.3f}",

@@ -16,7 +16,7 @@ from discreet.measure import Measure
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Decision, Verdict
 from discreet.reports.words import number
-from discreet.risk.scorr import category
+from discreet.risk import GRADED, category
 
 STYLE: dict[Decision, tuple[str, str]] = {
     "release": ("green", "✔"),
@@ -126,8 +126,8 @@ def _value(measure: Measure) -> str:
 
 
 def _risks(audit: Audit) -> RenderableType:
-    kinds: list[tuple[str, str | None]] = [("uniqueness", None), ("uniformity", None)]
-    kinds += [("correlation", domain.name) for domain in audit.classes.sensitive]
+    targets = [domain.name for domain in audit.classes.sensitive]
+    kinds = [(name, target) for name in GRADED for target in (targets if name == "correlation" else [None])]
     heads = [name if about is None else f"{name} with {about}" for name, about in kinds]
     table = grid("attribute", *heads)
     extended = audit.verdict.profile.extended

@@ -18,12 +18,11 @@ from discreet.privacy import assess
 from discreet.release.audit import versions
 from discreet.release.release import Release
 from discreet.release.verdict import Criterion
-from discreet.reports.audit.pictures import zones
+from discreet.reports.audit.pictures import risk_name, zones
 from discreet.reports.audit.tables import LONGEST_LABEL
 from discreet.reports.words import (
     CATEGORY_TONES,
     MEASURES,
-    RISKS,
     ROLES,
     Figures,
     Tone,
@@ -33,7 +32,7 @@ from discreet.reports.words import (
     percent,
     title_of,
 )
-from discreet.risk.scorr import category
+from discreet.risk import GRADED, category
 from discreet.search.methods import leaf_share_loss
 
 MOST_VALUES = 200
@@ -315,10 +314,10 @@ def risks(release: Release, before: Figures, after: Figures) -> list[RiskRow]:
 def _risk(
     one: RecordRisk, two: RecordRisk, before: Figures, after: Figures, low: float, medium: float
 ) -> RiskRow:
-    graded = one.name in ("uniqueness", "uniformity", "correlation")
+    graded = one.name in GRADED
     grade = category(two.max, low=low, medium=medium)
     return RiskRow(
-        title=f"{RISKS.get(one.name, title_of(one.name))}{f': {one.sensitive}' if one.sensitive else ''}",
+        title=risk_name(one),
         meaning=one.meaning,
         mean=f"{one.mean:.3f} → {two.mean:.3f}",
         max=f"{one.max:.3f} → {two.max:.3f}",

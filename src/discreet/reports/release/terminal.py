@@ -14,6 +14,7 @@ from discreet.release.recommend import Advice
 from discreet.release.release import Release
 from discreet.reports.audit.terminal import STYLE, footnotes, grid, row, title
 from discreet.reports.words import number, percent, several
+from discreet.risk import GRADED
 
 
 def show_release(release: Release) -> RenderableType:
@@ -55,7 +56,7 @@ def _measures(release: Release) -> RenderableType:
             if measure.name == name:
                 before = release.before.measure(name, measure.attribute)
                 row(table, name, measure.attribute or "", number(before.value), number(measure.value))
-    for name in ("uniqueness", "uniformity", "correlation"):
+    for name in GRADED:
         if any(risk.name == name for risk in release.after.risks):
             row(table, f"{name} risk, worst", "", _worst(release.before, name), _worst(release.after, name))
     return table

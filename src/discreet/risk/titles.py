@@ -1,0 +1,49 @@
+"""What risks are called, and what the measures made of them say in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from discreet.measure import Wording
+from discreet.risk.special_uniques import SMALL_GROUP
+
+Graded = Literal["uniqueness", "uniformity", "correlation"]
+
+GRADED: Mapping[str, str] = MappingProxyType(
+    {"uniqueness": "Uniqueness", "uniformity": "Uniformity", "correlation": "Correlation"}
+)
+"""The extended risks by which a table is put into a category, with their titles; others are only reported."""
+
+TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        **GRADED,
+        "markov": "One-step Markov model",
+        "prosecutor": "Prosecutor",
+        "journalist": "Journalist",
+        "markov-model": "Markov model",
+    }
+)
+"""Every risk that records have."""
+
+WORDING: Mapping[str, Wording] = MappingProxyType(
+    {
+        "sample-uniques": Wording(
+            "Unique records", "The share of records whose person is alone with its combination."
+        ),
+        "average-risk": Wording(
+            "Average risk",
+            "The chance to name the right person behind a record, on average over all records.",
+        ),
+        "marketer": Wording(
+            "Marketer risk",
+            "The share of records that someone who links the whole table is expected to hit.",
+        ),
+        "share-above": Wording(
+            f"Records in classes under {SMALL_GROUP}",
+            f"The share of records whose person can be named with a chance above 1 in {SMALL_GROUP}.",
+        ),
+    }
+)
+"""Title and meaning of every measure that is made of a risk."""
