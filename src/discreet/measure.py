@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from discreet.plain import finite
 from discreet.types import FloatArray, IntArray
 
 Direction = Literal["higher", "lower"]
@@ -150,17 +151,6 @@ class RecordRisk:
         if self.sensitive is not None:
             found["sensitive"] = self.sensitive
         return found
-
-
-def finite(value: float) -> float | str:
-    """JSON has no infinity: write it as a word rather than as invalid JSON.
-
-    >>> finite(2.0), finite(float("inf"))
-    (2.0, 'infinite')
-    """
-    if np.isfinite(value):
-        return float(value)
-    return "undefined" if np.isnan(value) else ("infinite" if value > 0 else "-infinite")
 
 
 def proportion_interval(successes: float, tries: float, confidence: float = 0.95) -> tuple[float, float]:

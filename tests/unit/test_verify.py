@@ -9,13 +9,14 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import InvalidParameter, RequirementNotMet
+from discreet.plain import atomically
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release import release as module
 from discreet.release.anonymize import anonymize
 from discreet.release.verify import read_back, verify
-from discreet.release.write import SUFFIXES, atomically, write_rows
+from discreet.release.write import SUFFIXES, write_rows
 
 SIX = pa.table(
     {

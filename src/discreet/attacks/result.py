@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from discreet.measure import finite, proportion_interval
+from discreet.measure import proportion_interval
+from discreet.plain import finite
 
 Criterion = Literal["singling-out", "linkability", "inference"]
 """The three criteria of the Article 29 Working Party's Opinion 05/2014."""

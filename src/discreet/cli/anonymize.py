@@ -22,8 +22,9 @@ from discreet.cli.options import (
 )
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
+from discreet.plain import write_text
 from discreet.policy import Policy
-from discreet.policy.file import make_model, write_text
+from discreet.policy.file import make_model
 from discreet.policy.plan import METHODS, Numbers, Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.anonymize import anonymize as run_anonymize

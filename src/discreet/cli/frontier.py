@@ -13,7 +13,7 @@ from discreet.cli.anonymize import plan_options, settle
 from discreet.cli.options import reading_options, refuse_unwritable, role_options, split
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
-from discreet.policy.file import write_text
+from discreet.plain import write_text
 
 
 @click.command()

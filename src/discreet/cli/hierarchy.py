@@ -18,7 +18,7 @@ from discreet.cli import EXIT_BAD_INPUT
 from discreet.cli.options import load_policy, open_table, reading_options, refuse_unwritable, split
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter, UnknownColumn
-from discreet.policy.file import write_text
+from discreet.plain import write_text
 from discreet.table import DATA_TYPES, DataType, Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy, missing_values, problems, read_rows
 from discreet.table.hierarchies.learn import hierarchy_for

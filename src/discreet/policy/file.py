@@ -18,6 +18,7 @@ from tomlkit.items import AoT, Comment
 from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
+from discreet.plain import plain, write_text
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Method, Numbers, Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
@@ -273,7 +274,7 @@ def dumps(
     if changed:
         anonymize = tomlkit.table()
         for key, value in changed.items():
-            anonymize.add(key, tomlkit.item(_plain({key: value})[key]))
+            anonymize.add(key, tomlkit.item(plain(value)))
         document.add("anonymize", anonymize)
     columns = tomlkit.table(is_super_table=True)
     for column in policy.columns:
@@ -322,7 +323,7 @@ def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
         item.add("rating", rating)
     if isinstance(column.hierarchy, Builder):
         builder = tomlkit.inline_table()
-        builder.update({"builder": column.hierarchy.id, **_plain(column.hierarchy.parameters())})
+        builder.update(column.hierarchy.to_dict())
         item.add("hierarchy", builder)
     elif column.hierarchy:
         item.add("hierarchy", column.hierarchy)
@@ -340,17 +341,6 @@ def _kpi_items(kpis: Sequence[Kpi]) -> AoT:
                 item.add(key, getattr(kpi, key))
         items.append(item)
     return items
-
-
-def _plain(value: Mapping[str, object]) -> dict[str, object]:
-    """Parameters in the types that TOML has."""
-
-    def plain(one: object) -> object:
-        if isinstance(one, Mapping):
-            return _plain(one)
-        return [plain(part) for part in one] if isinstance(one, list | tuple) else one
-
-    return {key: plain(one) for key, one in value.items()}
 
 
 def save(
@@ -371,23 +361,6 @@ def save(
         }
     )
     return write_text(target, dumps(beside, notes=notes, heading=heading))
-
-
-def write_text(target: Path, text: str) -> Path:
-    """Write a text file atomically: a crash leaves the old file or the new one, never half of one."""
-    scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        try:
-            scratch.write_text(text, encoding="utf-8")
-            os.replace(scratch, target)
-        finally:
-            scratch.unlink(missing_ok=True)
-    except OSError as error:
-        raise UnreadableInput(
-            f"{target.name} could not be written ({error.strerror})",
-            remedy="check the folder and its permissions",
-        ) from None
-    return target
 
 
 def explain(text: str, name: str, error: ValidationError) -> list[str]:

@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import RequirementNotMet
+from discreet.plain import atomically, write_text
 from discreet.policy import Policy
-from discreet.policy.file import write_text
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit
 from discreet.release.verdict import Verdict
 from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
-from discreet.release.write import atomically, check_target, write_rows
+from discreet.release.write import check_target, write_rows
 from discreet.search.methods import SearchResult
 from discreet.table import Table
 from discreet.transform.recipe import Recipe

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from discreet.classes import EquivalenceClasses
-from discreet.measure import RecordRisk, finite
+from discreet.measure import RecordRisk
+from discreet.plain import finite
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.privacy import PrivacyModel, assess

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections.abc import Callable
-from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -131,25 +128,3 @@ def _fits(value: object) -> bool:
     if isinstance(value, int):
         return abs(value) < 2**53
     return isinstance(value, float | Decimal) and math.isfinite(value)
-
-
-def atomically(target: Path, write: Callable[[Path], None], verify: Callable[[Path], None]) -> None:
-    """Write beside the target, verify what was written, and only then put it in place.
-
-    Whatever happens in between, the target is either as it was or complete and verified.
-    """
-    scratch = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
-    try:
-        write(scratch)
-        with scratch.open("rb") as file:
-            os.fsync(file.fileno())
-        verify(scratch)
-        os.replace(scratch, target)
-    except OSError as error:
-        raise UnreadableInput(
-            f"{target.name} could not be written ({error.strerror})",
-            remedy="check the folder, its permissions and the space left",
-        ) from None
-    finally:
-        with suppress(FileNotFoundError):
-            scratch.unlink()

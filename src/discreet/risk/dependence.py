@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.plain import plain
 from discreet.risk.tally import Crosstab, crosstab
 from discreet.table.domain import Domain
 from discreet.types import AnyIntArray, FloatArray
@@ -35,9 +36,9 @@ class Dependence:
         """A JSON-ready mapping; ``None`` where a measure does not apply."""
         return {
             "names": list(self.names),
-            "mutual_information": _plain(self.mutual_information),
-            "cramers_v": _plain(self.cramers_v),
-            "absolute_pearson": _plain(self.absolute_pearson),
+            "mutual_information": plain(self.mutual_information),
+            "cramers_v": plain(self.cramers_v),
+            "absolute_pearson": plain(self.absolute_pearson),
             "meaning": self.meaning,
             "source": self.source,
         }
@@ -150,7 +151,3 @@ def _pearson(table: Crosstab, first: Domain, second: Domain) -> float:
     y = y - np.average(y, weights=counts)
     spread = float(np.sqrt(np.dot(counts, x * x) * np.dot(counts, y * y)))
     return min(1.0, abs(float(np.dot(counts, x * y))) / spread)
-
-
-def _plain(matrix: FloatArray) -> list[list[float | None]]:
-    return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]

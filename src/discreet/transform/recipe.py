@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
+from discreet.plain import plain
 from discreet.table.domain import Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 from discreet.types import AnyIntArray
@@ -234,7 +235,7 @@ class Recipe:
             return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
         import tomlkit
 
-        return tomlkit.dumps(_without_none(self.to_dict()))
+        return tomlkit.dumps(plain(self.to_dict(), nulls=False))
 
     @classmethod
     def loads(cls, text: str, *, name: str = "recipe") -> Recipe:
@@ -298,14 +299,3 @@ def _read(text: str) -> str:
 def _labels(domain: Domain) -> list[str]:
     """The values of a domain as a recipe names them, by code."""
     return [_written(value) for value in (*domain.values.to_pylist(), *([None] if domain.has_null else []))]
-
-
-def _without_none(value: Mapping[str, object]) -> dict[str, object]:
-    """Without what TOML cannot say: it leaves out what is not there."""
-
-    def plain(one: object) -> object:
-        if isinstance(one, Mapping):
-            return _without_none(one)
-        return [plain(part) for part in one] if isinstance(one, list | tuple) else one
-
-    return {key: plain(one) for key, one in value.items() if one is not None}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
+from discreet.plain import plain
 from discreet.risk.dependence import cramers_v, mutual_information
 from discreet.table.meaning import Meaning
 from discreet.types import FloatArray
@@ -92,9 +93,9 @@ class Matrices:
             "names": list(self.names),
             **{
                 measure: {
-                    "before": _plain(self.before[measure]),
-                    "after": _plain(self.after[measure]),
-                    "difference": _plain(self.difference(measure)),
+                    "before": plain(self.before[measure]),
+                    "after": plain(self.after[measure]),
+                    "difference": plain(self.difference(measure)),
                 }
                 for measure in self.before
             },
@@ -218,7 +219,3 @@ def midranks(values: FloatArray, counts: NDArray[np.number]) -> FloatArray:
     unique, where = np.unique(values, return_inverse=True)
     sizes = np.bincount(where, weights=counts, minlength=len(unique))
     return np.asarray((np.cumsum(sizes) - (sizes - 1) / 2)[where])
-
-
-def _plain(matrix: FloatArray) -> list[list[float | None]]:
-    return [[None if np.isnan(value) else float(value) for value in row] for row in matrix]

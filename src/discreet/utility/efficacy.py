@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnsuitableColumn
-from discreet.measure import finite, proportion_interval
+from discreet.measure import proportion_interval
+from discreet.plain import finite
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 from discreet.utility.encoding import Encoder, Labels, codes_in
 from discreet.utility.learners import CLASSIFIERS, Classifier, check_classifiers, learn

@@ -18,7 +18,8 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing, run_starts, sort_words
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
-from discreet.measure import Measure, finite
+from discreet.measure import Measure
+from discreet.plain import finite
 from discreet.table.meaning import Meaning
 from discreet.types import BoolArray, FloatArray, Int32Array
 from discreet.utility.definition import FOREIGN, Definition

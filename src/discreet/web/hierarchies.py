@@ -17,13 +17,13 @@ import numpy as np
 import tomlkit
 
 from discreet.errors import UnknownColumn
-from discreet.policy.file import make_hierarchy, write_text
+from discreet.plain import write_text
+from discreet.policy.file import make_hierarchy
 from discreet.policy.hierarchies import LEARNED, POSTCODE, FittedHierarchy, fit
 from discreet.privacy import KAnonymity
 from discreet.release.profile import load_profile
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.hierarchies.preview import preview
-from discreet.table.hierarchies.registry import Builder
 from discreet.types import IntArray
 from discreet.utility.objectives.cells import leaf_loss
 from discreet.web.cases import Case
@@ -57,17 +57,6 @@ def spec_of(case: Case, column: str) -> Spec:
     if column not in entries:
         raise UnknownColumn(column, list(entries))
     found: Spec = entries[column].get("hierarchy")
-    return found
-
-
-def plain(builder: Builder) -> dict[str, Any]:
-    """A builder as the policy file has it.
-
-    >>> from discreet.table.hierarchies.registry import Intervals
-    >>> plain(Intervals(cuts=((18, 65), (65,))))
-    {'builder': 'intervals', 'cuts': [[18, 65], [65]]}
-    """
-    found: dict[str, Any] = json.loads(json.dumps({"builder": builder.id, **builder.parameters()}))
     return found
 
 

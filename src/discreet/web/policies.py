@@ -13,8 +13,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn
+from discreet.plain import write_text
 from discreet.policy import Policy, load, loads
-from discreet.policy.file import write_text
 from discreet.release.profile import load_profile
 from discreet.table import Column
 from discreet.table.roles import Role

@@ -13,8 +13,9 @@ from typing import Any, Literal
 import tomlkit
 
 from discreet.errors import InvalidParameter
+from discreet.plain import write_text
 from discreet.policy import Policy, loads
-from discreet.policy.file import make_model, write_text
+from discreet.policy.file import make_model
 from discreet.privacy import KAnonymity
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile

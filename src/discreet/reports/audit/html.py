@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.policy.file import write_text
+from discreet.plain import write_text
 from discreet.release.verdict import Verdict
 from discreet.reports.audit import tables as evidence
 from discreet.reports.audit.pictures import pictures, zones

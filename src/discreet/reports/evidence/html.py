@@ -11,8 +11,8 @@ from os import PathLike
 from pathlib import Path
 
 from discreet.errors import InvalidParameter
+from discreet.plain import write_text
 from discreet.policy import Policy
-from discreet.policy.file import write_text
 from discreet.release import legal
 from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison

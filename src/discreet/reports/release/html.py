@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from discreet.policy.file import write_text
+from discreet.plain import write_text
 from discreet.release.release import Release
 from discreet.reports.audit import tables as evidence
 from discreet.reports.audit.html import MOST_OBSTACLES, judgement, page

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.plain import plain
 from discreet.table.domain import MISSING_MARKS, Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
@@ -40,6 +41,10 @@ class Builder(ABC):
             if field.default is dataclasses.MISSING or value != field.default:
                 found[field.name] = value
         return found
+
+    def to_dict(self) -> dict[str, object]:
+        """The builder as a policy file names it."""
+        return {"builder": self.id, **plain(self.parameters())}
 
 
 # ── parameters ────────────────────────────────────────────────────────────────────────────────────────

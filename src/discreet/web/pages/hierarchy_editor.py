@@ -30,7 +30,6 @@ from discreet.web.hierarchies import (
     describe,
     draft_of,
     fitted,
-    plain,
     records_of,
     required_k,
     set_hierarchy,
@@ -232,7 +231,7 @@ class Desk:
             return proposal(builder, self.known().domain)
         self._refuse_many()
         try:
-            return plain(as_sets(self.hierarchy(draft.spec)))
+            return as_sets(self.hierarchy(draft.spec)).to_dict()
         except DiscreetError:
             # What cannot be built cannot be gone on from.
             return {"builder": "flat"}
@@ -251,17 +250,17 @@ class Desk:
         if action in ("move", "take-out"):
             members = _labels(found.labels[level - 1], given.get("members", []))
             if action == "take-out":
-                return plain(as_sets(taken_out(found, level, members)))
+                return as_sets(taken_out(found, level, members)).to_dict()
             target = _one(given, "group")
             label = _labels(found.labels[level], [target])[0] if target else name
-            return plain(as_sets(moved(found, level, members, label)))
+            return as_sets(moved(found, level, members, label)).to_dict()
         if action == "remove-level":
-            return plain(as_sets(without_level(found, level)))
+            return as_sets(without_level(found, level)).to_dict()
         group = _labels(found.labels[level], given.get("group", []))[0]
         if action == "rename":
-            return plain(as_sets(renamed(found, level, group, name)))
+            return as_sets(renamed(found, level, group, name)).to_dict()
         if action == "dissolve":
-            return plain(as_sets(dissolved(found, level, group)))
+            return as_sets(dissolved(found, level, group)).to_dict()
         raise not_found("action")
 
     def from_file(self, raw: bytes) -> Spec:
@@ -273,7 +272,7 @@ class Desk:
         place = self.case.folder / f"hierarchy-{secrets.token_hex(8)}.csv"
         try:
             place.write_bytes(raw)
-            return plain(as_sets(Hierarchy.read(place, self.name)))
+            return as_sets(Hierarchy.read(place, self.name)).to_dict()
         finally:
             place.unlink(missing_ok=True)
 

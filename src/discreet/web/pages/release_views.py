@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 
-import numpy as np
-
+from discreet.plain import plain
 from discreet.release.audit import Audit
 from discreet.release.release import Release
 from discreet.reports.audit import tables as evidence
@@ -95,22 +93,3 @@ def without_style(svg: str) -> str:
 def data(content: Mapping[str, object]) -> dict[str, object]:
     """A view as JSON-ready data."""
     return {key: plain(value) for key, value in content.items()}
-
-
-def plain(value: object) -> object:
-    """Results as JSON has them.
-
-    >>> plain({"when": date(2024, 5, 1), "sizes": np.array([1, 2]), "rows": ((1, "a"),)})
-    {'when': '2024-05-01', 'sizes': [1, 2], 'rows': [[1, 'a']]}
-    """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, str | int | float | bool) or value is None:
-        return value
-    if isinstance(value, Sequence):
-        return [plain(one) for one in value]
-    return value.isoformat() if isinstance(value, date) else str(value)
