@@ -60,19 +60,20 @@ def atomically(
     """
     scratch = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
     try:
-        write(scratch)
-        with scratch.open("rb") as file:
-            os.fsync(file.fileno())
-        if verify is not None:
-            verify(scratch)
-        os.replace(scratch, target)
+        try:
+            write(scratch)
+            with scratch.open("rb") as file:
+                os.fsync(file.fileno())
+            if verify is not None:
+                verify(scratch)
+            os.replace(scratch, target)
+        finally:
+            scratch.unlink(missing_ok=True)
     except OSError as error:
         raise UnreadableInput(
             f"{target.name} could not be written ({error.strerror})",
             remedy="check the folder, its permissions and the space left",
         ) from None
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def write_text(target: Path, text: str) -> Path:
