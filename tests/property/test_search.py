@@ -32,7 +32,7 @@ from discreet.privacy import (
 )
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
-from discreet.search.lattice.run import LatticeResult
+from discreet.search.lattice.evaluator import LatticeResult
 from discreet.search.lattice.search import search, walk
 from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.classes.merged import MergedClasses
 from discreet.privacy import KAnonymity, PrivacyModel
-from discreet.search.clusters.loss_kernels import Clusters, clusters, fill, pair_up
+from discreet.search.clusters.kernels import Clusters, clusters, fill, pair_up
 from discreet.search.clusters.space import TREE, People, Points, Spans
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 

@@ -10,9 +10,9 @@ from discreet.classes import EquivalenceClasses, Unit
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_unit, need_whole, refuse_empty
 from discreet.search.clusters.groups import blocks, columns_of_spans, in_blocks, settle
-from discreet.search.clusters.loss_kernels import clusters
-from discreet.search.clusters.member_kernels import k_member as greedy
-from discreet.search.clusters.member_kernels import refine
+from discreet.search.clusters.k_member_kernels import k_member as greedy
+from discreet.search.clusters.k_member_kernels import refine
+from discreet.search.clusters.kernels import clusters
 from discreet.search.clusters.space import ladders_of, people_of, spans_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style

@@ -13,8 +13,8 @@ from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_choice, need_number, need_unit, need_whole, refuse_empty
 from discreet.search.clusters.centres import Centre, replaced
 from discreet.search.clusters.groups import blocks, columns_of_points, filled, in_blocks, settle
-from discreet.search.clusters.loss_kernels import shares as shares_of
-from discreet.search.clusters.mdav_kernels import mdav, optimal_cuts
+from discreet.search.clusters.kernels import shares as shares_of
+from discreet.search.clusters.microaggregation_kernels import mdav, optimal_cuts
 from discreet.search.clusters.space import (
     Closeness,
     People,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
 from discreet.search.lattice.bounds import PART_NODES, growing_bounds
-from discreet.search.lattice.run import LatticeResult, Run, Stopped
+from discreet.search.lattice.evaluator import LatticeResult, Run, Stopped
 from discreet.search.lattice.search import LARGEST_LATTICE
 from discreet.search.problem import Node, Problem
 from discreet.types import Progress

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.search.lattice.run import LatticeResult, Run, Stopped
+from discreet.search.lattice.evaluator import LatticeResult, Run, Stopped
 from discreet.search.problem import Problem
 from discreet.types import FloatArray, Progress
 

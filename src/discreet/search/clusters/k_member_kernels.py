@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from discreet.search.clusters.loss_kernels import (
+from discreet.search.clusters.kernels import (
     Clusters,
     begin,
     join,
