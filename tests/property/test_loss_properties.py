@@ -15,7 +15,7 @@ from discreet.classes.pair import Links, Pair
 from discreet.measure import Measure
 from discreet.privacy import KAnonymity
 from discreet.release.pairing import pair_of_recoding
-from discreet.search.problem import Scratch, make_problem
+from discreet.search.problem import Grouper, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 from discreet.utility.catalogue import MEASURES
@@ -211,7 +211,7 @@ def test_the_search_minimises_these_measures(found: Rows, node: tuple[int, int],
     told = LatticeResult({m.name: m.value for m in losses.overall}, leaf, len(found), k)
     for name, measure in SAME.items():
         wanted = make_problem(classes, ladders, [KAnonymity(k)], objective=build_objective(name))
-        cost = wanted.evaluate(node, Scratch(wanted)).cost
+        cost = wanted.evaluate(node, Grouper(wanted)).cost
         assert measure(told) == pytest.approx(cost, abs=1e-9), name
 
 
@@ -230,9 +230,9 @@ def test_the_search_minimises_the_widths_and_the_average_class(
     owner, kept = sizes.partition(node)
     shown = generalised(found, node, kept[owner])
     assert normalised_average_class_size(shown, k=k).value == pytest.approx(
-        sizes.evaluate(node, Scratch(sizes)).cost
+        sizes.evaluate(node, Grouper(sizes)).cost
     )
     numbers = pair.original.project(["n"])
     widths = make_problem(numbers, ladders[:1], [KAnonymity(1)], objective=build_objective("interval"))
     first: Measure = interval_loss(generalised(found, (node[0], 0)))[0]
-    assert first.value == pytest.approx(widths.evaluate((node[0],), Scratch(widths)).cost)
+    assert first.value == pytest.approx(widths.evaluate((node[0],), Grouper(widths)).cost)

@@ -34,7 +34,7 @@ from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
 from discreet.search.lattice.evaluator import LatticeResult
 from discreet.search.lattice.search import search, walk
-from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
+from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 
 TREE = {"acne": ("skin", "any"), "flu": ("lung", "any"), "gastritis": ("stomach", "any")}
@@ -180,9 +180,9 @@ def test_no_node_costs_less_than_its_bounds(objective: str, example: Example, ca
 
 
 def walk_all(problem: Problem) -> dict[tuple[int, ...], Evaluation]:
-    scratch = Scratch(problem)
+    grouper = Grouper(problem)
     nodes = [tuple(map(int, node)) for node in np.ndindex(tuple(h + 1 for h in problem.heights))]
-    return {node: problem.evaluate(node, scratch) for node in nodes}
+    return {node: problem.evaluate(node, grouper) for node in nodes}
 
 
 @pytest.mark.parametrize("room", [1, 4, 12])

@@ -11,7 +11,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.privacy import ConfidenceBounding, KAnonymity, MultiAttributeLDiversity, PrivacyModel
 from discreet.search.lattice.search import search
-from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
+from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.utility.objectives.aggregates import CellObjective
 from discreet.utility.objectives.cells import leaf_loss
@@ -23,7 +23,7 @@ B = [["f", "*"], ["m", "*"]]
 
 
 def at(problem: Problem, *node: int) -> Evaluation:
-    return problem.evaluate(node, Scratch(problem))
+    return problem.evaluate(node, Grouper(problem))
 
 
 def of_columns(

@@ -14,7 +14,7 @@ WORD_BITS = 63
 
 
 @dataclass(frozen=True)
-class Field:
+class BitField:
     """Where one attribute's code sits: which word, how far shifted, how many bits."""
 
     word: int
@@ -36,13 +36,13 @@ class Packing:
 
     >>> packing = Packing.of([3, 2, 1])
     >>> packing.words, packing.fields[0]
-    (1, Field(word=0, shift=1, bits=2))
+    (1, BitField(word=0, shift=1, bits=2))
     >>> words = packing.pack([np.array([2, 0]), np.array([1, 1]), np.array([0, 0])])
     >>> words[0], packing.unpack(words, 0)
     (array([5, 1]), array([2, 0], dtype=uint8))
     """
 
-    fields: tuple[Field, ...]
+    fields: tuple[BitField, ...]
     words: int
 
     @classmethod
@@ -57,11 +57,11 @@ class Packing:
                 used = 0
             groups[-1].append(index)
             used += width
-        fields: list[Field] = [Field(0, 0, 0)] * len(bits)
+        fields: list[BitField] = [BitField(0, 0, 0)] * len(bits)
         for word, members in enumerate(groups):
             shift = 0
             for index in reversed(members):
-                fields[index] = Field(word, shift, bits[index])
+                fields[index] = BitField(word, shift, bits[index])
                 shift += bits[index]
         return cls(tuple(fields), len(groups))
 

@@ -14,7 +14,7 @@ from discreet.release.prepare import check_plan, cover, kept_ladders, without_dr
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
-from discreet.search.problem import Evaluation, Problem, Scratch, make_problem
+from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.table import Table
 from discreet.types import Progress
 
@@ -109,16 +109,16 @@ def recommend(
 
 def _simple(problem: Problem) -> list[Recommendation]:
     """Suppression alone, and one attribute raised as little as suffices."""
-    scratch = Scratch(problem)
+    grouper = Grouper(problem)
     bottom = tuple(0 for _ in problem.ladders)
     found = []
-    nothing = problem.evaluate(bottom, scratch)
+    nothing = problem.evaluate(bottom, grouper)
     if nothing.suppressed <= problem.allowed:
         found.append(_recommendation(problem, nothing, "suppress a few records, change nothing else"))
     for j, ladder in enumerate(problem.ladders):
         for level in range(1, ladder.height + 1):
             node = tuple(level if i == j else 0 for i in range(len(bottom)))
-            here = problem.evaluate(node, scratch)
+            here = problem.evaluate(node, grouper)
             if here.suppressed <= problem.allowed:
                 found.append(_recommendation(problem, here, f"raise only {ladder.name}"))
                 break

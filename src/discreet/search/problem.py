@@ -14,14 +14,14 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.privacy.base import WithClassSize, counted_in
-from discreet.search.lattice.space import NodeGroups, Scratch
+from discreet.search.lattice.space import Grouper, NodeGroups
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.types import BoolArray, Int32Array, IntArray
 from discreet.utility.objectives.objective import Objective, Pricing, Setting
 from discreet.utility.objectives.registry import LOSS
 
-__all__ = ["Evaluation", "Node", "Problem", "Scratch", "make_problem"]
+__all__ = ["Evaluation", "Grouper", "Node", "Problem", "make_problem"]
 
 Node = tuple[int, ...]
 """One level per attribute."""
@@ -204,9 +204,9 @@ class Problem:
 
     # ── one node ──────────────────────────────────────────────────────────────────────────────────
 
-    def evaluate(self, node: Node, scratch: Scratch) -> Evaluation:
+    def evaluate(self, node: Node, grouper: Grouper) -> Evaluation:
         """Group the classes under a node and price what the requirements make of it."""
-        return self.price(scratch.at(node))
+        return self.price(grouper.at(node))
 
     def price(self, grouped: NodeGroups) -> Evaluation:
         """Price what the requirements make of the groups under a node."""
@@ -230,13 +230,13 @@ class Problem:
 
     def partition(self, node: Node) -> tuple[Int32Array, BoolArray]:
         """Group of each class under a node, and which groups meet the requirements."""
-        grouped = Scratch(self).at(node)
+        grouped = Grouper(self).at(node)
         return grouped.owner, self.kept(grouped)
 
     def prepare(self) -> None:
         """Make what is made on first use, before threads share it."""
         _ = (self.codes, self.pricing, self.allowed, self.classes.records, self.classes.class_of_cell)
-        self.evaluate(self.heights, Scratch(self))
+        self.evaluate(self.heights, Grouper(self))
 
 
 def _only(classes: EquivalenceClasses, chosen: BoolArray) -> EquivalenceClasses:
@@ -269,8 +269,8 @@ def make_problem(
     >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
     >>> ladder = Hierarchy.of("sex", [["f", "*"], ["m", "*"]]).ladder(classes.attributes[0])
     >>> problem = make_problem(classes, [ladder], [KAnonymity(2)])
-    >>> scratch = Scratch(problem)
-    >>> [round(problem.evaluate(node, scratch).cost, 3) for node in ((0,), (1,))]
+    >>> grouper = Grouper(problem)
+    >>> [round(problem.evaluate(node, grouper).cost, 3) for node in ((0,), (1,))]
     [0.333, 1.0]
     """
     by_name = {ladder.name: ladder for ladder in ladders}

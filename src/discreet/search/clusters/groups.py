@@ -11,7 +11,7 @@ from discreet.classes import EquivalenceClasses, Unit
 from discreet.classes.merged import MergedClasses
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.clusters.kernels import Clusters, clusters, fill, pair_up
-from discreet.search.clusters.space import TREE, People, Points, Spans
+from discreet.search.clusters.space import TREE, CellSpans, ClassPersons, Points
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 WINDOW = 4096
@@ -63,7 +63,7 @@ def columns_of_points(points: Points) -> FloatArray:
     return np.stack(parts, axis=1)
 
 
-def columns_of_spans(spans: Spans) -> FloatArray:
+def columns_of_spans(spans: CellSpans) -> FloatArray:
     """Coordinates for dividing: shares of the domain for intervals, codes in their order for the others."""
     parts = []
     trees = np.flatnonzero(spans.kind == TREE)
@@ -111,7 +111,7 @@ def in_blocks(
 def settle(
     classes: EquivalenceClasses,
     owner: IntArray,
-    spans: Spans,
+    spans: CellSpans,
     models: Sequence[PrivacyModel],
     *,
     k: int,
@@ -144,7 +144,7 @@ def settle(
 
 
 def _merge(
-    classes: EquivalenceClasses, owner: IntArray, groups: int, spans: Spans, order: IntArray
+    classes: EquivalenceClasses, owner: IntArray, groups: int, spans: CellSpans, order: IntArray
 ) -> tuple[IntArray, int]:
     """One round: failing groups, in ``order``, and their partners become one."""
     state = filled(classes, owner, groups, spans)
@@ -159,11 +159,11 @@ def _merge(
     return dense.astype(np.int64), len(numbers)
 
 
-def filled(classes: EquivalenceClasses, owner: IntArray, groups: int, spans: Spans) -> Clusters:
+def filled(classes: EquivalenceClasses, owner: IntArray, groups: int, spans: CellSpans) -> Clusters:
     """The span and loss of given groups."""
     none = np.zeros(0, dtype=np.int64)
     records = classes.records.astype(np.int64)
-    people = People(records, none, none)
+    people = ClassPersons(records, none, none)
     state = clusters(len(owner), groups, spans, people)
     fill(spans, people, records, owner, state)
     return state

@@ -13,7 +13,7 @@ from discreet.search.clusters.groups import blocks, columns_of_spans, in_blocks,
 from discreet.search.clusters.k_member_kernels import k_member as greedy
 from discreet.search.clusters.k_member_kernels import refine
 from discreet.search.clusters.kernels import clusters
-from discreet.search.clusters.space import ladders_of, people_of, spans_of
+from discreet.search.clusters.space import ladders_of, persons_of, spans_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
 from discreet.types import IntArray, Progress
@@ -65,7 +65,7 @@ def k_member(
     say = progress or (lambda _: None)
     found = ladders_of(classes, ladders)
     spans = spans_of(classes, found, hierarchy=style == "hierarchy", weights=weights)
-    people = people_of(classes, unit)
+    people = persons_of(classes, unit)
     records = classes.records.astype(np.int64)
 
     def cluster(members: IntArray) -> IntArray:

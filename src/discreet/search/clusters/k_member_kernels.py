@@ -15,7 +15,7 @@ from discreet.search.clusters.kernels import (
     price_of_joining,
     respan,
 )
-from discreet.search.clusters.space import People, Spans
+from discreet.search.clusters.space import CellSpans, ClassPersons
 from discreet.types import BoolArray, IntArray
 
 EPSILON = 1e-12
@@ -29,7 +29,7 @@ EFFORT = 2000
 
 
 @njit(cache=True, nogil=True)
-def k_member(spans: Spans, people: People, records: IntArray, k: int, state: Clusters) -> int:
+def k_member(spans: CellSpans, people: ClassPersons, records: IntArray, k: int, state: Clusters) -> int:
     """Fill ``state`` greedily; returns how many clusters there are.
 
     Classes with at least ``k`` persons stand alone. Each further cluster starts with the class furthest from
@@ -101,8 +101,8 @@ def k_member(spans: Spans, people: People, records: IntArray, k: int, state: Clu
 
 @njit(cache=True, nogil=True)
 def refine(
-    spans: Spans,
-    people: People,
+    spans: CellSpans,
+    people: ClassPersons,
     records: IntArray,
     k: int,
     groups: int,
@@ -172,8 +172,8 @@ def refine(
 
 @njit(cache=True, nogil=True)
 def _exchange(
-    spans: Spans,
-    people: People,
+    spans: CellSpans,
+    people: ClassPersons,
     records: IntArray,
     k: int,
     state: Clusters,
@@ -225,8 +225,8 @@ def _exchange(
 
 @njit(cache=True, nogil=True)
 def _dissolve(
-    spans: Spans,
-    people: People,
+    spans: CellSpans,
+    people: ClassPersons,
     records: IntArray,
     groups: int,
     state: Clusters,

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from discreet.search.clusters.space import INTERVAL, SET, People, Spans
+from discreet.search.clusters.space import INTERVAL, SET, CellSpans, ClassPersons
 from discreet.types import FloatArray, Int32Array, IntArray
 
 
@@ -37,7 +37,7 @@ class Clusters(NamedTuple):
     clock: IntArray
 
 
-def clusters(points: int, groups: int, spans: Spans, people: People) -> Clusters:
+def clusters(points: int, groups: int, spans: CellSpans, people: ClassPersons) -> Clusters:
     """Room for ``groups`` empty clusters; the last one is scratch."""
     m = len(spans.kind)
     persons = 0 if people.additive else int(people.persons.max()) + 1
@@ -61,7 +61,7 @@ def clusters(points: int, groups: int, spans: Spans, people: People) -> Clusters
 
 
 @njit(cache=True, nogil=True)
-def begin(spans: Spans, state: Clusters, g: int, x: int) -> None:
+def begin(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
     """The span of cluster ``g`` is that of class ``x`` alone."""
     for j in range(spans.kind.size):
         code = spans.codes[x, j]
@@ -80,7 +80,7 @@ def begin(spans: Spans, state: Clusters, g: int, x: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _width(spans: Spans, j: int, low: int, high: int) -> float:
+def _width(spans: CellSpans, j: int, low: int, high: int) -> float:
     """Cost of an interval beyond a single value; a null among numbers costs the whole domain."""
     if low < 0 <= high:
         return float(spans.full[j] - spans.unit[j])
@@ -88,7 +88,7 @@ def _width(spans: Spans, j: int, low: int, high: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _meet(spans: Spans, j: int, level: int, a: int, b: int) -> int:
+def _meet(spans: CellSpans, j: int, level: int, a: int, b: int) -> int:
     """The lowest level, from ``level`` on, at which two categories have the same node."""
     row = spans.row[j] + level
     while spans.steps[row, a] != spans.steps[row, b]:
@@ -97,7 +97,7 @@ def _meet(spans: Spans, j: int, level: int, a: int, b: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def loss_with(spans: Spans, state: Clusters, g: int, x: int, bound: float) -> float:
+def loss_with(spans: CellSpans, state: Clusters, g: int, x: int, bound: float) -> float:
     """The loss of cluster ``g`` with class ``x``; infinite if it exceeds ``bound``."""
     total = float(state.loss[g])
     for j in spans.turn:
@@ -124,7 +124,7 @@ def loss_with(spans: Spans, state: Clusters, g: int, x: int, bound: float) -> fl
 
 
 @njit(cache=True, nogil=True)
-def _widen(spans: Spans, state: Clusters, g: int, x: int) -> None:
+def _widen(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
     """Let the span of cluster ``g`` take in class ``x``."""
     state.loss[g] = loss_with(spans, state, g, x, np.inf)
     for j in range(spans.kind.size):
@@ -143,7 +143,7 @@ def _widen(spans: Spans, state: Clusters, g: int, x: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _loss_of_union(spans: Spans, state: Clusters, a: int, b: int, bound: float) -> float:
+def _loss_of_union(spans: CellSpans, state: Clusters, a: int, b: int, bound: float) -> float:
     """The loss of two clusters as one; infinite if it exceeds ``bound``."""
     total = 0.0
     for j in spans.turn:
@@ -173,7 +173,7 @@ def _loss_of_union(spans: Spans, state: Clusters, a: int, b: int, bound: float) 
 
 
 @njit(cache=True, nogil=True)
-def persons_with(people: People, state: Clusters, g: int, without: int, plus: int) -> int:
+def persons_with(people: ClassPersons, state: Clusters, g: int, without: int, plus: int) -> int:
     """Persons of cluster ``g`` if class ``without`` left and class ``plus`` came (-1: none)."""
     if people.indptr.size == 0:
         found = int(state.size[g])
@@ -204,7 +204,7 @@ def persons_with(people: People, state: Clusters, g: int, without: int, plus: in
 
 
 @njit(cache=True, nogil=True)
-def join(spans: Spans, people: People, records: IntArray, state: Clusters, g: int, x: int) -> None:
+def join(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clusters, g: int, x: int) -> None:
     """Class ``x`` becomes a member of cluster ``g``."""
     if state.head[g] < 0:
         begin(spans, state, g, x)
@@ -224,7 +224,7 @@ def join(spans: Spans, people: People, records: IntArray, state: Clusters, g: in
 
 
 @njit(cache=True, nogil=True)
-def respan(spans: Spans, state: Clusters, g: int, into: int, without: int) -> None:
+def respan(spans: CellSpans, state: Clusters, g: int, into: int, without: int) -> None:
     """The span of the members of ``g`` but ``without``, written to cluster ``into``."""
     started = False
     x = state.head[g]
@@ -241,7 +241,7 @@ def respan(spans: Spans, state: Clusters, g: int, into: int, without: int) -> No
 
 
 @njit(cache=True, nogil=True)
-def leave(spans: Spans, people: People, records: IntArray, state: Clusters, x: int) -> None:
+def leave(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clusters, x: int) -> None:
     """Class ``x`` leaves its cluster."""
     g = state.owner[x]
     state.size[g] = persons_with(people, state, g, x, -1)
@@ -257,7 +257,9 @@ def leave(spans: Spans, people: People, records: IntArray, state: Clusters, x: i
 
 
 @njit(cache=True, nogil=True)
-def price_of_joining(spans: Spans, records: IntArray, state: Clusters, g: int, x: int, bound: float) -> float:
+def price_of_joining(
+    spans: CellSpans, records: IntArray, state: Clusters, g: int, x: int, bound: float
+) -> float:
     """What it costs that class ``x`` joins cluster ``g``; infinite if it is more than ``bound``."""
     cost = float(state.loss[g] * state.records[g])
     both = int(state.records[g] + records[x])
@@ -268,7 +270,7 @@ def price_of_joining(spans: Spans, records: IntArray, state: Clusters, g: int, x
 
 
 @njit(cache=True, nogil=True)
-def fill(spans: Spans, people: People, records: IntArray, owner: IntArray, state: Clusters) -> None:
+def fill(spans: CellSpans, people: ClassPersons, records: IntArray, owner: IntArray, state: Clusters) -> None:
     """Fill ``state`` with given clusters."""
     for x in range(owner.size):
         join(spans, people, records, state, owner[x], x)
@@ -276,7 +278,7 @@ def fill(spans: Spans, people: People, records: IntArray, owner: IntArray, state
 
 @njit(cache=True, nogil=True)
 def pair_up(
-    spans: Spans,
+    spans: CellSpans,
     state: Clusters,
     order: IntArray,
     line: IntArray,
@@ -313,7 +315,7 @@ def pair_up(
 
 
 @njit(cache=True, nogil=True)
-def shares(spans: Spans, state: Clusters, groups: int, found: FloatArray) -> None:
+def shares(spans: CellSpans, state: Clusters, groups: int, found: FloatArray) -> None:
     """The share of the domain that each attribute (row) of each cluster (column) stands for."""
     for g in range(groups):
         for j in range(spans.kind.size):

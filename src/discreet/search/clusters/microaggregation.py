@@ -16,13 +16,13 @@ from discreet.search.clusters.groups import blocks, columns_of_points, filled, i
 from discreet.search.clusters.kernels import shares as shares_of
 from discreet.search.clusters.microaggregation_kernels import mdav, optimal_cuts
 from discreet.search.clusters.space import (
+    ClassPersons,
     Closeness,
-    People,
     Points,
     Scale,
     ladders_of,
     numbers_of,
-    people_of,
+    persons_of,
     points_of,
     spans_of,
 )
@@ -104,7 +104,7 @@ def microaggregate(
     say = progress or (lambda _: None)
     found = ladders_of(classes, ladders)
     points = points_of(classes, found, ordinal=ordinal, weights=weights, scale=scale, closeness=closeness)
-    people = people_of(classes, unit)
+    people = persons_of(classes, unit)
     records = classes.records.astype(np.int64)
     single = points.numbers.shape[1] == 1 and not points.codes.shape[1]
     if single and people.additive and not np.isnan(points.numbers).any():
@@ -152,7 +152,7 @@ def _centre(replace: Replace, ordinal: bool) -> Centre:
 
 def _mdav(
     points: Points,
-    people: People,
+    people: ClassPersons,
     records: IntArray,
     k: int,
     gamma: float,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from discreet.search.clusters.space import People, Points
+from discreet.search.clusters.space import ClassPersons, Points
 from discreet.types import FloatArray, Int32Array, IntArray
 
 
@@ -66,7 +66,7 @@ def _centre(
 
 
 @njit(cache=True, nogil=True)
-def _new_persons(people: People, x: int, stamp: IntArray, group: int) -> int:
+def _new_persons(people: ClassPersons, x: int, stamp: IntArray, group: int) -> int:
     """How many persons class ``x`` brings into a group; marks them as being there."""
     if people.indptr.size == 0:
         return int(people.sizes[x])
@@ -82,7 +82,7 @@ def _new_persons(people: People, x: int, stamp: IntArray, group: int) -> int:
 @njit(cache=True, nogil=True)
 def _gather(
     points: Points,
-    people: People,
+    people: ClassPersons,
     k: int,
     gamma: float,
     seed: int,
@@ -202,7 +202,7 @@ def _intimate(
 @njit(cache=True, nogil=True)
 def mdav(
     points: Points,
-    people: People,
+    people: ClassPersons,
     records: IntArray,
     k: int,
     gamma: float,

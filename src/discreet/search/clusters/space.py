@@ -22,7 +22,7 @@ Closeness = Literal["level", "leaves"]
 INTERVAL, SET, TREE = 0, 1, 2
 
 
-class People(NamedTuple):
+class ClassPersons(NamedTuple):
     """How many persons (or records) classes have, and who they are where one person may be in several."""
 
     sizes: IntArray
@@ -34,15 +34,15 @@ class People(NamedTuple):
         """Whether sizes of classes simply add up."""
         return len(self.indptr) == 0
 
-    def of(self, members: IntArray) -> People:
+    def of(self, members: IntArray) -> ClassPersons:
         """Those of some classes only; persons are numbered anew so that buffers stay small."""
         if self.additive:
-            return People(self.sizes[members], self.indptr, self.persons)
+            return ClassPersons(self.sizes[members], self.indptr, self.persons)
         lengths = np.diff(self.indptr)[members]
         indptr = np.concatenate(([0], np.cumsum(lengths)))
         place = np.repeat(self.indptr[members] - indptr[:-1], lengths) + np.arange(indptr[-1])
         _, persons = np.unique(self.persons[place], return_inverse=True)
-        return People(self.sizes[members], indptr, persons.astype(np.int64))
+        return ClassPersons(self.sizes[members], indptr, persons.astype(np.int64))
 
 
 class Points(NamedTuple):
@@ -67,7 +67,7 @@ class Points(NamedTuple):
         return self._replace(numbers=self.numbers[members], codes=self.codes[members])
 
 
-class Spans(NamedTuple):
+class CellSpans(NamedTuple):
     """What losses are made of: per attribute an interval of leaves, a set of values or a node of a tree.
 
     ``codes[c, j]`` is the place among the leaves (-1 for a null) or the code of the value; ``unit[j]`` what
@@ -86,20 +86,20 @@ class Spans(NamedTuple):
     shares: FloatArray
     turn: IntArray
 
-    def of(self, members: IntArray) -> Spans:
+    def of(self, members: IntArray) -> CellSpans:
         """Those of some classes only."""
         return self._replace(codes=self.codes[members])
 
 
-def people_of(classes: EquivalenceClasses, unit: Unit | None) -> People:
+def persons_of(classes: EquivalenceClasses, unit: Unit | None) -> ClassPersons:
     """Sizes in ``unit``; persons one by one only where they may be in several classes."""
     counted = counted_in(unit, classes)
     sizes = classes.sizes(counted).astype(np.int64)
     none = np.zeros(0, dtype=np.int64)
     if counted == "records" or not classes.event_level:
-        return People(sizes, none, none)
+        return ClassPersons(sizes, none, none)
     inner = classes.person_counts
-    return People(sizes, inner.indptr.astype(np.int64), inner.persons.astype(np.int64))
+    return ClassPersons(sizes, inner.indptr.astype(np.int64), inner.persons.astype(np.int64))
 
 
 def weights_of(classes: EquivalenceClasses, weights: Mapping[str, float] | None) -> FloatArray:
@@ -218,7 +218,7 @@ def spans_of(
     *,
     hierarchy: bool = False,
     weights: Mapping[str, float] | None = None,
-) -> Spans:
+) -> CellSpans:
     """Classes as cells for losses: intervals and sets of values, or with ``hierarchy`` common ancestors."""
     weight = weights_of(classes, weights)
     codes: list[AnyIntArray] = []
@@ -240,7 +240,7 @@ def spans_of(
             kinds.append(SET)
             codes.append(column)
         words.append(words[-1] + ((domain.size + 63) // 64 if kinds[-1] == SET else 0))
-    return Spans(
+    return CellSpans(
         kind=np.array(kinds, dtype=np.int64),
         codes=np.ascontiguousarray(np.stack(codes, axis=1), dtype=np.int32),
         unit=weight / np.array(leaves),

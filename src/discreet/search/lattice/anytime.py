@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
 from discreet.search.lattice.bounds import PART_NODES, growing_bounds
-from discreet.search.lattice.evaluator import LatticeResult, Run, Stopped
+from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped
 from discreet.search.lattice.search import LARGEST_LATTICE
 from discreet.search.problem import Node, Problem
 from discreet.types import Progress
@@ -69,11 +69,11 @@ def search_anytime(
 
     say = progress or (lambda _: None)
     known = 0.0
-    with Run(problem, threads=threads, stop=stop) as run:
-        boxes = _Boxes(problem, run)
+    with Evaluator(problem, threads=threads, stop=stop) as evaluator:
+        boxes = _Boxes(problem, evaluator)
         try:
             say("looking for a first solution")
-            first = run.descend(problem.heights)
+            first = evaluator.descend(problem.heights)
             if problem.nodes > LARGEST_LATTICE:
                 say("looking for a bound")
                 soon = time.monotonic() + (end - time.monotonic()) / 2
@@ -84,20 +84,20 @@ def search_anytime(
                     cancelled=lambda: time.monotonic() >= soon or stop(0),
                 ):
                     say(
-                        f"best cost so far {run.best_cost:.6g}; no generalisation costs less than {known:.6g}"
+                        f"best cost so far {evaluator.best_cost:.6g}; no generalisation costs less than {known:.6g}"
                     )
-            run.improve(first)
+            evaluator.improve(first)
             for box_bound in boxes.split():
-                best, bound = run.best_cost, max(known, box_bound)
+                best, bound = evaluator.best_cost, max(known, box_bound)
                 if math.isfinite(best):
                     say(
                         f"best cost so far {best:.6g}; no generalisation costs less than {min(bound, best):.6g}"
                     )
                 else:
-                    say(f"{len(run.known):,} generalisations evaluated, none within the limit so far")
+                    say(f"{len(evaluator.known):,} generalisations evaluated, none within the limit so far")
         except Stopped:
-            return run.found(max(known, boxes.bound))
-        return run.found(run.best_cost)
+            return evaluator.result(max(known, boxes.bound))
+        return evaluator.result(evaluator.best_cost)
 
 
 @dataclass(frozen=True, order=True)
@@ -112,9 +112,9 @@ class _Box:
 class _Boxes:
     """The part of the lattice that is neither evaluated nor ruled out."""
 
-    def __init__(self, problem: Problem, run: Run) -> None:
+    def __init__(self, problem: Problem, evaluator: Evaluator) -> None:
         self._problem = problem
-        self._run = run
+        self._evaluator = evaluator
         self._from_below = problem.objective.monotone and not problem.objective.additive
         self._discount = min(problem.suppression_weight, 1.0)
         bottom = (0,) * len(problem.heights)
@@ -135,7 +135,7 @@ class _Boxes:
         """Split the most promising boxes until none is left; yields the bound after every batch."""
         batch = 0
         while self._heap:
-            limit = self._run.best_cost + self._problem.tolerance
+            limit = self._evaluator.best_cost + self._problem.tolerance
             while self._heap and len(self._taken) < BATCH:
                 box = heapq.heappop(self._heap)
                 if box.bound > limit:
@@ -143,17 +143,17 @@ class _Boxes:
                     self._heap.clear()
                 else:
                     self._taken.append(box)
-            before = self._run.best
+            before = self._evaluator.best
             parts = [part for box in self._taken for part in self._halves(box)]
-            self._settle(parts)
+            self._queue(parts)
             self._taken.clear()
             batch += 1
-            if self._run.best is not None and self._run.best is not before:
-                self._run.improve(self._run.best)
+            if self._evaluator.best is not None and self._evaluator.best is not before:
+                self._evaluator.improve(self._evaluator.best)
             elif batch % DIVE_EVERY == 0 and self._heap:
-                self._run.improve(self._run.descend(self._heap[0].high))
-            elif batch % KICK_EVERY == 0 and self._endless and self._run.best is not None:
-                self._run.improve(self._run.descend(self._kicked(self._run.best.node)))
+                self._evaluator.improve(self._evaluator.descend(self._heap[0].high))
+            elif batch % KICK_EVERY == 0 and self._endless and self._evaluator.best is not None:
+                self._evaluator.improve(self._evaluator.descend(self._kicked(self._evaluator.best.node)))
             yield self.bound
 
     def _kicked(self, node: Node) -> Node:
@@ -163,19 +163,19 @@ class _Boxes:
         chosen = self._random.sample(below, min(KICKED, len(below)))
         return tuple(heights[j] if j in chosen else level for j, level in enumerate(node))
 
-    def _settle(self, boxes: list[_Box]) -> None:
+    def _queue(self, boxes: list[_Box]) -> None:
         """Evaluate the ends of boxes, and keep those that may hold something better."""
         ends = [box.high for box in boxes]
         if self._from_below:
             ends += [box.low for box in boxes]
-        known = {one.node: one for one in self._run.evaluate(ends)}
+        known = dict(zip(ends, self._evaluator.evaluate(ends), strict=True))
         for box in boxes:
             high = known[box.high]
             bound = max(box.bound, self._problem.least_between(box.low, box.high) + high.floor, high.least)
             if self._from_below:
                 bound = max(bound, self._discount * known[box.low].generalisation)
             alive = high.floor_suppressed <= self._problem.allowed
-            if alive and bound <= self._run.best_cost + self._problem.tolerance and box.low != box.high:
+            if alive and bound <= self._evaluator.best_cost + self._problem.tolerance and box.low != box.high:
                 heapq.heappush(self._heap, _Box(bound, box.high, box.low))
 
     def _halves(self, box: _Box) -> list[_Box]:

@@ -108,11 +108,11 @@ def growing_bounds(
 def _together(problem: Problem, solved: Mapping[tuple[int, int], float], aggregate: str) -> float:
     """The best bound that stretches which do not overlap give together."""
     best = [0.0] * (len(problem.ladders) + 1)
-    for (start, stop), value in sorted(solved.items(), key=lambda one: one[0][1]):
+    for (start, stop), value in sorted(solved.items(), key=lambda stretch: stretch[0][1]):
         # Stretches come in the order of their ends: what ends before is known.
         best[stop] = max(best[stop], value if aggregate == "max" else max(best[: start + 1]) + value)
-    found = min(problem.suppression_weight, 1.0) * max(best)
-    return math.expm1(found) if aggregate == "geometric" else found
+    bound = min(problem.suppression_weight, 1.0) * max(best)
+    return math.expm1(bound) if aggregate == "geometric" else bound
 
 
 def _part(problem: Problem, members: Sequence[int]) -> Problem:
@@ -144,9 +144,9 @@ def _stretches(problem: Problem, order: Sequence[int], most: int) -> Iterator[tu
 
 def _separation(problem: Problem) -> FloatArray:
     """How well each attribute tells records apart: the entropy of its values, rounded so that rounding decides nothing."""
-    found = []
+    entropies = []
     for column in problem.classes.codes:
         records = np.bincount(column, weights=problem.classes.records)
         share = records[records > 0] / problem.classes.total
-        found.append(round(float(-(share @ np.log(share))), 9))
-    return np.array(found)
+        entropies.append(round(float(-(share @ np.log(share))), 9))
+    return np.array(entropies)

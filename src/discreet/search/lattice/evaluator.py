@@ -1,14 +1,15 @@
-"""What a search knows while it runs: evaluated nodes, the best of them, and threads to evaluate more."""
+"""What searches of a lattice share: nodes evaluated once each, the best of them, and steps to better neighbours."""
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 
-from discreet.search.lattice.space import Scratch
+from discreet.search.lattice.space import Grouper
 from discreet.search.problem import Evaluation, Node, Problem
 
 BATCH = 64
@@ -17,8 +18,9 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class LatticeResult:
-    """The best node, how good it is known to be, and what it took.
+    """What a search of a lattice knows in the end: the best node, how good it is known to be, and what it took.
 
+    Not yet a transformation: ``SearchResult`` is, of whatever method, with the recoding that a node stands for.
     ``best`` is ``None`` if no node within the limit was found; ``nearest`` is the evaluated node that
     suppresses least. No node of the lattice costs less than ``bound``.
     """
@@ -53,7 +55,7 @@ class Stopped(Exception):
     """A search was asked to end; raised inside searches only, which then return what they have."""
 
 
-class Run:
+class Evaluator:
     """Evaluates nodes once each, on several threads, and keeps the best within the limit.
 
     What is evaluated, and so what is found, does not depend on the number of threads. ``stop`` is asked
@@ -72,7 +74,7 @@ class Run:
         self._pool: ThreadPoolExecutor | None = None
         problem.prepare()
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> Evaluator:
         return self
 
     def __exit__(
@@ -88,16 +90,17 @@ class Run:
     @property
     def nearest(self) -> Evaluation:
         """The node that suppresses least: the best there is when nothing stays within the limit."""
-        return min(self.known.values(), key=lambda one: (one.suppressed, one.rank()))
+        return min(self.known.values(), key=lambda node: (node.suppressed, node.rank()))
 
-    def found(self, bound: float) -> LatticeResult:
+    def result(self, bound: float) -> LatticeResult:
         """The result so far; with ``bound`` for all nodes that were not evaluated."""
         if self.best is not None:
             bound = min(bound, self.best.cost)
         return LatticeResult(self.best, self.problem.nodes, len(self.known), bound, self.nearest)
 
-    def fits(self, one: Evaluation) -> bool:
-        return one.suppressed <= self.problem.allowed
+    def fits(self, evaluation: Evaluation) -> bool:
+        """Whether a node suppresses no more than is allowed."""
+        return evaluation.suppressed <= self.problem.allowed
 
     def evaluate(self, nodes: Iterable[Node]) -> list[Evaluation]:
         """Price nodes that are not known yet, and keep the best within the limit."""
@@ -118,25 +121,25 @@ class Run:
             parts = [new[at : at + share] for at in range(0, len(new), share)]
         if len(parts) > 1:
             self._pool = self._pool or ThreadPoolExecutor(self._threads)
-            found = [one for part in self._pool.map(self._price, parts) for one in part]
+            priced = list(itertools.chain.from_iterable(self._pool.map(self._price, parts)))
         else:
-            found = self._price(new)
-        for one in found:
-            self.known[one.node] = one
-            if self.fits(one) and (self.best is None or one.rank() < self.best.rank()):
-                self.best = one
+            priced = self._price(new)
+        for evaluation in priced:
+            self.known[evaluation.node] = evaluation
+            if self.fits(evaluation) and (self.best is None or evaluation.rank() < self.best.rank()):
+                self.best = evaluation
 
     def _price(self, nodes: list[Node]) -> list[Evaluation]:
-        scratch = getattr(self._local, "scratch", None)
-        if scratch is None:
-            scratch = self._local.scratch = Scratch(self.problem)
-        return [self.problem.price(grouped) for grouped in scratch.each(nodes)]
+        grouper = getattr(self._local, "grouper", None)
+        if grouper is None:
+            grouper = self._local.grouper = Grouper(self.problem)
+        return [self.problem.price(grouped) for grouped in grouper.each(nodes)]
 
     def descend(self, start: Node) -> Evaluation:
         """From a node, always to the best finer neighbour, until all cost more; returns where that ends."""
         [here] = self.evaluate([start])
         while True:
-            fitting = [one for one in self.evaluate(finer(here.node)) if self.fits(one)]
+            fitting = list(filter(self.fits, self.evaluate(finer(here.node))))
             if not fitting:
                 return here
             best = min(fitting, key=Evaluation.rank)
@@ -165,7 +168,7 @@ class Run:
 
     def _best_of(self, nodes: list[Node], here: Evaluation) -> Evaluation | None:
         """The best of some nodes within the limit, if it is better than ``here``."""
-        fitting = [one for one in self.evaluate(nodes) if self.fits(one)]
+        fitting = list(filter(self.fits, self.evaluate(nodes)))
         best = min(fitting, key=Evaluation.rank, default=None)
         if best is None or (self.fits(here) and best.rank() >= here.rank()):
             return None

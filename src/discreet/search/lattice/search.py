@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.search.lattice.evaluator import LatticeResult, Run, Stopped
+from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped
 from discreet.search.problem import Problem
 from discreet.types import FloatArray, Progress
 
@@ -50,19 +50,19 @@ def search(
         )
     say = progress or (lambda _: None)
     stop = None if cancelled is None else lambda _: cancelled()
-    with Run(problem, threads=threads, stop=stop) as run:
-        sweep = _Sweep(problem, run)
+    with Evaluator(problem, threads=threads, stop=stop) as evaluator:
+        sweep = _Sweep(problem, evaluator)
         try:
             say("looking for a first solution")
-            first = run.descend(problem.heights)
+            first = evaluator.descend(problem.heights)
             if problem.objective.monotone and not problem.objective.additive:
-                run.improve(first)
+                evaluator.improve(first)
                 sweep.probe()
             for done in sweep.layers():
                 say(f"searching {problem.nodes:,} generalisations: {done / problem.nodes:.0%} settled")
         except Stopped:
-            return run.found(sweep.bound())
-        return run.found(run.best_cost)
+            return evaluator.result(sweep.bound())
+        return evaluator.result(evaluator.best_cost)
 
 
 def walk(problem: Problem) -> LatticeResult:
@@ -71,17 +71,17 @@ def walk(problem: Problem) -> LatticeResult:
     Each node is rolled up from a direct finer neighbour, depth first.
     """
     shape = tuple(height + 1 for height in problem.heights)
-    with Run(problem, threads=1) as run:
-        run.evaluate(tuple(map(int, node)) for node in np.ndindex(shape))
-        return run.found(run.best_cost)
+    with Evaluator(problem, threads=1) as evaluator:
+        evaluator.evaluate(tuple(map(int, node)) for node in np.ndindex(shape))
+        return evaluator.result(evaluator.best_cost)
 
 
 class _Sweep:
     """The lattice as arrays: what is known about the cost of every node, layer by layer from the top."""
 
-    def __init__(self, problem: Problem, run: Run) -> None:
+    def __init__(self, problem: Problem, evaluator: Evaluator) -> None:
         self._problem = problem
-        self._run = run
+        self._evaluator = evaluator
         self._shape = tuple(height + 1 for height in problem.heights)
         self._below = _below(problem)
         self._floor = np.zeros(self._shape)
@@ -101,18 +101,18 @@ class _Sweep:
 
         Without suppression their cost is known then, and it only grows upwards.
         """
-        best = self._run.best
+        best = self._evaluator.best
         if best is not None:
-            self._run.evaluate(
+            self._evaluator.evaluate(
                 (*best.node[:j], level, *best.node[j + 1 :])
                 for j, size in enumerate(self._shape)
                 for level in range(size)
             )
         discount = min(self._problem.suppression_weight, 1.0)
         known = np.zeros(self._shape)
-        for one in self._run.known.values():
-            above = tuple(slice(level, None) for level in one.node)
-            known[above] = np.maximum(known[above], discount * one.generalisation)
+        for node, evaluation in self._evaluator.known.items():
+            above = tuple(slice(level, None) for level in node)
+            known[above] = np.maximum(known[above], discount * evaluation.generalisation)
         self._from_below = known
 
     def _inherit(self, at: tuple[NDArray[np.intp], ...]) -> None:
@@ -133,16 +133,16 @@ class _Sweep:
         return np.where(self._dead[at], np.inf, bound)
 
     def layers(self) -> Iterator[int]:
-        """Settle one layer after another; yields how many nodes are settled."""
+        """Price or rule out the nodes of one layer after another; yields for how many that is done."""
         settled = 0
         for members in self._layers:
             at = np.unravel_index(members, self._shape)
             self._inherit(at)
-            open_ = np.flatnonzero(self._bounds(at) <= self._run.best_cost + self._problem.tolerance)
-            for one in self._run.evaluate(tuple(int(axis[i]) for axis in at) for i in open_):
-                self._floor[one.node] = max(self._floor[one.node], one.floor)
-                self._least[one.node] = max(self._least[one.node], one.least)
-                self._dead[one.node] |= one.floor_suppressed > self._problem.allowed
+            open_ = np.flatnonzero(self._bounds(at) <= self._evaluator.best_cost + self._problem.tolerance)
+            for priced in self._evaluator.evaluate(tuple(int(axis[i]) for axis in at) for i in open_):
+                self._floor[priced.node] = max(self._floor[priced.node], priced.floor)
+                self._least[priced.node] = max(self._least[priced.node], priced.least)
+                self._dead[priced.node] |= priced.floor_suppressed > self._problem.allowed
             self._done += 1
             settled += len(members)
             yield settled

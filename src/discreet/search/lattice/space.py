@@ -57,13 +57,13 @@ class NodeGroups:
         )
 
 
-class Scratch:
+class Grouper:
     """Groups classes under nodes, with buffers and a few grouped nodes to start from; one per thread."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         size = len(problem.classes)
-        self._slots = np.empty(_room(size), dtype=np.int32)
+        self._slots = np.empty(slots_for(size), dtype=np.int32)
         self._first = np.empty(size, dtype=np.int32)
         self._sizes = np.empty(size, dtype=np.int64)
         self._kept: dict[Node, NodeGroups] = {}
@@ -84,7 +84,7 @@ class Scratch:
                 problem.rows(node),
                 finer.first,
                 finer.sizes,
-                self._slots[: _room(len(finer))],
+                self._slots[: slots_for(len(finer))],
                 self._first,
                 self._sizes,
                 link,
@@ -151,8 +151,8 @@ class Scratch:
         return alone
 
 
-def _room(size: int) -> int:
-    """Slots for ``size`` groups: a power of two at least twice as many."""
+def slots_for(size: int) -> int:
+    """How many slots a table for ``size`` groups has: a power of two at least twice as many."""
     return 1 << max(4, (2 * size - 1).bit_length())
 
 

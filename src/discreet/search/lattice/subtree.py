@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.search.lattice.kernels import follow, regroup
+from discreet.search.lattice.kernels import regroup
+from discreet.search.lattice.space import slots_for
 from discreet.search.mondrian.space import attribute_weights, held, on_groups
 from discreet.search.problem import Problem
 from discreet.table.hierarchies.hierarchy import Ladder
@@ -18,7 +19,7 @@ from discreet.utility.objectives.cells import LeafShare
 
 
 @dataclass(frozen=True)
-class _State:
+class _Generalisation:
     """A cut through every hierarchy, what it costs and what it suppresses."""
 
     cuts: tuple[_Cut, ...]
@@ -67,6 +68,8 @@ def subtree(problem: Problem, *, progress: Progress | None = None) -> Recoding:
 
 
 class _Descent:
+    """Top-down specialisation of one problem."""
+
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.classes = problem.classes
@@ -75,30 +78,28 @@ class _Descent:
         self.weights = weights / weights.sum()
         size = len(self.classes)
         self.everyone = np.arange(size, dtype=np.int32)
-        self.slots = np.empty(1 << max(4, (2 * size - 1).bit_length()), dtype=np.int32)
+        self.slots = np.empty(slots_for(size), dtype=np.int32)
         self.rows = np.arange(len(problem.ladders), dtype=np.int64)
 
-    def price(self, cuts: tuple[_Cut, ...]) -> _State:
+    def price(self, cuts: tuple[_Cut, ...]) -> _Generalisation:
         """Group the classes by their nodes, ask the requirements, and price what is left."""
         columns = self.classes.codes
         codes = np.stack([cut.node[column] for cut, column in zip(cuts, columns, strict=True)])
         size = len(self.classes)
-        first, link = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+        first, owner = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
         sizes = np.empty(size, dtype=np.int64)
         groups = regroup(
-            codes, self.rows, self.everyone, self.classes.records, self.slots, first, sizes, link
+            codes, self.rows, self.everyone, self.classes.records, self.slots, first, sizes, owner
         )
-        owner = np.empty(size, dtype=np.int32)
-        follow(link, self.everyone, owner)
         kept = held(self.models, self.classes, owner, groups)[owner]
         records = self.classes.records
         loss = np.zeros(size)
         for weight, cut, column in zip(self.weights, cuts, columns, strict=True):
             loss += weight * cut.loss[column]
         cost = float(np.where(kept, loss, 1.0) @ records) / self.classes.total
-        return _State(cuts, cost, int(records[~kept].sum()), kept)
+        return _Generalisation(cuts, cost, int(records[~kept].sum()), kept)
 
-    def run(self, say: Progress) -> _State:
+    def run(self, say: Progress) -> _Generalisation:
         ladders = self.problem.ladders
         here = self.price(
             tuple(_Cut(ladder, np.full(ladder.domain.size, ladder.height)) for ladder in ladders)
@@ -135,10 +136,10 @@ class _Descent:
                     offer(j, int(child), float("inf"))
         return here
 
-    def recoding(self, found: _State) -> Recoding:
+    def recoding(self, generalisation: _Generalisation) -> Recoding:
         """The cut as new values per class."""
         columns = []
-        for cut, codes in zip(found.cuts, self.classes.codes, strict=True):
+        for cut, codes in zip(generalisation.cuts, self.classes.codes, strict=True):
             ladder = cut.ladder
             if not cut.level.any():
                 columns.append(of_level(ladder, 0, codes))
@@ -152,4 +153,4 @@ class _Descent:
                     ladder.name, encoded.dictionary, places[codes], shares[codes], ladder.leaves
                 )
             )
-        return Recoding(self.classes, tuple(columns), found.kept, "subtree", scope="global")
+        return Recoding(self.classes, tuple(columns), generalisation.kept, "subtree", scope="global")

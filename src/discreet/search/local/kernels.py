@@ -1,4 +1,4 @@
-"""Compiled loops of local recoding: groups near each other are made anew, and classes given up that cost too much.
+"""Compiled loops that put a few classes into clusters which meet the requirements and lose little.
 
 A group is priced at the closest common ancestors of its values. Neighbourhoods of a few groups are small, so
 their classes are kept in lists inside a ``Pool``; classes are numbered inside it, clusters by their first one.
@@ -18,12 +18,8 @@ CAPPED, CLOSE, UNCERTAIN = 0, 1, 2
 """What a rule asks of a histogram: no share above a limit, near the table's, an entropy of at least so much."""
 POOL = 48
 """So many classes are grouped anew at a time."""
-NEAR = 8
-"""So many of the nearest groups are asked to take part."""
 CLIMBS = 3
 """How often every class of a pool is offered to the other clusters."""
-WORTH = 1.15
-"""Clusters that cost more than so many times the old groups are not improved further."""
 
 
 class Screen(NamedTuple):
@@ -63,17 +59,6 @@ class Pool(NamedTuple):
     clock: IntArray
 
 
-class Groups(NamedTuple):
-    """All groups: classes in ``listed[start[g]:start[g + 1]]``, what they span, what a record costs, records."""
-
-    listed: IntArray
-    start: IntArray
-    low: IntArray
-    high: IntArray
-    price: FloatArray
-    size: IntArray
-
-
 def make_pool(space: Space, screen: Screen) -> Pool:
     """Room for ``POOL`` classes."""
     shape = (POOL, space.place.shape[1])
@@ -110,7 +95,7 @@ def _cell(space: Space, j: int, low: int, high: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _union(
+def union_price(
     space: Space,
     turn: IntArray,
     low: IntArray,
@@ -129,7 +114,7 @@ def _union(
 
 
 @njit(cache=True, nogil=True)
-def _price(space: Space, pool: Pool, a: int, without: int, plus: int) -> float:
+def price_with(space: Space, pool: Pool, a: int, without: int, plus: int) -> float:
     """What a record of cluster ``a`` loses if ``without`` left and ``plus`` came (-1: none)."""
     total = 0.0
     for j in range(space.place.shape[1]):
@@ -171,7 +156,7 @@ def _rule_holds(screen: Screen, r: int, histogram: IntArray, records: int) -> bo
 
 
 @njit(cache=True, nogil=True)
-def _meets(space: Space, screen: Screen, pool: Pool, a: int, without: int, plus: int, records: int) -> bool:
+def meets(space: Space, screen: Screen, pool: Pool, a: int, without: int, plus: int, records: int) -> bool:
     """Whether cluster ``a`` would meet the requirements if ``without`` left and ``plus`` came; empty ones do not."""
     if records == 0 or records < space.least_records:
         return False
@@ -223,7 +208,7 @@ def _total(pool: Pool, n: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _agglomerate(
+def agglomerate(
     space: Space, screen: Screen, turn: IntArray, pool: Pool, n: int, luck: float, state: int
 ) -> tuple[float, int]:
     """Join the classes of a pool until every cluster meets the requirements; returns their loss.
@@ -242,15 +227,15 @@ def _agglomerate(
         for j in range(m):
             pool.low[a, j] = space.place[c, j]
             pool.high[a, j] = space.place[c, j]
-        pool.price[a] = _union(space, turn, pool.low, pool.high, a, a, np.inf)
-        pool.met[a] = _meets(space, screen, pool, a, -1, -1, pool.size[a])
+        pool.price[a] = union_price(space, turn, pool.low, pool.high, a, a, np.inf)
+        pool.met[a] = meets(space, screen, pool, a, -1, -1, pool.size[a])
     for a in range(n):
         for b in range(a):
             # A linear congruential generator: the same numbers on every machine.
             state = (state * 1103515245 + 12345) & 0x7FFFFFFF
             pool.luck[a, b] = pool.luck[b, a] = 1.0 + luck * (state / 2147483648.0 - 0.5)
             if not (pool.met[a] and pool.met[b]):
-                pool.union[a, b] = _union(space, turn, pool.low, pool.high, a, b, np.inf)
+                pool.union[a, b] = union_price(space, turn, pool.low, pool.high, a, b, np.inf)
                 pool.union[b, a] = pool.union[a, b]
     while True:
         best = np.inf
@@ -284,10 +269,10 @@ def _agglomerate(
         pool.after[e] = pool.head[x]
         pool.head[x] = pool.head[y]
         pool.head[y] = -1
-        pool.met[x] = _meets(space, screen, pool, x, -1, -1, pool.size[x])
+        pool.met[x] = meets(space, screen, pool, x, -1, -1, pool.size[x])
         for b in range(n):
             if pool.head[b] >= 0 and b != x and not (pool.met[b] and pool.met[x]):
-                pool.union[x, b] = _union(space, turn, pool.low, pool.high, x, b, np.inf)
+                pool.union[x, b] = union_price(space, turn, pool.low, pool.high, x, b, np.inf)
                 pool.union[b, x] = pool.union[x, b]
     return _total(pool, n), state
 
@@ -311,7 +296,7 @@ def _link(pool: Pool, a: int, x: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
+def climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
     """Move classes between the clusters of a pool, or exchange two, while that lowers the loss; returns it."""
     for _ in range(CLIMBS):
         changed = False
@@ -319,10 +304,10 @@ def _climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
             a = pool.label[x]
             mine = space.records[pool.classes[x]]
             left = pool.size[a] - mine
-            without = _price(space, pool, a, x, -1)
+            without = price_with(space, pool, a, x, -1)
             cost_a = pool.price[a] * pool.size[a]
             relief = cost_a - without * left
-            free = left == 0 or _meets(space, screen, pool, a, x, -1, left)
+            free = left == 0 or meets(space, screen, pool, a, x, -1, left)
             narrower = without < pool.price[a] - TIE
             if relief <= TIE or not (free or narrower):
                 continue
@@ -334,9 +319,9 @@ def _climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
                     continue
                 cost_b = pool.price[b] * pool.size[b]
                 if free:
-                    joined = _price(space, pool, b, -1, x)
+                    joined = price_with(space, pool, b, -1, x)
                     gain = joined * (pool.size[b] + mine) - cost_b - relief
-                    if gain < best and _meets(space, screen, pool, b, -1, x, pool.size[b] + mine):
+                    if gain < best and meets(space, screen, pool, b, -1, x, pool.size[b] + mine):
                         best = gain
                         to, swap = b, -1
                         price_a, price_b = without, joined
@@ -345,15 +330,15 @@ def _climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
                     other = space.records[pool.classes[z]]
                     here, there = left + other, pool.size[b] - other + mine
                     if without * here - cost_a - cost_b < best:
-                        joined = _price(space, pool, b, z, x)
+                        joined = price_with(space, pool, b, z, x)
                         gain = joined * there - cost_a - cost_b
                         if gain + without * here < best:
-                            mixed = _price(space, pool, a, x, z)
+                            mixed = price_with(space, pool, a, x, z)
                             gain += mixed * here
                             if (
                                 gain < best
-                                and _meets(space, screen, pool, a, x, z, here)
-                                and _meets(space, screen, pool, b, z, x, there)
+                                and meets(space, screen, pool, a, x, z, here)
+                                and meets(space, screen, pool, b, z, x, there)
                             ):
                                 best = gain
                                 to, swap = b, z
@@ -377,130 +362,3 @@ def _climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
         if not changed:
             break
     return _total(pool, n)
-
-
-# ── all groups ────────────────────────────────────────────────────────────────────────────────────────
-
-
-@njit(cache=True, nogil=True)
-def regroup(
-    space: Space,
-    screen: Screen,
-    turn: IntArray,
-    groups: Groups,
-    block: IntArray,
-    least: float,
-    luck: float,
-    seed: int,
-    pool: Pool,
-    fresh: IntArray,
-    hood: IntArray,
-) -> float:
-    """Group some groups of a block anew together with their nearest, where that lowers the loss; returns by how much.
-
-    ``block`` are groups, dearest first; those whose records lose no more than ``least`` only take part.
-    Nobody takes part in two changes. For a class that changed, ``fresh`` is the first class of its new group
-    and ``hood`` the group whose neighbourhood it was in.
-    """
-    used = np.zeros(block.size, dtype=np.bool_)
-    cost = np.empty(NEAR)
-    near = np.empty(NEAR, dtype=np.int64)
-    won = 0.0
-    state = seed
-    for i in range(block.size):
-        g = block[i]
-        count = groups.start[g + 1] - groups.start[g]
-        if used[i] or count > POOL // 2 or groups.price[g] <= least + TIE:
-            continue
-        found = 0
-        limit = np.inf
-        for k in range(block.size):
-            h = block[k]
-            if k == i or used[k] or groups.start[h + 1] - groups.start[h] > POOL // 4:
-                continue
-            both = groups.size[g] + groups.size[h]
-            apart = groups.price[g] * groups.size[g] + groups.price[h] * groups.size[h]
-            bound = (limit + apart) / both
-            added = _union(space, turn, groups.low, groups.high, g, h, bound) * both - apart
-            if added < limit - TIE:
-                at = min(found, NEAR - 1)
-                while at > 0 and cost[at - 1] > added:
-                    cost[at] = cost[at - 1]
-                    near[at] = near[at - 1]
-                    at -= 1
-                cost[at] = added
-                near[at] = k
-                found = min(found + 1, NEAR)
-                if found == NEAR:
-                    limit = cost[NEAR - 1]
-        n = 0
-        before = groups.price[g] * groups.size[g]
-        for e in range(groups.start[g], groups.start[g + 1]):
-            pool.classes[n] = groups.listed[e]
-            n += 1
-        taken = 0
-        while taken < found:
-            h = block[near[taken]]
-            if n + groups.start[h + 1] - groups.start[h] > POOL:
-                break
-            for e in range(groups.start[h], groups.start[h + 1]):
-                pool.classes[n] = groups.listed[e]
-                n += 1
-            before += groups.price[h] * groups.size[h]
-            taken += 1
-        total, state = _agglomerate(space, screen, turn, pool, n, luck, state)
-        if total < before * WORTH:
-            total = _climb(space, screen, pool, n)
-        if total < before - TIE:
-            won += before - total
-            used[i] = True
-            for e in range(taken):
-                used[near[e]] = True
-            for e in range(n):
-                fresh[pool.classes[e]] = pool.classes[pool.head[pool.label[e]]]
-                hood[pool.classes[e]] = g
-    return won
-
-
-@njit(cache=True, nogil=True)
-def dearest(
-    space: Space,
-    screen: Screen,
-    groups: Groups,
-    star: FloatArray,
-    pool: Pool,
-    given_up: IntArray,
-    gain: FloatArray,
-) -> None:
-    """For each group the class whose suppression saves most, and how much: -1 for none, -2 for the whole group.
-
-    ``star[c]`` is what a suppressed record of class ``c`` costs. What remains meets the requirements.
-    """
-    for g in range(groups.start.size - 1):
-        given_up[g] = -1
-        gain[g] = TIE
-        first, n = groups.start[g], groups.start[g + 1] - groups.start[g]
-        if n == 0:
-            continue
-        before = groups.price[g] * groups.size[g]
-        price = before
-        for e in range(n):
-            c = groups.listed[first + e]
-            price -= star[c] * space.records[c]
-        if price > gain[g]:
-            given_up[g] = -2
-            gain[g] = price
-        if n == 1 or n > POOL:
-            continue
-        pool.head[0] = 0
-        for e in range(n):
-            pool.classes[e] = groups.listed[first + e]
-            pool.after[e] = e + 1 if e + 1 < n else -1
-        for e in range(n):
-            c = pool.classes[e]
-            left = groups.size[g] - space.records[c]
-            saved = before - star[c] * space.records[c]
-            saved -= _price(space, pool, 0, e, -1) * left
-            if saved > gain[g] and _meets(space, screen, pool, 0, e, -1, left):
-                gain[g] = saved
-                given_up[g] = c

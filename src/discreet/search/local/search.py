@@ -13,9 +13,10 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import refuse_empty
-from discreet.search.local.kernels import Groups, Screen, dearest, make_pool, regroup
+from discreet.search.local.group_kernels import GroupTable, dearest, meet, regroup
+from discreet.search.local.kernels import Screen, make_pool
 from discreet.search.local.space import node_costs, screen_of
-from discreet.search.mondrian.kernels import Space, meet
+from discreet.search.mondrian.kernels import Space
 from discreet.search.mondrian.search import Partition, released
 from discreet.search.mondrian.space import held, on_groups, space_of
 from discreet.search.problem import Problem
@@ -304,7 +305,7 @@ def _regrouped(
 
             def work(
                 which: int,
-                groups: Groups = groups,
+                groups: GroupTable = groups,
                 blocks: Sequence[IntArray] = blocks,
                 fresh: IntArray = fresh,
                 hood: IntArray = hood,
@@ -398,7 +399,7 @@ def _given_up(
 # ── what groups cost ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _listed(space: Space, owner: IntArray, count: int | None = None) -> Groups:
+def _listed(space: Space, owner: IntArray, count: int | None = None) -> GroupTable:
     """The first ``count`` groups as the compiled loops read them."""
     low, high, sizes = _spans(space, owner)
     count = len(sizes) if count is None else count
@@ -407,7 +408,7 @@ def _listed(space: Space, owner: IntArray, count: int | None = None) -> Groups:
     there = sizes > 0
     price = np.zeros(len(sizes))
     price[there] = _ancestor_price(space, low[there], high[there])
-    return Groups(listed, start, low[:count], high[:count], price[:count], sizes[:count].astype(np.int64))
+    return GroupTable(listed, start, low[:count], high[:count], price[:count], sizes[:count].astype(np.int64))
 
 
 def _loss(space: Space, owner: IntArray) -> float:

@@ -1,4 +1,4 @@
-"""Compiled loops that divide classes into groups: pricing every cut of a group, and moving classes between groups."""
+"""Compiled loops that divide classes into groups: the price of a cell, and of every cut of a group."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ SET, INTERVAL, TREE = 0, 1, 2
 """How the cell of a group is priced: by its distinct values, its span of numbers, its closest common ancestor."""
 TIE = 1e-9
 """Losses that differ by less are equal, and the first one found is taken: rounding decides nothing."""
-CAPACITY = 48
-"""Groups of more classes take no part in refinement: their members are compared one by one."""
 
 
 class Space(NamedTuple):
@@ -48,7 +46,7 @@ class Space(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _between(space: Space, j: int, low: int, high: int, level: int) -> tuple[float, int]:
+def price_between(space: Space, j: int, low: int, high: int, level: int) -> tuple[float, int]:
     """Price of a cell from place ``low`` to ``high``; for a tree also its level, which is at least ``level``."""
     if space.kind[j] == INTERVAL:
         if high >= space.blank[j] and low < space.blank[j]:
@@ -105,7 +103,7 @@ def _sweep(
             else:
                 low[j] = min(low[j], p)
                 high[j] = max(high[j], p)
-            new, level[j] = _between(space, j, low[j], high[j], level[j])
+            new, level[j] = price_between(space, j, low[j], high[j], level[j])
             total += new - price[j]
             price[j] = new
         losses[i] = total * records
@@ -138,7 +136,7 @@ def _line(space: Space, order: Int32Array, j: int, line: Int32Array, rank: IntAr
     if space.kind[j] != INTERVAL and low != high:
         below = np.int64(-1)
         if space.kind[j] == TREE:
-            _, level = _between(space, j, low, high, 0)
+            _, level = price_between(space, j, low, high, 0)
             below = space.at[j] + (level - 1) * space.size[j]
         begin = np.empty(n + 1, dtype=np.int64)
         records = np.zeros(n, dtype=np.int64)
@@ -262,297 +260,3 @@ def divide(order: Int32Array, lows: IntArray, highs: IntArray, after: BoolArray)
                     here += 1
             for i in range(there):
                 order[j, here + i] = spare[i]
-
-
-@njit(cache=True, nogil=True)
-def gather(
-    space: Space,
-    owner: IntArray,
-    members: Int32Array,
-    count: IntArray,
-    sizes: IntArray,
-    share: FloatArray,
-) -> None:
-    """List the classes of every group, its records and what one of them loses; large groups are not listed."""
-    count[:] = 0
-    sizes[:] = 0
-    for c in range(owner.size):
-        g = owner[c]
-        if count[g] < CAPACITY:
-            members[g, count[g]] = c
-        count[g] += 1
-        sizes[g] += space.records[c]
-    for g in range(count.size):
-        if count[g] <= CAPACITY:
-            share[g] = _share(space, members[g], count[g])
-
-
-@njit(cache=True, nogil=True)
-def _share(space: Space, group: Int32Array, count: int) -> float:
-    """What one record of a small group loses."""
-    total = 0.0
-    for j in range(space.place.shape[1]):
-        first = space.place[group[0], j]
-        if space.kind[j] != SET:
-            low = high = first
-            for i in range(1, count):
-                p = space.place[group[i], j]
-                low = min(low, p)
-                high = max(high, p)
-            price, _ = _between(space, j, low, high, 0)
-            total += price
-        elif space.size[j] <= 64:
-            seen = np.uint64(0)
-            for i in range(count):
-                seen |= np.uint64(1) << np.uint64(space.place[group[i], j])
-            while seen:
-                seen &= seen - np.uint64(1)
-                total += space.unit[j]
-        else:
-            for i in range(count):
-                new = True
-                for before in range(i):
-                    if space.place[group[before], j] == space.place[group[i], j]:
-                        new = False
-                        break
-                if new:
-                    total += space.unit[j]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _met(
-    space: Space,
-    group: Int32Array,
-    count: int,
-    records: int,
-    item_stamp: IntArray,
-    version: int,
-) -> bool:
-    """Whether a small group meets the requirements that counting decides."""
-    if count == 0 or records < space.least_records:
-        return False
-    if space.least.size == 0:
-        return True
-    found = np.zeros(space.least.size, dtype=np.int64)
-    for i in range(count):
-        for e in range(space.item_ptr[group[i]], space.item_ptr[group[i] + 1]):
-            if item_stamp[space.item[e]] != version:
-                item_stamp[space.item[e]] = version
-                found[space.tally[e]] += 1
-    return bool((found >= space.least).all())
-
-
-@njit(cache=True, nogil=True)
-def _largest_drop(space: Space, group: Int32Array, count: int, share: float, spare: Int32Array) -> float:
-    """By how much the loss of one record falls at most when a class leaves a small group."""
-    if count == 1:
-        return np.inf  # nothing bounds what an empty group may become
-    least = share
-    for gone in range(count):
-        for i in range(count - 1):
-            spare[i] = group[i + (i >= gone)]
-        least = min(least, _share(space, spare, count - 1))
-    return share - least
-
-
-@njit(cache=True, nogil=True)
-def exchange(
-    space: Space,
-    line: Int32Array,
-    reach: int,
-    owner: IntArray,
-    members: Int32Array,
-    count: IntArray,
-    sizes: IntArray,
-    share: FloatArray,
-    drop: FloatArray,
-    item_stamp: IntArray,
-    version: int,
-    once: bool,
-    partner: IntArray,
-) -> int:
-    """Move classes to, or swap them with, groups of their neighbours while that lowers the loss.
-
-    ``line`` is an order of all classes in which near ones are likely to be similar. With ``once``
-    a group takes part in one exchange only; ``partner`` then names the other group. ``drop`` is by how much
-    the loss of a record falls at most when a class leaves the group, negative where it is not known: losing
-    a class gains no more after another one joined (spans are submodular), which rules out most swaps. Returns the next free version
-    of ``item_stamp``.
-    """
-    n = owner.size
-    spare = np.empty(CAPACITY, dtype=np.int32)
-    without = np.empty(CAPACITY + 1, dtype=np.int32)
-    joined = np.empty(CAPACITY + 1, dtype=np.int32)
-    for i in range(n):
-        c = line[i]
-        g = owner[c]
-        if count[g] > CAPACITY or (once and partner[g] >= 0):
-            continue
-        fresh = True
-        rest = 0
-        rest_share = 0.0
-        free = False
-        for step in range(-reach, reach + 1):
-            if step == 0 or not 0 <= i + step < n:
-                continue
-            h = owner[line[i + step]]
-            if h == g or count[h] >= CAPACITY or (once and partner[h] >= 0):
-                continue
-            if fresh:
-                fresh = False
-                rest = 0
-                for e in range(count[g]):
-                    if members[g, e] != c:
-                        without[rest] = members[g, e]
-                        rest += 1
-                free = _met(space, without, rest, sizes[g] - space.records[c], item_stamp, version)
-                version += 1
-                rest_share = _share(space, without, rest) if rest else 0.0
-            weight = space.records[c]
-            now = share[g] * sizes[g] + share[h] * sizes[h]
-            for e in range(count[h]):
-                joined[e] = members[h, e]
-            joined[count[h]] = c
-            joined_share = _share(space, joined, count[h] + 1)
-            if free:
-                then = rest_share * (sizes[g] - weight) + joined_share * (sizes[h] + weight)
-                if then < now - TIE:
-                    for e in range(rest):
-                        members[g, e] = without[e]
-                    members[h, count[h]] = c
-                    count[g] -= 1
-                    count[h] += 1
-                    sizes[g] -= weight
-                    sizes[h] += weight
-                    share[g] = rest_share
-                    share[h] = joined_share
-                    owner[c] = h
-                    partner[g] = h
-                    partner[h] = g
-                    drop[g] = -1.0
-                    drop[h] = -1.0
-                    break
-            if rest_share >= share[g] - 1e-12:
-                continue  # without c the group is no smaller: a swap is found from the other side
-            if drop[h] < 0:
-                drop[h] = _largest_drop(space, members[h], count[h], share[h], spare)
-            floor = joined_share - drop[h]
-            best = now
-            chosen = -1
-            for e in range(count[h]):
-                d = members[h, e]
-                other = space.records[d]
-                if sizes[g] - weight + other < space.least_records:
-                    continue
-                if sizes[h] - other + weight < space.least_records:
-                    continue
-                at_least = floor * (sizes[h] - other + weight)
-                if rest_share * (sizes[g] - weight + other) + at_least >= best - TIE:
-                    continue
-                without[rest] = d
-                here = _share(space, without, rest + 1) * (sizes[g] - weight + other)
-                if here + at_least >= best - TIE:
-                    continue
-                joined[e] = c
-                there = _share(space, joined, count[h]) * (sizes[h] - other + weight)
-                if here + there < best - TIE:
-                    good = True
-                    if space.least.size:
-                        good = _met(space, without, rest + 1, sizes[g], item_stamp, version) and _met(
-                            space, joined, count[h], sizes[h], item_stamp, version + 1
-                        )
-                        version += 2
-                    if good:
-                        best = here + there
-                        chosen = e
-                joined[e] = d
-            if chosen >= 0:
-                d = members[h, chosen]
-                other = space.records[d]
-                for e in range(rest):
-                    members[g, e] = without[e]
-                members[g, rest] = d
-                members[h, chosen] = c
-                sizes[g] += other - weight
-                sizes[h] += weight - other
-                share[g] = _share(space, members[g], count[g])
-                share[h] = _share(space, members[h], count[h])
-                owner[c] = h
-                owner[d] = g
-                partner[g] = h
-                partner[h] = g
-                drop[g] = -1.0
-                drop[h] = -1.0
-                break
-    return version
-
-
-@njit(cache=True, nogil=True)
-def meet(
-    space: Space,
-    codes: Int32Array,
-    rows: IntArray,
-    rest: IntArray,
-    slots: Int32Array,
-    cell: IntArray,
-    good: BoolArray,
-    item_stamp: IntArray,
-    version: int,
-) -> tuple[int, int]:
-    """Put the classes ``rest`` that agree on the codes in ``rows`` into cells; says which have enough in them.
-
-    ``codes[r, c]`` is the node above class ``c`` under one attribute at one level. Fills ``cell`` for each of
-    ``rest`` and ``good`` for each cell; returns how many cells there are and the next free version.
-    ``slots`` is an open-addressing table whose length is a power of two, above twice the length of ``rest``.
-    """
-    mask = slots.size - 1
-    slots[:] = -1
-    n = rest.size
-    first = np.empty(n, dtype=np.int64)
-    records = np.empty(n, dtype=np.int64)
-    count = np.zeros(n + 1, dtype=np.int64)
-    cells = 0
-    for i in range(n):
-        c = rest[i]
-        key = np.uint64(14695981039346656037)
-        for r in rows:
-            key = (key ^ np.uint64(codes[r, c])) * np.uint64(1099511628211)
-        key ^= key >> np.uint64(29)
-        slot = np.int64(key & np.uint64(mask))
-        while True:
-            held = slots[slot]
-            same = held >= 0
-            if same:
-                for r in rows:
-                    if codes[r, first[held]] != codes[r, c]:
-                        same = False
-                        break
-            elif held < 0:
-                held = cells
-                slots[slot] = held
-                first[held] = c
-                records[held] = 0
-                cells += 1
-                same = True
-            if same:
-                cell[i] = held
-                records[held] += space.records[c]
-                count[held + 1] += 1
-                break
-            slot = (slot + 1) & mask
-    for g in range(cells):
-        good[g] = records[g] >= space.least_records
-    if space.least.size:
-        listed = np.empty(n, dtype=np.int32)
-        start = np.cumsum(count)
-        at = start.copy()
-        for i in range(n):
-            listed[at[cell[i]]] = rest[i]
-            at[cell[i]] += 1
-        for g in range(cells):
-            if good[g]:
-                members = listed[start[g] : start[g + 1]]
-                good[g] = _met(space, members, members.size, records[g], item_stamp, version)
-                version += 1
-    return cells, version

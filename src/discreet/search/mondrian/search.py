@@ -10,15 +10,8 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_choice, refuse_empty
-from discreet.search.mondrian.kernels import (
-    CAPACITY,
-    Space,
-    divide,
-    exchange,
-    gather,
-    mark,
-    propose,
-)
+from discreet.search.mondrian.exchange_kernels import CAPACITY, exchange, gather
+from discreet.search.mondrian.kernels import Space, divide, mark, propose
 from discreet.search.mondrian.space import attribute_weights, held, on_groups, space_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
