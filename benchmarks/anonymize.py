@@ -29,10 +29,10 @@ from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity
 from discreet.release.anonymize import anonymize
 from discreet.search.lattice.search import search, walk
-from discreet.search.methods import leaf_share_loss
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
+from discreet.transform.loss import leaf_share_loss
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"
 QI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

@@ -22,10 +22,10 @@ from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.search.clusters.k_member import k_member
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.local.search import local_recoding
-from discreet.search.methods import leaf_share_loss
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"

@@ -12,9 +12,9 @@ from discreet.classes import EquivalenceClasses
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.search.local import search as local
 from discreet.search.local.search import local_recoding
-from discreet.search.methods import leaf_share_loss
 from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 

@@ -12,9 +12,8 @@ from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.privacy import ConfidenceBounding, KAnonymity, MultiAttributeLDiversity, PrivacyModel
 from discreet.search.lattice.search import search
 from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
-from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
 from discreet.utility.objectives.aggregates import CellObjective
-from discreet.utility.objectives.cells import leaf_loss
 from discreet.utility.objectives.class_sizes import AverageClassSize, average_class_size, discernibility
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 

@@ -13,9 +13,10 @@ from discreet.policy.plan import METHODS as PLANNED
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.search.lattice.search import search
 from discreet.search.lattice.subtree import subtree
-from discreet.search.methods import METHODS, leaf_share_loss
+from discreet.search.methods import METHODS
 from discreet.search.problem import make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recipe import Recipe
 
 ZIPS = [["10", "1*", "*"], ["11", "1*", "*"], ["20", "2*", "*"], ["21", "2*", "*"]]

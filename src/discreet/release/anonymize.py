@@ -18,10 +18,11 @@ from discreet.release.prepare import check_plan, cover, kept_ladders, without_dr
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import extended_goals, goals, meeting, self_consistent, within_limit
-from discreet.search.methods import SearchResult, find, leaf_share_loss
+from discreet.search.methods import SearchResult, find
 from discreet.search.problem import make_problem
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.transform.loss import leaf_share_loss
 from discreet.transform.suppress import ValueSuppression
 from discreet.types import Progress
 from discreet.utility.objectives.registry import build_objective

@@ -10,8 +10,8 @@ from discreet.errors import DiscreetError, InvalidParameter
 from discreet.policy import Policy
 from discreet.policy.plan import METHODS, Plan
 from discreet.release.anonymize import anonymize
-from discreet.search.methods import leaf_share_loss
 from discreet.table import Table
+from discreet.transform.loss import leaf_share_loss
 from discreet.types import Progress
 
 

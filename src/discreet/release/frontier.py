@@ -21,8 +21,8 @@ from discreet.release.build import count_classes
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals
-from discreet.search.methods import leaf_share_loss
 from discreet.table import Table
+from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
 from discreet.types import Progress
 

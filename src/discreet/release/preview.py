@@ -9,8 +9,7 @@ from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.release.anonymize import seek
 from discreet.release.prepare import check_plan
-from discreet.release.release import changes
-from discreet.search.methods import leaf_share_loss
+from discreet.transform.loss import attribute_changes, leaf_share_loss
 from discreet.types import Progress
 
 PREVIEW_SECONDS = 4.0
@@ -112,7 +111,7 @@ def preview(
                 None if levels is None else levels[name],
                 heights[name],
             )
-            for name, change in changes(recoding).items()
+            for name, change in attribute_changes(recoding).items()
         ),
         requirements=tuple(model.describe() for model in found.models),
         notes=found.notes,

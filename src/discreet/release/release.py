@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
@@ -25,6 +24,7 @@ from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_
 from discreet.release.write import check_target, write_rows
 from discreet.search.methods import SearchResult
 from discreet.table import Table
+from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
 
@@ -156,26 +156,7 @@ class Release:
 
     def changes(self) -> dict[str, dict[str, float]]:
         """Per quasi-identifier: distinct values before and after, and the share of the domain a cell may mean."""
-        return changes(self.recoding)
-
-
-def changes(recoding: Recoding) -> dict[str, dict[str, float]]:
-    """What a recoding does to each quasi-identifier: distinct values before and after, share of the domain, loss."""
-    weights = recoding.classes.records
-    found = {}
-    for domain, column in zip(recoding.classes.attributes, recoding.columns, strict=True):
-        used = np.unique(column.codes[recoding.kept])
-        shares = np.where(recoding.kept, column.shares, 1.0)
-        mean = float(np.dot(shares, weights) / weights.sum())
-        least = 1.0 / column.leaves if column.leaves else 0.0
-        loss = (mean - least) / (1.0 - least) if least < 1.0 else 0.0
-        found[domain.name] = {
-            "distinct_before": domain.size,
-            "distinct_after": len(used),
-            "mean_share": mean,
-            "loss": loss,
-        }
-    return found
+        return attribute_changes(self.recoding)
 
 
 def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from discreet.errors import GoalUnreachable
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.kept import part_by_part
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Problem
+from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
 from discreet.types import Progress
 
@@ -162,13 +161,3 @@ def _of_node(problem: Problem, found: LatticeResult, method: str, why: str) -> S
 def _measured(problem: Problem, recoding: Recoding, method: str, why: str) -> SearchResult:
     """A local recoding with its leaf-share loss, by which all methods can be compared."""
     return SearchResult(recoding, method, why, leaf_share_loss(recoding), None, False)
-
-
-def leaf_share_loss(recoding: Recoding) -> float:
-    """Mean over attributes and records of (share - 1/D) / (1 - 1/D); suppressed cells cost 1."""
-    weights = recoding.classes.records / recoding.classes.total
-    losses = []
-    for column, shares in zip(recoding.columns, recoding.shares, strict=True):
-        least = 1.0 / column.leaves
-        losses.append(float(np.dot((shares - least) / (1.0 - least) if least < 1 else 0.0 * shares, weights)))
-    return float(np.mean(losses))

@@ -6,6 +6,7 @@ import numpy as np
 
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
+from discreet.table.hierarchies.hierarchy import leaf_loss as iyengar
 from discreet.types import FloatArray
 from discreet.utility.ancestors import Ancestors
 from discreet.utility.definition import (
@@ -20,7 +21,6 @@ from discreet.utility.definition import (
     cells,
     per_attribute,
 )
-from discreet.utility.objectives.cells import leaf_loss as iyengar
 
 LEAF_LOSS = Definition(
     "leaf-loss",

@@ -22,10 +22,9 @@ from discreet.policy.file import make_hierarchy
 from discreet.policy.hierarchies import LEARNED, POSTCODE, FittedHierarchy, fit
 from discreet.privacy import KAnonymity
 from discreet.release.profile import load_profile
-from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
 from discreet.table.hierarchies.preview import preview
 from discreet.types import IntArray
-from discreet.utility.objectives.cells import leaf_loss
 from discreet.web.cases import Case
 from discreet.web.jobs.column_values import Values
 from discreet.web.policies import columns_of, policy_of, policy_text

@@ -15,6 +15,7 @@ from discreet.reports.release import tables as release_evidence
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.words import LIMITS, MEASURES, Edition, Figures, compliance, day, title_of
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.transform.loss import leaf_share_loss
 
 SIDE_BY_SIDE = ("class-sizes", "risks")
 """Pictures that have the whole width, for before and after."""
@@ -188,7 +189,7 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
         ),
         (
             "Loss",
-            release_evidence.share_of(release_evidence.loss(release), before),
+            release_evidence.share_of(leaf_share_loss(release.recoding), before),
             "How much of the quasi-identifiers' detail is gone, suppressed records included: 0% nothing, 100% all.",
             "mean leaf-share loss: Iyengar 2002",
         ),

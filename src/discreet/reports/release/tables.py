@@ -33,7 +33,6 @@ from discreet.reports.words import (
     title_of,
 )
 from discreet.risk import GRADED, category
-from discreet.search.methods import leaf_share_loss
 
 MOST_VALUES = 200
 """Old values of an attribute that the report lists; the recipe has all."""
@@ -375,13 +374,6 @@ def quality(release: Release) -> tuple[str, str]:
             "one costs.",
         )
     return "not known", f"The method {chosen.method} does not say how near to the best it is."
-
-
-def loss(release: Release) -> float:
-    """The leaf-share loss of the release; not a number where a recipe was applied."""
-    if any(column.leaves == 0 for column in release.recoding.columns):
-        return math.nan
-    return leaf_share_loss(release.recoding)
 
 
 def share_of(value: float, figures: Figures) -> str:

@@ -243,6 +243,20 @@ class Ladder:
         return step.codes, Domain(self.name, pa.array(step.labels, pa.string()))
 
 
+def leaf_loss(shares: FloatArray, leaves: int) -> FloatArray:
+    """What cells cost that may stand for these shares of a domain: (leaves under the node - 1) / (D - 1).
+
+    Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
+
+    >>> leaf_loss(np.array([1 / 3, 2 / 3, 1.0]), 3).round(6)
+    array([0. , 0.5, 1. ])
+    """
+    if leaves == 1:
+        return np.zeros_like(shares)
+    least = 1.0 / leaves
+    return np.asarray((shares - least) / (1.0 - least))
+
+
 def read_rows(path: str | PathLike[str], *, delimiter: str = ";") -> tuple[list[list[str]], list[int]]:
     """The rows of a hierarchy file and the line each stands on; empty lines are passed over."""
     place = Path(path)

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from discreet.errors import UnsuitableColumn
-from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.table.hierarchies.hierarchy import Ladder, leaf_loss
 from discreet.table.values import Interval, parse
 from discreet.types import AnyIntArray, FloatArray
 
@@ -28,20 +28,6 @@ class CellCost(Protocol):
     def suppressed(self, ladder: Ladder, totals: FloatArray) -> FloatArray:
         """Cost of a suppressed cell of each value."""
         ...
-
-
-def leaf_loss(shares: FloatArray, leaves: int) -> FloatArray:
-    """What cells cost that may stand for these shares of a domain: (leaves under the node - 1) / (D - 1).
-
-    Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
-
-    >>> leaf_loss(np.array([1 / 3, 2 / 3, 1.0]), 3).round(6)
-    array([0. , 0.5, 1. ])
-    """
-    if leaves == 1:
-        return np.zeros_like(shares)
-    least = 1.0 / leaves
-    return np.asarray((shares - least) / (1.0 - least))
 
 
 @dataclass(frozen=True)
