@@ -54,11 +54,7 @@ class UnknownColumn(DiscreetError):
 
     def __init__(self, name: str, available: Iterable[str]) -> None:
         self.name = name
-        columns = list(available)
-        close = get_close_matches(name, columns, n=1, cutoff=0.6)
-        shown = ", ".join(columns[:30]) + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        super().__init__(f"there is no column {name!r}", remedy=f"{hint}The columns are: {shown}")
+        super().__init__(f"there is no column {name!r}", remedy=_known("column", name, available))
 
 
 class InvalidPolicy(DiscreetError):
@@ -95,6 +91,24 @@ class InvalidParameter(DiscreetError):
     """A parameter is outside the range in which the definition makes sense."""
 
     code = "invalid-parameter"
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidParameter:
+    """The error for a name that nothing of its kind has.
+
+    >>> print(unknown("model", "k-anonimity", ["k-anonymity", "l-diversity"]))
+    there is no model 'k-anonimity'; did you mean 'k-anonymity'? The models are: k-anonymity, l-diversity
+    """
+    return InvalidParameter(f"there is no {kind} {name!r}", remedy=_known(kind, name, known))
+
+
+def _known(kind: str, name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant, and at most thirty of those that there are."""
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    more = f" and {len(names) - 30} more" if len(names) > 30 else ""
+    return f"{hint}The {kind}s are: {', '.join(names[:30])}{more}"
 
 
 class MissingDependency(DiscreetError):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
-from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.errors import InvalidParameter, UnknownColumn, unknown
 
 Knowledge = Literal["quasi-identifiers", "visible", "all"]
 
@@ -112,11 +111,7 @@ def make_scenario(
     ('age', 'flu', 'income')
     """
     if name not in SCENARIOS:
-        close = get_close_matches(name, SCENARIOS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InvalidParameter(
-            f"there is no scenario {name!r}", remedy=f"{hint}Scenarios are: {', '.join(SCENARIOS)}"
-        )
+        raise unknown("scenario", name, SCENARIOS)
     preset = SCENARIOS[name]
     if known is not None:
         if not known:

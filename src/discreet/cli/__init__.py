@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from discreet.errors import DiscreetError, GoalUnreachable, RequirementNotMet
+from discreet.errors import DiscreetError, GoalUnreachable, RequirementNotMet, unknown
 
 EXIT_NOT_MET = 1
 EXIT_BAD_INPUT = 2
@@ -74,11 +74,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            close = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "commands are: " + ", ".join(COMMANDS)
-            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+            ctx.fail(str(unknown("command", args[0], COMMANDS)))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

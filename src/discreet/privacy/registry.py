@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from types import MappingProxyType
 
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, unknown
 from discreet.measure import Wording
 from discreet.privacy.base import PrivacyModel
 from discreet.privacy.closeness import TCloseness
@@ -63,17 +62,13 @@ def build_model(model: str, parameters: Mapping[str, object]) -> PrivacyModel:
     discreet.errors.InvalidParameter: there is no model 'k-anonimity'; did you mean 'k-anonymity'? ...
     """
     if model not in MODELS:
-        close = get_close_matches(model, MODELS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InvalidParameter(
-            f"there is no model {model!r}", remedy=f"{hint}The models are: {', '.join(MODELS)}"
-        )
+        raise unknown("model", model, MODELS)
     kind = MODELS[model]
     known = {one.name: one for one in fields(kind) if one.init}  # type: ignore[arg-type]  # all are dataclasses
     takes = f"{model} takes {', '.join(known)}"
-    unknown = [name for name in parameters if name not in known]
-    if unknown:
-        raise InvalidParameter(f"{model} has no parameter {', '.join(unknown)}", remedy=takes)
+    surplus = [name for name in parameters if name not in known]
+    if surplus:
+        raise InvalidParameter(f"{model} has no parameter {', '.join(surplus)}", remedy=takes)
     missing = [name for name, one in known.items() if one.default is MISSING and name not in parameters]
     if missing:
         raise InvalidParameter(f"{model} lacks {', '.join(missing)}", remedy=takes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from time import perf_counter
 
 from discreet.attacks.catalogue import ATTACKS, WHY_NOT, AttackKind, Need, Setup, at_hand
@@ -13,7 +12,7 @@ from discreet.attacks.scenario import Scenario, make_scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.engine.read import read
-from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn
+from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn, unknown
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.suggest import suggest
@@ -214,11 +213,7 @@ def _wanted(names: Sequence[str] | None) -> list[AttackKind]:
         raise InvalidParameter("no attack was named", remedy=f"attacks are: {', '.join(ATTACKS)}")
     for name in names:
         if name not in ATTACKS:
-            close = get_close_matches(name, ATTACKS, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise InvalidParameter(
-                f"there is no attack {name!r}", remedy=f"{hint}Attacks are: {', '.join(ATTACKS)}"
-            )
+            raise unknown("attack", name, ATTACKS)
     return [ATTACKS[name] for name in dict.fromkeys(names)]
 
 

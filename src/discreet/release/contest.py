@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from discreet.errors import DiscreetError, InvalidParameter
+from discreet.errors import DiscreetError, unknown
 from discreet.policy import Policy
 from discreet.policy.plan import METHODS, Plan
 from discreet.release.anonymize import anonymize
@@ -54,11 +54,9 @@ def compare_methods(
     """Anonymise by several methods; ``best`` marks those that no other beats in both loss and mean risk."""
     plan = plan or policy.plan
     wanted = list(methods) if methods is not None else [m for m in METHODS if m not in ("auto", "anytime")]
-    unknown = [method for method in wanted if method not in METHODS]
-    if unknown:
-        raise InvalidParameter(
-            f"there is no method {unknown[0]!r}", remedy=f"methods are: {', '.join(METHODS)}"
-        )
+    for method in wanted:
+        if method not in METHODS:
+            raise unknown("method", method, METHODS)
     found = []
     for method in wanted:
         if progress:

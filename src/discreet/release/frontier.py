@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
-from discreet.errors import DiscreetError, InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter, unknown
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import METHODS, Method, Plan
@@ -142,13 +142,11 @@ def frontier(
     plan = plan or policy.plan
     check_plan(plan, policy)
     wanted = tuple(methods) if methods is not None else (plan.method,)
-    unknown = [method for method in wanted if method not in METHODS]
     if not wanted:
         raise InvalidParameter("no method was named", remedy=f"methods are: {', '.join(METHODS)}")
-    if unknown:
-        raise InvalidParameter(
-            f"there is no method {unknown[0]!r}", remedy=f"methods are: {', '.join(METHODS)}"
-        )
+    for method in wanted:
+        if method not in METHODS:
+            raise unknown("method", method, METHODS)
     if (l or t) and not policy.sensitive:
         raise InvalidParameter(
             "l and t speak of sensitive attributes, and the policy has none",

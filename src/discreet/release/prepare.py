@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
-from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn
+from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn, unknown
 from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import METHODS, Plan
@@ -66,11 +66,7 @@ def check_plan(plan: Plan, policy: Policy) -> None:
             )
         )
     if plan.method not in METHODS:
-        problems.append(
-            InvalidParameter(
-                f"there is no method {plan.method!r}", remedy=f"methods are: {', '.join(METHODS)}"
-            )
-        )
+        problems.append(unknown("method", plan.method, METHODS))
     if len(problems) == 1:
         raise problems[0]
     if problems:

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from discreet.errors import InvalidParameter, MissingDependency
+from discreet.errors import MissingDependency, unknown
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 from discreet.utility.encoding import Features
 
@@ -38,9 +38,7 @@ def check_classifiers(names: Sequence[str]) -> tuple[Classifier, ...]:
     """The names as classifiers, or an error that says which there are."""
     for name in names:
         if name not in CLASSIFIERS:
-            raise InvalidParameter(
-                f"there is no classifier {name!r}", remedy=f"choose from {', '.join(CLASSIFIERS)}"
-            )
+            raise unknown("classifier", name, CLASSIFIERS)
     return tuple(name for name in CLASSIFIERS if name in names)
 
 

@@ -21,7 +21,7 @@ from discreet.attacks.disclosure.placing import Places, place, project
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
-from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.errors import InvalidParameter, UnknownColumn, unknown
 from discreet.types import AnyIntArray, FloatArray, IntArray
 from discreet.utility.encoding import Encoder, Features, Labels
 from discreet.utility.learners import NaiveBayes, learn
@@ -79,7 +79,7 @@ def attribute_inference(
     """
     for wanted in models:
         if wanted not in MODELS:
-            raise InvalidParameter(f"there is no model {wanted!r}", remedy=f"choose from {', '.join(MODELS)}")
+            raise unknown("model", wanted, MODELS)
     for name in known or ():
         if name not in (*pair.names, *pair.sensitive):
             raise UnknownColumn(name, pair.names)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, unknown
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.categories import Flat, Mask, Order, Sets, Zip
 from discreet.table.hierarchies.dates import Dates
@@ -29,17 +28,13 @@ def make_builder(builder: str, parameters: Mapping[str, object]) -> Builder:
     discreet.errors.InvalidParameter: there is no builder 'interval'; did you mean 'intervals'? ...
     """
     if builder not in BUILDERS:
-        close = get_close_matches(builder, BUILDERS, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InvalidParameter(
-            f"there is no builder {builder!r}", remedy=f"{hint}The builders are: {', '.join(BUILDERS)}"
-        )
+        raise unknown("builder", builder, BUILDERS)
     kind = BUILDERS[builder]
     known = parameter_names(kind)
-    unknown = [name for name in parameters if name not in known]
-    if unknown:
+    surplus = [name for name in parameters if name not in known]
+    if surplus:
         takes = f"{builder} takes {', '.join(known)}" if known else f"{builder} takes no parameters"
-        raise InvalidParameter(f"{builder} has no parameter {', '.join(unknown)}", remedy=takes)
+        raise InvalidParameter(f"{builder} has no parameter {', '.join(surplus)}", remedy=takes)
     return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()})
 
 

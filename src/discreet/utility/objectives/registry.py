@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from types import MappingProxyType
 
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, unknown
 from discreet.utility.objectives.aggregates import CellObjective
 from discreet.utility.objectives.ambiguity import Ambiguity
 from discreet.utility.objectives.cells import CELL_COSTS
@@ -44,19 +43,15 @@ def build_objective(name: str, parameters: Mapping[str, object] | None = None) -
     discreet.errors.InvalidParameter: there is no objective 'los'; did you mean 'loss'? ...
     """
     if name not in OBJECTIVES:
-        close = get_close_matches(name, OBJECTIVES, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InvalidParameter(
-            f"there is no objective {name!r}", remedy=f"{hint}The objectives are: {', '.join(OBJECTIVES)}"
-        )
+        raise unknown("objective", name, OBJECTIVES)
     objective = OBJECTIVES[name]
     given = dict(parameters or {})
     # The parts of a cell objective are fixed by its name.
     known = [] if isinstance(objective, CellObjective) else [one.name for one in fields(objective)]  # type: ignore[arg-type]
-    unknown = [one for one in given if one not in known]
-    if unknown:
+    surplus = [one for one in given if one not in known]
+    if surplus:
         raise InvalidParameter(
-            f"{name} has no parameter {', '.join(unknown)}",
+            f"{name} has no parameter {', '.join(surplus)}",
             remedy=f"{name} takes {', '.join(known) or 'no parameters'}",
         )
     return replace(objective, **given)  # type: ignore[type-var]  # all are dataclasses
