@@ -19,9 +19,10 @@ from discreet.example import town, visits
 from discreet.policy import ColumnPolicy, Policy, Rating
 from discreet.privacy import AlphaKAnonymity, DeltaDisclosure, KAnonymity
 from discreet.release.audit import Audit, audit
+from discreet.release.requirements import required_size
 from discreet.reports import charts
 from discreet.reports.audit.html import notebook, render, report
-from discreet.reports.audit.pictures import pictures, required_size, size_bins
+from discreet.reports.audit.pictures import pictures, size_bins
 from discreet.reports.words import MEASURES, Figures
 
 VOID = {"meta", "link", "br"}
@@ -412,11 +413,14 @@ def test_public_bins_hold_nobody_or_at_least_eleven() -> None:
 
 
 def test_required_size_is_the_strictest() -> None:
-    assert required_size(small()) == 11
-    assert required_size(small(require=[KAnonymity(20)])) == 20
-    assert required_size(small(profile="ema-0070")) == 11
-    assert required_size(small(profile="ipc-ontario-medium")) == 14
-    assert required_size(small(profile="hipaa-safe-harbor")) is None
+    def drawn(audit: Audit) -> int | None:
+        return required_size(audit.policy, audit.verdict.profile)
+
+    assert drawn(small()) == 11
+    assert drawn(small(require=[KAnonymity(20)])) == 20
+    assert drawn(small(profile="ema-0070")) == 11
+    assert drawn(small(profile="ipc-ontario-medium")) == 14
+    assert drawn(small(profile="hipaa-safe-harbor")) is None
 
 
 # ── notebooks ─────────────────────────────────────────────────────────────────────────────────────

@@ -88,20 +88,34 @@ def test_a_medium_risk_passes_the_gate() -> None:
     assert verdict.decision == "release-with-acknowledged-risk"
 
 
-@pytest.mark.parametrize(("at_most", "holds"), [(0.5, True), (0.5 - 1e-12, True), (0.49, False)])
-def test_limits(at_most: float, holds: bool) -> None:
-    limited = profile(limits=(Limit(risk="prosecutor", at_most=at_most, source="s"),))
-    verdict = decide(CLASSES, policy=POLICY, profile=limited, risks=[risk("prosecutor", 0.5)])
+@pytest.mark.parametrize(
+    ("name", "at_most", "holds"),
+    [
+        ("uniqueness", 0.5, True),
+        ("uniqueness", 0.5 - 1e-12, True),
+        ("uniqueness", 0.49, False),
+        ("prosecutor", 0.5, True),
+        ("prosecutor", 0.5 - 1e-12, False),
+        ("prosecutor", 0.49, False),
+    ],
+)
+def test_limits(name: str, at_most: float, holds: bool) -> None:
+    """Prosecutor risks are compared exactly, those that are logarithms up to rounding."""
+    classes = EquivalenceClasses.from_columns({"zip": [1] * 19 + [2, 2]})
+    limited = profile(limits=(Limit(risk=name, at_most=at_most, source="s"),))
+    verdict = decide(classes, policy=POLICY, profile=limited, risks=[risk("uniqueness", 0.5)])
     [criterion] = verdict.criteria
     assert criterion.holds is holds
-    assert criterion.failing_records == (0 if holds else 1)
+    assert criterion.failing_records == (0 if holds else 1 if name == "uniqueness" else 2)
 
 
 def test_a_limit_on_the_mean() -> None:
     limited = profile(limits=(Limit(risk="prosecutor", statistic="mean", at_most=0.05, source="s"),))
-    verdict = decide(CLASSES, policy=POLICY, profile=limited, risks=[risk("prosecutor", 1.0)])
+    verdict = decide(CLASSES, policy=POLICY, profile=limited, risks=[])
     assert verdict.criteria[0].value == pytest.approx(0.05)
     assert verdict.passes
+    two = EquivalenceClasses.from_columns({"zip": [1] * 37 + [2] * 2})
+    assert not decide(two, policy=POLICY, profile=limited, risks=[]).passes
 
 
 def test_ones_own_limits_of_the_categories() -> None:

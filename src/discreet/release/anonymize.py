@@ -17,7 +17,17 @@ from discreet.release.build import count_classes, make_release
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
-from discreet.release.requirements import extended_goals, goals, meeting, self_consistent, within_limit
+from discreet.release.requirements import (
+    extended_goals,
+    goals,
+    mean_limit,
+    mean_risk,
+    meeting,
+    self_consistent,
+    with_size,
+    within_limit,
+    within_mean,
+)
 from discreet.search.methods import SearchResult, find
 from discreet.search.problem import make_problem
 from discreet.table import Table
@@ -106,16 +116,24 @@ def seek(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress)
     notes += out_of_reach
     ladders = [covered.priced(ladder) for ladder in kept_ladders(fitted, plan)]
     models = tuple(dict.fromkeys((*required, *wished)))
+
+    def least(wanted: tuple[PrivacyModel, ...]) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
+        def attempt(k: int) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
+            asked = with_size(wanted, k)
+            result = least_change(classes, ladders, asked, plan, say)
+            return _uncovered(result, covered, plan, asked), asked
+
+        return within_mean(mean_limit(profile), attempt, lambda result: mean_risk(result[0].recoding, plan))
+
     try:
-        chosen = _uncovered(least_change(classes, ladders, models, plan, say), covered, plan, models)
+        chosen, models = least(models)
     except GoalUnreachable:
         if not wished:
             raise
         notes.append(
             "the extended risks cannot be brought below high within the limits: only the requirements were met"
         )
-        models = required
-        chosen = _uncovered(least_change(classes, ladders, models, plan, say), covered, plan, models)
+        chosen, models = least(required)
     return Solution(chosen, fitted, models, required, tuple(notes))
 
 

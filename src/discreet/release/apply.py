@@ -15,7 +15,15 @@ from discreet.release.build import count_classes, make_release
 from discreet.release.prepare import without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
-from discreet.release.requirements import goals, meeting, self_consistent, within_limit
+from discreet.release.requirements import (
+    goals,
+    mean_limit,
+    mean_risk,
+    mean_unreachable,
+    meeting,
+    self_consistent,
+    within_limit,
+)
 from discreet.search.methods import SearchResult
 from discreet.table import Table
 from discreet.transform.recipe import Recipe
@@ -61,11 +69,15 @@ def apply(
             remedy="use the policy under which the recipe was made, or make a new recipe",
         )
     classes = count_classes(table, left, recipe.quasi_identifiers)
-    models = goals(policy, load_profile(policy.profile), classes)
+    profile = load_profile(policy.profile)
+    models = goals(policy, profile, classes)
     say("applying the recipe")
     recoding = self_consistent(meeting(recipe.recode(classes), models), models)
     plan = replace(policy.plan, suppression_limit=recipe.suppression_limit)
     within_limit(recoding, plan, models)
+    limit = mean_limit(profile)
+    if limit is not None and (mean := mean_risk(recoding, plan)) > limit:
+        raise mean_unreachable(limit, mean)
     chosen = SearchResult(recoding, recipe.method, "as the recipe says", math.nan, None, False)
     new = [name for name in table.names if name not in recipe.columns]
     unknown = [name for name in new if name not in (policy.person, *policy.direct_identifiers, *dropped)]

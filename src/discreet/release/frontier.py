@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from time import perf_counter
 
@@ -20,7 +21,7 @@ from discreet.release.anonymize import least_change
 from discreet.release.build import count_classes
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
-from discreet.release.requirements import goals
+from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.table import Table
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
@@ -173,18 +174,23 @@ def frontier(
     fitted = hierarchies(left, classes)
     ladders = [covered.priced(ladder) for ladder in kept_ladders(fitted, plan)]
 
-    def attempt(point: Point, models: Sequence[PrivacyModel]) -> Point:
+    def attempt(point: Point, models: tuple[PrivacyModel, ...], limit: Fraction | None = None) -> Point:
         start = perf_counter()
         changed = replace(plan, method=_method(point.method))
+
+        def least(k: int) -> Recoding:
+            return least_change(classes, ladders, with_size(models, k), changed, lambda _: None).recoding
+
         try:
-            found = least_change(classes, ladders, models, changed, lambda _: None).recoding
+            found = within_mean(limit, least, lambda recoding: mean_risk(recoding, changed))
         except DiscreetError as error:
             return replace(point, failed=error.message, seconds=perf_counter() - start)
         return replace(_outcome(point, found), seconds=perf_counter() - start)
 
-    own = goals(policy, load_profile(policy.profile), classes)
+    profile = load_profile(policy.profile)
+    own = goals(policy, profile, classes)
     say(f"1 of {len(settings) + 1}: the policy's own setting")
-    points = [attempt(_own_point(own, plan.method), own)]
+    points = [attempt(_own_point(own, plan.method), own, mean_limit(profile))]
     points[0] = replace(points[0], chosen=True)
     for number, ((size, diversity, closeness, method), models) in enumerate(
         zip(settings, required, strict=True), start=2
@@ -196,7 +202,7 @@ def frontier(
     return Frontier(tuple(_marked(points)))
 
 
-def _swept(policy: Policy, k: int | None, l: int | None, t: float | None) -> list[PrivacyModel]:  # noqa: E741
+def _swept(policy: Policy, k: int | None, l: int | None, t: float | None) -> tuple[PrivacyModel, ...]:  # noqa: E741
     """The policy's requirements with the swept values in place of its own."""
     models = list(policy.requirements)
     if k is not None:
@@ -207,7 +213,7 @@ def _swept(policy: Policy, k: int | None, l: int | None, t: float | None) -> lis
     if t is not None:
         models = [model for model in models if not isinstance(model, TCloseness)]
         models += [TCloseness(t, name) for name in policy.sensitive]
-    return models
+    return tuple(models)
 
 
 def _own_point(models: Sequence[PrivacyModel], method: str) -> Point:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
 
 from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.file import explain, make_model
@@ -22,13 +24,44 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def exact(value: object) -> Fraction:
+    """A bound as it is written, a decimal or a fraction, and not the binary number next to it.
+
+    >>> exact(0.09), exact("1/11"), exact(0.09090909) < exact("1/11")
+    (Fraction(9, 100), Fraction(1, 11), True)
+    """
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError('give a number or a fraction such as "1/11"') from None
+
+
 class Limit(_Strict):
     """A bound on a statistic of a record risk, e.g. the maximum of the prosecutor risk."""
 
     risk: Literal["prosecutor", Graded]
     statistic: Literal["max", "mean"] = "max"
-    at_most: float
+    at_most: Annotated[Fraction, PlainValidator(exact)]
     source: str = ""
+
+    @model_validator(mode="after")
+    def _can_be_met(self) -> Self:
+        if self.risk == "prosecutor" and self.at_most <= 0:
+            raise ValueError("no class is so large that its prosecutor risk is 0: at_most must be above 0")
+        return self
+
+    def describe(self) -> str:
+        """The bound in words, the number as it was written.
+
+        >>> Limit(risk="prosecutor", at_most="1/11").describe()
+        'the largest prosecutor risk is at most 1/11'
+        >>> Limit(risk="uniqueness", statistic="mean", at_most=0.0909).describe()
+        'the mean uniqueness risk is at most 0.0909'
+        """
+        word = "largest" if self.statistic == "max" else "mean"
+        decimal = Decimal(self.at_most.numerator) / Decimal(self.at_most.denominator)
+        number = f"{decimal.normalize():f}" if Fraction(decimal) == self.at_most else str(self.at_most)
+        return f"the {word} {self.risk} risk is at most {number}"
 
 
 class Extended(_Strict):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
@@ -12,10 +15,11 @@ from discreet.privacy import PrivacyModel
 from discreet.release.build import count_classes
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
-from discreet.release.requirements import goals
+from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
-from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
+from discreet.search.problem import Evaluation, Grouper, Node, Problem, make_problem
 from discreet.table import Table
+from discreet.transform.recoding import Recoding
 from discreet.types import Progress
 
 FEW = 0.05
@@ -92,10 +96,12 @@ def recommend(
     left = without_dropped(policy, plan)
     covered, _ = cover(count_classes(table, left), plan)
     classes = covered.classes
-    models = goals(left, load_profile(policy.profile), classes)
+    profile = load_profile(policy.profile)
+    models = goals(left, profile, classes)
+    limit = mean_limit(profile)
     ladders = [covered.priced(ladder) for ladder in kept_ladders(hierarchies(left, classes), plan)]
     problem = make_problem(classes, ladders, models, suppression_limit=FEW, weights=plan.weights)
-    found = [*_simple(problem), *_best(problem, say)]
+    found = [*_simple(problem, plan, limit), *_best(problem, plan, limit, say)]
     unique = {(tuple(sorted(one.levels.items())), one.suppressed): one for one in reversed(found)}
     first = []
     if policy.direct_identifiers:
@@ -107,34 +113,55 @@ def recommend(
     )
 
 
-def _simple(problem: Problem) -> list[Recommendation]:
+def _mean_risk(problem: Problem, node: Node, plan: Plan) -> Fraction:
+    """The mean prosecutor risk that a node of the lattice leaves."""
+    owner, kept = problem.partition(node)
+    recoding = Recoding.of_node(problem.classes, problem.ladders, node, kept[owner], method="optimal")
+    return mean_risk(recoding, plan)
+
+
+def _simple(problem: Problem, plan: Plan, limit: Fraction | None) -> list[Recommendation]:
     """Suppression alone, and one attribute raised as little as suffices."""
     grouper = Grouper(problem)
     bottom = tuple(0 for _ in problem.ladders)
     found = []
+
+    def suffices(result: Evaluation) -> bool:
+        if result.suppressed > problem.allowed:
+            return False
+        return limit is None or _mean_risk(problem, result.node, plan) <= limit
+
     nothing = problem.evaluate(bottom, grouper)
-    if nothing.suppressed <= problem.allowed:
+    if suffices(nothing):
         found.append(_recommendation(problem, nothing, "suppress a few records, change nothing else"))
     for j, ladder in enumerate(problem.ladders):
         for level in range(1, ladder.height + 1):
             node = tuple(level if i == j else 0 for i in range(len(bottom)))
             here = problem.evaluate(node, grouper)
-            if here.suppressed <= problem.allowed:
+            if suffices(here):
                 found.append(_recommendation(problem, here, f"raise only {ladder.name}"))
                 break
     return found
 
 
-def _best(problem: Problem, say: Progress) -> list[Recommendation]:
+def _best(problem: Problem, plan: Plan, limit: Fraction | None, say: Progress) -> list[Recommendation]:
     """The best generalisation with a few records suppressed, and with none."""
     found = []
-    for limit, words in (
+    for share, words in (
         (FEW, "generalise and suppress a few records"),
         (0.0, "generalise and suppress nothing"),
     ):
         say(f"the best way to {words}")
-        best = _search(replace(problem, suppression_limit=limit), say).best
-        if best is not None:
+
+        def attempt(k: int, share: float = share) -> Evaluation:
+            models = with_size(problem.models, k)
+            best = _search(replace(problem, models=models, suppression_limit=share), say).best
+            if best is None:
+                raise GoalUnreachable("no generalisation is within the limits", nearest="", remedy="")
+            return best
+
+        with suppress(GoalUnreachable):
+            best = within_mean(limit, attempt, lambda result: _mean_risk(problem, result.node, plan))
             found.append(_recommendation(problem, best, words))
     return found
 

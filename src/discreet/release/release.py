@@ -19,6 +19,7 @@ from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit
+from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
 from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
 from discreet.release.write import check_target, write_rows
@@ -72,6 +73,7 @@ class Release:
             suppressed=self.suppressed,
             stand_ins=self.stand_ins,
             blanks_are_nulls=blanks_are_nulls,
+            mean_limit=mean_limit(self.verdict.profile),
         )
 
     def save(

@@ -1,10 +1,16 @@
-"""What a release must meet: every requirement of policy and profile, asked of what a recoding shows."""
+"""What a release must meet: every entry of a policy and limit of a profile as a privacy model, and who meets it.
+
+Limits are exact rational numbers, and so are the prosecutor risks that they bound: one over the size of a class,
+or classes over records. So a limit of 1/11 allows a class of 11 and 0.09090909 does not, wherever it is asked.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -12,27 +18,161 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
 from discreet.errors import GoalUnreachable, InvalidPolicy
 from discreet.policy import Policy
+from discreet.policy.file import make_model
 from discreet.policy.plan import Plan
 from discreet.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
 from discreet.release.profile import Profile
-from discreet.release.verdict import required_models
 from discreet.transform.recoding import Recoding
+
+Result = TypeVar("Result")
+
+
+def least_size(limit: Fraction) -> int:
+    """The smallest class whose prosecutor risk 1 / f is at most a limit: f >= 1 / limit.
+
+    >>> least_size(Fraction(1, 11)), least_size(Fraction("0.0909091")), least_size(Fraction("0.09090909"))
+    (11, 11, 12)
+    """
+    return math.ceil(1 / limit)
+
+
+def prosecutor_risk(classes: EquivalenceClasses, statistic: Literal["max", "mean"]) -> Fraction:
+    """The largest prosecutor risk 1 / f, or its mean over records, which at person level is classes / records.
+
+    >>> classes = EquivalenceClasses.from_columns({"zip": [1, 1, 1, 1, 2]})
+    >>> prosecutor_risk(classes, "max"), prosecutor_risk(classes, "mean")
+    (Fraction(1, 1), Fraction(2, 5))
+    """
+    sizes, owner = np.unique(classes.persons, return_inverse=True)
+    if statistic == "max":
+        return Fraction(1, int(sizes[0]))
+    records = np.zeros(len(sizes), dtype=np.int64)
+    np.add.at(records, owner, classes.records)
+    total = sum(
+        (Fraction(*ratio) for ratio in zip(records.tolist(), sizes.tolist(), strict=True)), Fraction()
+    )
+    return total / classes.total
+
+
+def models_of(entry: Mapping[str, object], sensitive: Mapping[str, bool]) -> list[PrivacyModel]:
+    """The models that an entry stands for: with ``sensitive = "*"`` one for each sensitive attribute.
+
+    ``sensitive`` says of each attribute whether its values are ordered numbers: among those t-closeness measures
+    the ordered distance where the entry leaves it open.
+    """
+    if entry.get("sensitive") != "*":
+        return [make_model(entry)]
+    models = []
+    for name, ordered in sensitive.items():
+        named = {**entry, "sensitive": name}
+        if entry["model"] == "t-closeness" and "distance" not in entry and ordered:
+            named["distance"] = "ordered"
+        models.append(make_model(named))
+    return models
+
+
+def required_models(
+    policy: Policy, profile: Profile, classes: EquivalenceClasses
+) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
+    """The models that profile and policy name, each with who asks for it and by which source."""
+    sensitive = {domain.name: domain.is_numeric for domain in classes.sensitive}
+    models: list[tuple[PrivacyModel, Literal["policy", "profile"], str]] = []
+    for requirement in profile.requirements:
+        models += [
+            (model, "profile", requirement.source) for model in models_of(requirement.entry, sensitive)
+        ]
+    for asked in policy.requirements:
+        entry = {"model": asked.id, **asked.parameters()}
+        models += [(model, "policy", asked.source) for model in models_of(entry, sensitive)]
+    return models
+
+
+def limit_models(profile: Profile) -> list[tuple[KAnonymity, str]]:
+    """A profile's limits on the largest prosecutor risk as models of class size, each with its source."""
+    return [
+        (KAnonymity(least_size(limit.at_most)), limit.source)
+        for limit in profile.limits
+        if limit.risk == "prosecutor" and limit.statistic == "max"
+    ]
+
+
+def mean_limit(profile: Profile) -> Fraction | None:
+    """The profile's strictest limit on the mean prosecutor risk."""
+    limits = [
+        limit.at_most for limit in profile.limits if limit.risk == "prosecutor" and limit.statistic == "mean"
+    ]
+    return min(limits, default=None)
+
+
+def required_size(policy: Policy, profile: Profile) -> int | None:
+    """The smallest class that policy and profile allow, if they speak of class sizes."""
+    models: list[PrivacyModel] = [*policy.requirements, *(model for model, _ in limit_models(profile))]
+    models += [model for requirement in profile.requirements for model in models_of(requirement.entry, {})]
+    return max((model.k for model in models if isinstance(model, KAnonymity)), default=None)
 
 
 def goals(policy: Policy, profile: Profile, classes: EquivalenceClasses) -> tuple[PrivacyModel, ...]:
-    """Every requirement of policy and profile as a privacy model; limits on the prosecutor risk become k."""
+    """Every requirement on classes as a privacy model; a limit on the mean risk is none (see ``within_mean``)."""
     models = [model for model, _, _ in required_models(policy, profile, classes)]
-    models += [
-        KAnonymity(math.ceil(1.0 / limit.at_most - 1e-9))
-        for limit in profile.limits
-        if limit.risk == "prosecutor"
-    ]
-    if not models:
+    models += [model for model, _ in limit_models(profile)]
+    if not models and mean_limit(profile) is None:
         raise InvalidPolicy(
             ["neither the policy nor its profile requires anything of the classes"],
             remedy='add a requirement, e.g. [[require]] model = "k-anonymity" k = 11',
         )
-    return tuple(dict.fromkeys(models))
+    return tuple(dict.fromkeys(models)) or (KAnonymity(1),)
+
+
+def within_mean(
+    limit: Fraction | None, attempt: Callable[[int], Result], mean: Callable[[Result], Fraction]
+) -> Result:
+    """The result of a search whose mean prosecutor risk is within a limit.
+
+    A mean is no property of single classes, which is all that searches ask for. So ``attempt`` is asked for the
+    best result in which every class has at least k records, first with k = 1, which asks for nothing, and then
+    for the least k whose result is within the limit, by bisection: k = 1 / limit certainly is, and mostly far less
+    suffices. That this is the least loss of all is not proven.
+    """
+    result = attempt(1)
+    if limit is None or mean(result) <= limit:
+        return result
+    within: Result | None = None
+    low, high = 1, least_size(limit) + 1
+    while high - low > 1:
+        k = (low + high) // 2
+        try:
+            result = attempt(k)
+        except GoalUnreachable:
+            high = k
+            continue
+        if mean(result) <= limit:
+            within, high = result, k
+        else:
+            low = k
+    if within is None:
+        raise mean_unreachable(limit, mean(result))
+    return within
+
+
+def mean_unreachable(limit: Fraction, nearest: Fraction) -> GoalUnreachable:
+    """What is raised where the mean prosecutor risk stays above its limit."""
+    return GoalUnreachable(
+        f"no change within the limits has a mean prosecutor risk of at most {float(limit):.4g}",
+        nearest=f"a mean prosecutor risk of {float(nearest):.4g}",
+        remedy="allow more suppression, coarser hierarchies, or ask for less",
+    )
+
+
+def with_size(models: tuple[PrivacyModel, ...], k: int) -> tuple[PrivacyModel, ...]:
+    """The models and, where k asks for more than nothing, classes of at least k."""
+    return models if k == 1 else tuple(dict.fromkeys((*models, KAnonymity(k))))
+
+
+def mean_risk(recoding: Recoding, plan: Plan) -> Fraction:
+    """The mean prosecutor risk of a release; suppressed records that are shown as ``*`` are one class of it."""
+    shown = plan.suppressed == "star"
+    classes = recoding.regrouped() if shown else recoding.shown(recoding.kept).classes
+    return prosecutor_risk(classes, "mean")
 
 
 def extended_goals(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,9 +11,9 @@ from discreet.classes import EquivalenceClasses
 from discreet.measure import RecordRisk
 from discreet.plain import finite
 from discreet.policy import Policy
-from discreet.policy.file import make_model
 from discreet.privacy import PrivacyModel, assess
 from discreet.release.profile import Limit, Profile
+from discreet.release.requirements import least_size, prosecutor_risk, required_models
 from discreet.release.rules import RuleResult
 from discreet.risk import GRADED, Category, category
 
@@ -120,7 +120,7 @@ def decide(
     criteria = [_rule(result) for result in rules]
     for model, origin, source in required_models(policy, profile, classes):
         criteria.append(_requirement(model, classes, origin, source))
-    limits = [_limit(limit, risks) for limit in profile.limits]
+    limits = [_limit(limit, risks, classes) for limit in profile.limits]
     criteria += [limit for limit in limits if limit is not None]
     compliant = all(criterion.holds for criterion in criteria)
     found: Category | None = None
@@ -136,32 +136,6 @@ def decide(
     elif found == "medium":
         decision = "release-with-acknowledged-risk"
     return Verdict(decision, compliant, found, tuple(criteria), profile)
-
-
-def required_models(
-    policy: Policy, profile: Profile, classes: EquivalenceClasses
-) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
-    """Required models; ``sensitive = "*"`` stands for each sensitive attribute in turn."""
-    found: list[tuple[PrivacyModel, Literal["policy", "profile"], str]] = []
-    for wanted in profile.requirements:
-        found += [(model, "profile", wanted.source) for model in _spread(wanted.entry, classes)]
-    for model in policy.requirements:
-        entry = {"model": model.id, **model.parameters()}
-        found += [(one, "policy", model.source) for one in _spread(entry, classes)]
-    return found
-
-
-def _spread(entry: Mapping[str, object], classes: EquivalenceClasses) -> list[PrivacyModel]:
-    """The models that one entry stands for. Where t-closeness leaves the distance open, numbers are ordered."""
-    if entry.get("sensitive") != "*":
-        return [make_model(entry)]
-    spread = []
-    for domain in classes.sensitive:
-        one = {**entry, "sensitive": domain.name}
-        if entry["model"] == "t-closeness" and "distance" not in entry and domain.is_numeric:
-            one["distance"] = "ordered"
-        spread.append(make_model(one))
-    return spread
 
 
 def _requirement(
@@ -208,27 +182,36 @@ def _rule(result: RuleResult) -> Criterion:
     )
 
 
-def _limit(limit: Limit, risks: Sequence[RecordRisk]) -> Criterion | None:
-    """A bound on a risk as a criterion; ``None`` where nothing is sensitive and the risk speaks of that."""
-    fitting = [risk for risk in risks if risk.name == limit.risk and risk.attribute is None]
-    if not fitting:
-        return None
-    worst = max(fitting, key=lambda risk: float(getattr(risk, limit.statistic)))
-    value = float(getattr(worst, limit.statistic))
-    above = worst.share_above(limit.at_most)
-    holds = value <= limit.at_most + 1e-9
-    word = "largest" if limit.statistic == "max" else "mean"
+def _limit(limit: Limit, risks: Sequence[RecordRisk], classes: EquivalenceClasses) -> Criterion | None:
+    """A bound on a risk as a criterion; ``None`` where nothing is sensitive and the risk speaks of that.
+
+    Prosecutor risks are ratios of counts and compared as such; the others are logarithms and float.
+    """
+    if limit.risk == "prosecutor":
+        exact = prosecutor_risk(classes, limit.statistic)
+        value, holds = float(exact), exact <= limit.at_most
+        records = int(classes.records[classes.persons < least_size(limit.at_most)].sum())
+        above = records / classes.total
+    else:
+        fitting = [risk for risk in risks if risk.name == limit.risk and risk.attribute is None]
+        if not fitting:
+            return None
+        worst = max(fitting, key=lambda risk: float(getattr(risk, limit.statistic)))
+        value = float(getattr(worst, limit.statistic))
+        above = worst.share_above(float(limit.at_most))
+        holds = value <= limit.at_most + 1e-9
+        records = round(above * int(worst.weights.sum()))
     return Criterion(
         id=f"{limit.risk}-{limit.statistic}",
-        description=f"the {word} {limit.risk} risk is at most {limit.at_most:.4g}",
+        description=limit.describe(),
         found=f"{value:.4g}",
         holds=holds,
         origin="profile",
         source=limit.source,
         value=value,
-        threshold=limit.at_most,
+        threshold=float(limit.at_most),
         failing_share=above,
-        failing_records=round(above * int(worst.weights.sum())),
+        failing_records=records,
         remedy="" if holds else f"{above:.1%} of the records are above it: generalise or suppress them",
         rank=1,
     )

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,7 @@ def verify(
     suppressed: int = 0,
     stand_ins: Mapping[str, object] | None = None,
     blanks_are_nulls: bool = False,
+    mean_limit: Fraction | None = None,
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
 
@@ -115,7 +117,7 @@ def verify(
     ``stand_ins`` instead, a reader cannot tell them from others that have these values: they are asked nothing
     only if nobody but the ``suppressed`` records looks like that. Of a text
     file most readers take an empty sensitive value for a null; then the two count as one
-    (``blanks_are_nulls``).
+    (``blanks_are_nulls``). The mean over all rows of one over the persons of their class is at most ``mean_limit``.
     """
     failures: list[str] = []
     shown = rows
@@ -147,6 +149,11 @@ def verify(
         asked = model.holds(counted) | _unseen(counted)
         if not asked.all():
             failures.append(f"{model.describe()}: {int((~asked).sum())} classes fail")
+    if mean_limit is not None:
+        every = _count(rows, quasi_identifiers, person)
+        sizes = zip(every.records.tolist(), every.persons.tolist(), strict=True)
+        if sum(Fraction(records, persons) for records, persons in sizes) > mean_limit * rows.num_rows:
+            failures.append(f"the mean prosecutor risk is above {float(mean_limit):.4g}")
     return Verification(rows.num_rows, len(base), int(base.persons.min()), tuple(failures))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,8 +19,8 @@ from discreet.errors import UnknownColumn
 from discreet.plain import write_text
 from discreet.policy.file import make_hierarchy
 from discreet.policy.hierarchies import LEARNED, POSTCODE, FittedHierarchy, fit
-from discreet.privacy import KAnonymity
 from discreet.release.profile import load_profile
+from discreet.release.requirements import required_size
 from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
 from discreet.table.hierarchies.preview import preview
 from discreet.types import IntArray
@@ -92,14 +91,7 @@ def fitted(case: Case, column: Mapping[str, Any], spec: Spec, values: Values) ->
 def required_k(case: Case) -> int:
     """The k that policy and profile ask for; 2 if they ask for none, which is about unique records."""
     policy = policy_of(case)
-    profile = load_profile(policy.profile)
-    found = [model.k for model in policy.requirements if isinstance(model, KAnonymity)]
-    for one in profile.requirements:
-        k = one.entry.get("k")
-        if one.entry.get("model") == KAnonymity.id and isinstance(k, int):
-            found.append(k)
-    found += [math.ceil(1 / one.at_most - 1e-9) for one in profile.limits if one.risk == "prosecutor"]
-    return max(found, default=2)
+    return required_size(policy, load_profile(policy.profile)) or 2
 
 
 # ── a draft ───────────────────────────────────────────────────────────────────────────────────────

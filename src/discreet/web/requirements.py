@@ -16,9 +16,9 @@ from discreet.errors import InvalidParameter
 from discreet.plain import write_text
 from discreet.policy import Policy, loads
 from discreet.policy.file import make_model
-from discreet.privacy import KAnonymity
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
+from discreet.release.requirements import limit_models, models_of
 from discreet.reports.words import title_of
 from discreet.table import DataType
 from discreet.web.cases import Case
@@ -48,7 +48,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Requirement:
+class ListedRequirement:
     """A requirement in words. ``number`` is its place among the policy's own; those of a profile have none."""
 
     words: str
@@ -59,14 +59,14 @@ class Requirement:
     fields: tuple[Field, ...] = ()
 
 
-def listed(case: Case) -> list[Requirement]:
+def listed(case: Case) -> list[ListedRequirement]:
     """Everything that is required of a release: first by the profile, then by the policy itself."""
     policy = policy_of(case)
     kinds = {one["name"]: one["type"] for one in columns_of(case)["columns"]}
     found = of_profile(load_profile(policy.profile), policy, kinds)
     for number, model in enumerate(policy.requirements):
         found.append(
-            Requirement(
+            ListedRequirement(
                 model.describe(),
                 model.source,
                 number,
@@ -78,25 +78,24 @@ def listed(case: Case) -> list[Requirement]:
     return found
 
 
-def of_profile(profile: Profile, policy: Policy, kinds: Mapping[str, DataType]) -> list[Requirement]:
+def of_profile(profile: Profile, policy: Policy, kinds: Mapping[str, DataType]) -> list[ListedRequirement]:
     """What a profile asks of classes, for each sensitive attribute in turn."""
-    found: dict[str, Requirement] = {}
-    for wanted in profile.requirements:
-        names: Sequence[object] = [wanted.entry.get("sensitive")]
-        if names == ["*"]:
-            names = policy.sensitive
-        for name in names:
-            entry = dict(wanted.entry) if name is None else {**wanted.entry, "sensitive": name}
-            ordered = kinds.get(str(name)) in ("integer", "continuous", "date")
-            if entry["model"] == "t-closeness" and "distance" not in entry and ordered:
-                entry["distance"] = "ordered"
-            words = make_model(entry).describe()
-            found.setdefault(words, Requirement(words, wanted.source))
-    for limit in profile.limits:
-        if limit.risk == "prosecutor":
-            words = KAnonymity(math.ceil(1.0 / limit.at_most - 1e-9)).describe()
-            found.setdefault(words, Requirement(words, limit.source))
-    return list(found.values())
+    sensitive = {name: kinds.get(name) in ("integer", "continuous", "date") for name in policy.sensitive}
+    sources = [
+        (model.describe(), requirement.source)
+        for requirement in profile.requirements
+        for model in models_of(requirement.entry, sensitive)
+    ]
+    sources += [(model.describe(), source) for model, source in limit_models(profile)]
+    sources += [
+        (limit.describe(), limit.source)
+        for limit in profile.limits
+        if limit.risk == "prosecutor" and limit.statistic == "mean"
+    ]
+    first: dict[str, str] = {}
+    for words, source in sources:
+        first.setdefault(words, source)
+    return [ListedRequirement(words, source) for words, source in first.items()]
 
 
 # ── forms ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations as pairs_of
-from math import ceil
 
 import numpy as np
 
 from discreet.measure import RecordRisk
 from discreet.release.audit import Audit
+from discreet.release.requirements import required_size
 from discreet.reports import charts
 from discreet.reports.words import Figures, listed, number, percent, title_of
 from discreet.risk import GRADED
@@ -124,7 +124,7 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
 def class_sizes(audit: Audit, figures: Figures) -> Picture:
     """Share of records by the size of their class."""
     unit = "persons" if audit.event_level else "records"
-    required = required_size(audit)
+    required = required_size(audit.policy, audit.verdict.profile)
     bins = size_bins(audit, required=required, public=figures.public)
     total = audit.classes.total
     sizes = audit.classes.persons if audit.event_level else audit.classes.records
@@ -376,20 +376,6 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
 
 
 # ── class sizes ───────────────────────────────────────────────────────────────────────────────────
-
-
-def required_size(audit: Audit) -> int | None:
-    """The smallest class that the criteria allow, if they speak of class sizes."""
-    found = []
-    for criterion in audit.verdict.criteria:
-        if criterion.threshold is None:
-            continue
-        if criterion.id == "k-anonymity":
-            found.append(ceil(criterion.threshold))
-        elif criterion.id == "prosecutor-max" and criterion.threshold > 0:
-            # 0.09091 stands for 1/11, rounded up.
-            found.append(ceil(1.0 / criterion.threshold - 1e-3))
-    return max(found, default=None)
 
 
 def size_bins(audit: Audit, *, required: int | None, public: bool) -> list[charts.SizeBin]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from discreet.measure import RecordRisk
 from discreet.release.audit import Audit
 from discreet.release.release import Release
+from discreet.release.requirements import required_size
 from discreet.reports import charts
 from discreet.reports.audit.pictures import (
     MOST_SENSITIVE,
@@ -16,7 +17,6 @@ from discreet.reports.audit.pictures import (
     drawn_share,
     extended_risks,
     partly,
-    required_size,
     risk_name,
     size_bins,
     zones,
@@ -42,7 +42,7 @@ def release_pictures(release: Release, before: Figures, after: Figures) -> list[
 def class_sizes(release: Release, before: Figures, after: Figures) -> Picture:
     """Share of records by the size of their class, before and after."""
     sides = [("Before", release.before, before), ("After", release.after, after)]
-    required = required_size(release.after)
+    required = required_size(release.after.policy, release.verdict.profile)
     bins = [size_bins(audit, required=required, public=figures.public) for _, audit, figures in sides]
     longest = max(one.share for side in bins for one in side)
     units = ["persons" if audit.event_level else "records" for _, audit, _ in sides]
