@@ -17,7 +17,7 @@ from discreet.policy.file import dumps, loads
 from discreet.policy.plan import METHODS, Plan
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.release.anonymize import anonymize
-from discreet.release.contest import compare_methods
+from discreet.release.frontier import compare_methods
 from discreet.release.profile import load_profile
 from discreet.release.recommend import recommend
 from discreet.release.release import Release

@@ -21,9 +21,10 @@ from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity
 from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
-from discreet.release.contest import Contender, chart_of
+from discreet.release.frontier import Outcome
 from discreet.release.release import Release
 from discreet.reports import charts
+from discreet.reports.evidence.charts import chart_of_methods
 from discreet.reports.labels import beside
 from discreet.reports.release import pictures as release_pictures
 from discreet.reports.release import tables as release_evidence
@@ -397,17 +398,17 @@ def test_share_of_what_is_not_known() -> None:
 
 # ── comparison of methods ─────────────────────────────────────────────────────────────────────────
 
-CONTENDERS = [
-    Contender("optimal", 0.35, 0.0, 0.02, 0.1, 9, best=True),
-    Contender("mondrian", 0.2, 0.0, 0.045, 0.1, 9, best=True),
-    Contender("clustering", 0.2, 0.0, 0.046, 0.1, 9),
-    Contender("local", failed="nothing was found"),
+OUTCOMES = [
+    Outcome("optimal", loss=0.35, suppressed_share=0.0, mean_risk=0.02, max_risk=0.1, classes=9, best=True),
+    Outcome("mondrian", loss=0.2, suppressed_share=0.0, mean_risk=0.045, max_risk=0.1, classes=9, best=True),
+    Outcome("clustering", loss=0.2, suppressed_share=0.0, mean_risk=0.046, max_risk=0.1, classes=9),
+    Outcome("local", failed="nothing was found"),
 ]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_comparison_is_a_picture_of_its_own() -> None:
-    drawn = chart_of(CONTENDERS)
+    drawn = chart_of_methods(OUTCOMES)
     root = ET.fromstring(drawn)
     assert root.tag == f"{SVG}svg"
     assert root.find(f"{SVG}title") is not None
@@ -421,7 +422,7 @@ def test_comparison_is_a_picture_of_its_own() -> None:
 
 
 def test_best_methods_are_filled_and_joined() -> None:
-    drawn = chart_of(CONTENDERS)
+    drawn = chart_of_methods(OUTCOMES)
     [line] = re.findall(r'aria-roledescription="line mark"|class="mark-line[^"]*"', drawn) or [""]
     assert line
     accent, paper = charts.LIGHT["accent"], charts.LIGHT["paper"]
@@ -430,7 +431,7 @@ def test_best_methods_are_filled_and_joined() -> None:
 
 
 def test_comparison_without_any_outcome() -> None:
-    assert "no method meets the requirements" in chart_of([CONTENDERS[-1]])
+    assert "no method meets the requirements" in chart_of_methods([OUTCOMES[-1]])
 
 
 def test_colours_of_files_are_those_of_the_light_page() -> None:

@@ -328,8 +328,8 @@ def _tell(release: Release, *, as_json: bool, quiet: bool, files: list[Path | No
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json: bool, **given: Any) -> None:
     """Anonymise FILE by several methods and show risk against loss. Writes no release."""
-    from discreet.release.contest import chart_of
-    from discreet.release.contest import compare_methods as run_compare_methods
+    from discreet.release.frontier import compare_methods as run_compare_methods
+    from discreet.reports.evidence.charts import chart_of_methods
     from discreet.reports.release.terminal import show_comparison
 
     _refuse_targets(file, chart)
@@ -338,9 +338,9 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
         table, policy, plan, _ = settle(file, given, tell)
         found = run_compare_methods(table, policy, plan=plan, methods=split(methods), progress=tell)
         if chart is not None:
-            write_text(chart, chart_of(found))
+            write_text(chart, chart_of_methods(found))
     if as_json:
-        click.echo(json.dumps([one.to_dict() for one in found], indent=2))
+        click.echo(json.dumps([outcome.to_dict(setting=False) for outcome in found], indent=2))
     else:
         Console(highlight=False).print(show_comparison(found))
 

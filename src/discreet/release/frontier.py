@@ -1,10 +1,9 @@
-"""The frontier of risk and loss: requirements and methods swept over a policy, the chosen point and the knee."""
+"""Risk against loss: requirements swept over a policy, or methods side by side, and which outcomes none beats."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import product
 from time import perf_counter
@@ -17,7 +16,8 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.release.anonymize import least_change
+from discreet.release import rendered
+from discreet.release.anonymize import anonymize, least_change
 from discreet.release.build import count_classes
 from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
 from discreet.release.profile import load_profile
@@ -34,12 +34,12 @@ MOST_POINTS = 200
 
 
 @dataclass(frozen=True)
-class Point:
-    """One setting and what it leads to: loss, the risk it leaves, and what an intruder gains in sensitive values.
+class Outcome:
+    """One setting or method and what it leads to: loss, the risk it leaves, what an intruder gains.
 
-    ``mean_risk`` and ``max_risk`` are prosecutor risks; ``inference`` is the share of people whose sensitive value
-    is the most frequent one of their class, the worst of the sensitive attributes. ``best``: no other point is at
-    least as good in both loss and mean risk and better in one.
+    ``loss`` is the leaf-share loss; ``mean_risk`` and ``max_risk`` are prosecutor risks; ``inference`` is the share
+    of people whose sensitive value is the most frequent one of their class, the worst of the sensitive attributes.
+    ``best``: no other outcome is at least as good in both loss and mean risk and better in one.
     """
 
     method: str
@@ -59,10 +59,15 @@ class Point:
     knee: bool = False
 
     @property
+    def reached(self) -> bool:
+        """Whether the requirements were met, so that there are loss and risk."""
+        return self.loss is not None and self.mean_risk is not None
+
+    @property
     def label(self) -> str:
         """The setting in a few characters.
 
-        >>> Point("optimal", k=5, t=0.3).label
+        >>> Outcome("optimal", k=5, t=0.3).label
         'k=5 t=0.3 optimal'
         """
         parts = [f"k={self.k}" if self.k is not None else ""]
@@ -72,43 +77,40 @@ class Point:
         ]
         return " ".join([part for part in parts if part] + [self.method])
 
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "method": self.method,
-            "k": self.k,
-            "l": self.l,
-            "t": self.t,
-            "loss": self.loss,
-            "suppressed_share": self.suppressed_share,
-            "mean_risk": self.mean_risk,
-            "max_risk": self.max_risk,
-            "inference": self.inference,
-            "classes": self.classes,
-            "seconds": self.seconds,
-            "failed": self.failed,
-            "pareto": self.best,
-            "chosen": self.chosen,
-            "knee": self.knee,
-        }
+    def to_dict(self, *, setting: bool = True) -> dict[str, object]:
+        """JSON-ready data; without the ``setting`` what a comparison of methods says."""
+        names = [field.name for field in fields(self)]
+        if not setting:
+            names = [name for name in names if name not in ("k", "l", "t", "inference", "chosen", "knee")]
+        return {"pareto" if name == "best" else name: getattr(self, name) for name in names}
+
+    def beats(self, other: Outcome) -> bool:
+        """Whether this is at least as good in loss and mean risk, and better in one of them; failures lose."""
+        if self.loss is None or self.mean_risk is None:
+            return False
+        if other.loss is None or other.mean_risk is None:
+            return True
+        gap, lead = self.loss - other.loss, self.mean_risk - other.mean_risk
+        return gap <= 1e-12 and lead <= 1e-12 and min(gap, lead) < -1e-12
 
 
 @dataclass(frozen=True)
 class Frontier:
     """All points that were tried; the chosen one is the policy's own."""
 
-    points: tuple[Point, ...]
+    points: tuple[Outcome, ...]
 
     @property
-    def best(self) -> tuple[Point, ...]:
+    def best(self) -> tuple[Outcome, ...]:
         """Points that no other beats, by rising loss."""
         return tuple(sorted((one for one in self.points if one.best), key=lambda one: one.loss or 0.0))
 
     @property
-    def chosen(self) -> Point | None:
+    def chosen(self) -> Outcome | None:
         return next((one for one in self.points if one.chosen), None)
 
     @property
-    def knee(self) -> Point | None:
+    def knee(self) -> Outcome | None:
         """Where further loss begins to buy little: the farthest point below the line between the ends."""
         return next((one for one in self.points if one.knee), None)
 
@@ -117,9 +119,7 @@ class Frontier:
 
     def chart(self) -> str:
         """Risk against loss as an SVG picture, with the chosen point and the knee marked."""
-        from discreet.reports.evidence.charts import frontier_chart
-
-        return frontier_chart(self)
+        return rendered.frontier_chart(self)
 
 
 def frontier(
@@ -146,8 +146,7 @@ def frontier(
     if not wanted:
         raise InvalidParameter("no method was named", remedy=f"methods are: {', '.join(METHODS)}")
     for method in wanted:
-        if method not in METHODS:
-            raise unknown("method", method, METHODS)
+        _method(method)
     if (l or t) and not policy.sensitive:
         raise InvalidParameter(
             "l and t speak of sensitive attributes, and the policy has none",
@@ -174,7 +173,7 @@ def frontier(
     fitted = hierarchies(left, classes)
     ladders = [covered.priced(ladder) for ladder in kept_ladders(fitted, plan)]
 
-    def attempt(point: Point, models: tuple[PrivacyModel, ...], limit: Fraction | None = None) -> Point:
+    def attempt(point: Outcome, models: tuple[PrivacyModel, ...], limit: Fraction | None = None) -> Outcome:
         start = perf_counter()
         changed = replace(plan, method=_method(point.method))
 
@@ -195,11 +194,11 @@ def frontier(
     for number, ((size, diversity, closeness, method), models) in enumerate(
         zip(settings, required, strict=True), start=2
     ):
-        point = Point(method, size, diversity, closeness)
+        point = Outcome(method, size, diversity, closeness)
         say(f"{number} of {len(settings) + 1}: {point.label}")
         if method != plan.method or set(models) != set(own):
             points.append(attempt(point, models))
-    return Frontier(tuple(_marked(points)))
+    return Frontier(tuple(_with_knee(points)))
 
 
 def _swept(policy: Policy, k: int | None, l: int | None, t: float | None) -> tuple[PrivacyModel, ...]:  # noqa: E741
@@ -216,11 +215,11 @@ def _swept(policy: Policy, k: int | None, l: int | None, t: float | None) -> tup
     return tuple(models)
 
 
-def _own_point(models: Sequence[PrivacyModel], method: str) -> Point:
+def _own_point(models: Sequence[PrivacyModel], method: str) -> Outcome:
     sizes = [model.k for model in models if isinstance(model, KAnonymity)]
     diversities = [model.l for model in models if isinstance(model, LDiversity)]
     closenesses = [model.t for model in models if isinstance(model, TCloseness)]
-    return Point(
+    return Outcome(
         method,
         max(sizes, default=None),
         max(diversities, default=None),
@@ -229,10 +228,14 @@ def _own_point(models: Sequence[PrivacyModel], method: str) -> Point:
 
 
 def _method(name: str) -> Method:
-    return next(method for method in METHODS if method == name)
+    """A method by its name, or an error that lists them."""
+    for method in METHODS:
+        if method == name:
+            return method
+    raise unknown("method", name, METHODS)
 
 
-def _outcome(point: Point, recoding: Recoding) -> Point:
+def _outcome(point: Outcome, recoding: Recoding) -> Outcome:
     shown = recoding.shown(recoding.kept).classes
     sizes = shown.persons if shown.event_level else shown.records
     risk = 1.0 / sizes
@@ -256,22 +259,22 @@ def _inference(shown: EquivalenceClasses) -> float | None:
     return max(found, default=None)
 
 
-def _marked(points: Sequence[Point]) -> list[Point]:
-    """The points with the frontier and its knee marked."""
-    known = [one for one in points if one.loss is not None and one.mean_risk is not None]
-    best = [replace(one, best=not any(_beats(other, one) for other in known)) for one in known]
+def _with_best(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes, those marked that no other beats; what failed is none of them."""
+    return [
+        replace(own, best=own.reached and not any(other.beats(own) for other in outcomes)) for own in outcomes
+    ]
+
+
+def _with_knee(points: Sequence[Outcome]) -> list[Outcome]:
+    """The points, those marked that no other beats, and among these the knee."""
+    marked = _with_best(points)
     front = sorted(
-        (one for one in best if one.best), key=lambda one: (one.loss or 0.0, -(one.mean_risk or 0.0))
+        (point for point in marked if point.best),
+        key=lambda point: (point.loss or 0.0, -(point.mean_risk or 0.0)),
     )
-    knee = _knee([(one.loss or 0.0, one.mean_risk or 0.0) for one in front])
-    marked = iter([replace(one, knee=knee is not None and one is front[knee]) for one in best])
-    return [one if one.loss is None or one.mean_risk is None else next(marked) for one in points]
-
-
-def _beats(one: Point, other: Point) -> bool:
-    gap = math.inf if one.loss is None or other.loss is None else one.loss - other.loss
-    lead = math.inf if one.mean_risk is None or other.mean_risk is None else one.mean_risk - other.mean_risk
-    return gap <= 1e-12 and lead <= 1e-12 and min(gap, lead) < -1e-12
+    knee = _knee([(point.loss or 0.0, point.mean_risk or 0.0) for point in front])
+    return [replace(point, knee=knee is not None and point is front[knee]) for point in marked]
 
 
 def _knee(front: Sequence[tuple[float, float]]) -> int | None:
@@ -292,3 +295,41 @@ def _knee(front: Sequence[tuple[float, float]]) -> int | None:
     below = 1.0 - x - y
     at = int(np.argmax(below))
     return at if below[at] > 1e-9 else None
+
+
+def compare_methods(
+    table: Table,
+    policy: Policy,
+    *,
+    plan: Plan | None = None,
+    methods: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    """Anonymise by several methods; ``best`` marks those that no other beats in both loss and mean risk."""
+    say = progress or (lambda _: None)
+    plan = plan or policy.plan
+    wanted = (
+        [method for method in METHODS if method not in ("auto", "anytime")] if methods is None else methods
+    )
+    outcomes = []
+    for method in [_method(name) for name in wanted]:
+        say(f"anonymising by {method}")
+        start = perf_counter()
+        try:
+            release = anonymize(table, policy, plan=replace(plan, method=method))
+        except DiscreetError as error:
+            outcomes.append(Outcome(method, seconds=perf_counter() - start, failed=error.message))
+            continue
+        risk = release.after.risk("prosecutor")
+        outcomes.append(
+            Outcome(
+                method,
+                loss=leaf_share_loss(release.recoding),
+                suppressed_share=release.suppressed / release.before.rows,
+                mean_risk=risk.mean,
+                max_risk=risk.max,
+                classes=len(release.after.classes),
+                seconds=perf_counter() - start,
+            )
+        )
+    return _with_best(outcomes)

@@ -116,7 +116,7 @@ class Bar:
     behind: float | None = None
 
 
-class Point(TypedDict):
+class PlottedOutcome(TypedDict):
     """What something costs and what risk it leaves; ``best`` if nothing beats it. Without a name it stays a mark."""
 
     name: str
@@ -334,7 +334,7 @@ def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     return _svg(alt.layer(*layers).properties(width=WIDTH - 20, height=42 * len(items)))
 
 
-def risk_against_loss(points: Sequence[Point], *, subtitle: Sequence[str], nothing: str) -> str:
+def risk_against_loss(points: Sequence[PlottedOutcome], *, subtitle: Sequence[str], nothing: str) -> str:
     """Risk against loss: what nothing else beats is filled and joined by a line. ``nothing`` is said without points."""
     import altair as alt
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.reports.charts import (
     FONT,
     WIDTH,
+    PlottedOutcome,
     adopt,
     beyond,
     colour,
@@ -21,28 +22,22 @@ from discreet.reports.labels import beside
 
 if TYPE_CHECKING:
     from discreet.release.before_after import Bin
-    from discreet.release.frontier import Frontier, Point
+    from discreet.release.frontier import Frontier, Outcome
 
 
-def frontier_chart(frontier: Frontier, *, inside: bool = False) -> str:
+def chart_of_settings(frontier: Frontier, *, inside: bool = False) -> str:
     """Risk against loss of every setting; chosen point and knee have a name and a shape.
 
     A picture of its own, or one that stands ``inside`` a page and has its colours.
     """
-    ends = {one.label for one in (*frontier.best[:1], *frontier.best[-1:])}
+    ends = {point.label for point in (*frontier.best[:1], *frontier.best[-1:])}
+    # A name at every point would hide them.
+    named = [point.chosen or point.knee or (point.best and point.label in ends) for point in frontier.points]
     drawn = risk_against_loss(
-        [
-            {
-                # A name at every point would hide them.
-                "name": _named(one) if one.chosen or one.knee or (one.best and one.label in ends) else "",
-                "loss": one.loss,
-                "risk": one.mean_risk,
-                "best": one.best,
-                "shape": "square" if one.chosen else "diamond" if one.knee else "circle",
-            }
-            for one in frontier.points
-            if one.loss is not None and one.mean_risk is not None
-        ],
+        _plotted(
+            frontier.points,
+            [_named(point) if shown else "" for point, shown in zip(frontier.points, named, strict=True)],
+        ),
         subtitle=[
             "Filled and joined: no other setting is better in both.",
             "Square: the policy's own. Diamond: the knee, beyond which more loss buys little.",
@@ -52,7 +47,32 @@ def frontier_chart(frontier: Frontier, *, inside: bool = False) -> str:
     return adopt(drawn) if inside else standalone(drawn, title="Risk against loss by setting")
 
 
-def _named(point: Point) -> str:
+def chart_of_methods(outcomes: Sequence[Outcome]) -> str:
+    """Risk against loss of every method; those that no other beats are joined by a line."""
+    drawn = risk_against_loss(
+        _plotted(outcomes, [outcome.method for outcome in outcomes]),
+        subtitle=["Filled and joined: no other method is better in both."],
+        nothing="no method meets the requirements",
+    )
+    return standalone(drawn, title="Risk against loss by method")
+
+
+def _plotted(outcomes: Sequence[Outcome], names: Sequence[str]) -> list[PlottedOutcome]:
+    """The outcomes that can be drawn, each with its name and shape."""
+    return [
+        {
+            "name": name,
+            "loss": outcome.loss,
+            "risk": outcome.mean_risk,
+            "best": outcome.best,
+            "shape": "square" if outcome.chosen else "diamond" if outcome.knee else "circle",
+        }
+        for outcome, name in zip(outcomes, names, strict=True)
+        if outcome.loss is not None and outcome.mean_risk is not None
+    ]
+
+
+def _named(point: Outcome) -> str:
     return point.label + (", chosen" if point.chosen else "") + (", knee" if point.knee else "")
 
 

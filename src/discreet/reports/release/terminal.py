@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from discreet.release.audit import Audit
-from discreet.release.contest import Contender
+from discreet.release.frontier import Outcome
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
 from discreet.reports.audit.terminal import STYLE, footnotes, grid, row, title
@@ -90,11 +90,11 @@ def _obstacles(release: Release) -> RenderableType:
     return table
 
 
-def show_comparison(contenders: Sequence[Contender]) -> RenderableType:
+def show_comparison(outcomes: Sequence[Outcome]) -> RenderableType:
     """Methods side by side, least loss first; a star marks those that no other beats."""
     table = grid("", "method", "loss", "suppressed", "mean risk", "largest risk", "classes", "seconds")
     failed = []
-    for one in sorted(contenders, key=lambda c: (c.loss is None, c.loss)):
+    for one in sorted(outcomes, key=lambda c: (c.loss is None, c.loss)):
         if one.loss is None or one.mean_risk is None or one.max_risk is None:
             failed.append(f"{one.method}: {one.failed}")
             continue

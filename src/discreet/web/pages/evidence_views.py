@@ -6,11 +6,11 @@ from discreet.attacks.scenario import SCENARIOS
 from discreet.release import legal
 from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
-from discreet.release.frontier import Frontier, Point
+from discreet.release.frontier import Frontier, Outcome
 from discreet.reports.audit.pictures import Picture
 from discreet.reports.evidence import pictures as evidence_pictures
 from discreet.reports.evidence import tables as evidence_tables
-from discreet.reports.evidence.charts import frontier_chart
+from discreet.reports.evidence.charts import chart_of_settings
 from discreet.reports.evidence.html import judgement, key_figures
 from discreet.reports.words import number, percent
 from discreet.web.pages.release_views import data, drawn, without_style
@@ -52,13 +52,13 @@ def frontier(found: Frontier) -> dict[str, object]:
     """The chart and its points; the number of a point is its place in the result."""
     return data(
         {
-            "svg": without_style(frontier_chart(found, inside=True)),
+            "svg": without_style(chart_of_settings(found, inside=True)),
             "points": [_point(place, one) for place, one in enumerate(found.points)],
         }
     )
 
 
-def _point(place: int, one: Point) -> dict[str, object]:
+def _point(place: int, one: Outcome) -> dict[str, object]:
     return {
         "place": place,
         "method": one.method,
