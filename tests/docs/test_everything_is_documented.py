@@ -30,17 +30,17 @@ from discreet.table import DATA_TYPES
 from discreet.table.hierarchies.registry import BUILDERS, parameter_names
 from discreet.table.roles import ROLES
 from discreet.utility import (
-    crossing,
+    class_sizes,
     dependence,
+    distances,
     distributions,
-    information,
+    entropy,
     precision,
-    structure,
     tradeoff,
     workload,
 )
-from discreet.utility.catalogue import MEASURES as LOSSES
 from discreet.utility.definition import Definition
+from discreet.utility.measures import MEASURES as LOSSES
 
 
 def page(name: str) -> str:
@@ -255,7 +255,7 @@ def test_every_measure_of_loss_that_is_documented_exists() -> None:
 
 
 def test_every_measure_of_loss_is_in_the_catalogue() -> None:
-    modules = [crossing, dependence, distributions, information, precision, structure, tradeoff, workload]
+    modules = [distances, dependence, distributions, entropy, precision, class_sizes, tradeoff, workload]
     found = {one.name for module in modules for one in vars(module).values() if isinstance(one, Definition)}
     found |= {one.name for one in (*workload.MEDIANS.values(), *workload.MEANS.values())}
     assert found == set(LOSSES)

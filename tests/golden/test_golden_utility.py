@@ -12,7 +12,7 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.table.hierarchies.hierarchy import Hierarchy
-from discreet.utility import crossing, information, precision, structure, tradeoff
+from discreet.utility import class_sizes, distances, entropy, precision, tradeoff
 from discreet.utility.distributions import joint_kl_divergence
 from discreet.utility.losses import measure_all
 from pairs import adult_pair
@@ -30,7 +30,7 @@ def test_conditional_entropy_of_education() -> None:
         "{Bachelors, Masters}" if one in ("Bachelors", "Masters") else "{11th, HS-grad}" for one in EDUCATION
     ]
     for released, bits in ((some, 3.245), (all_, 5.245)):
-        found = information.conditional_entropy(linked({"education": EDUCATION}, {"education": released}))
+        found = entropy.conditional_entropy(linked({"education": EDUCATION}, {"education": released}))
         assert round(value(found, "conditional-entropy"), 3) == bits
 
 
@@ -49,7 +49,7 @@ def test_interval_loss_and_average_distance_of_age(
         hierarchies={"age": tree} if with_hierarchy else None,
     )
     assert round(value(precision.interval_loss(pair), "interval-loss"), 2) == loss
-    assert round(value(crossing.average_distance(pair), "average-distance", "age"), 2) == distance
+    assert round(value(distances.average_distance(pair), "average-distance", "age"), 2) == distance
 
 
 # ── ten vehicle trips ────────────────────────────────────────────────────────────────────────────────
@@ -109,10 +109,10 @@ def trips() -> Pair:
 
 
 def test_the_ten_trips(trips: Pair) -> None:
-    assert structure.suppression_ratio(trips).value == pytest.approx(0.2)
-    assert structure.average_class_size(trips).value == 3  # drivers
-    assert structure.discernibility(trips).value == 54  # trips
-    assert structure.number_of_classes(trips).value == 2
+    assert class_sizes.suppression_ratio(trips).value == pytest.approx(0.2)
+    assert class_sizes.average_class_size(trips).value == 3  # drivers
+    assert class_sizes.discernibility(trips).value == 54  # trips
+    assert class_sizes.number_of_classes(trips).value == 2
     assert value(precision.leaf_loss(trips), "leaf-loss") == pytest.approx(12.5 / 30)
     assert value(
         tradeoff.knowledge_gain_additive(trips), "knowledge-gain-additive", "artist"
@@ -120,7 +120,7 @@ def test_the_ten_trips(trips: Pair) -> None:
 
 
 def test_across_data_equals_in_data_for_generalised_trips(trips: Pair) -> None:
-    across = crossing.cross_common_ancestor(trips)
+    across = distances.cross_common_ancestor(trips)
     inside = precision.certainty_penalty(trips)
     assert [m.value for m in across] == pytest.approx([m.value for m in inside])
 
@@ -132,8 +132,8 @@ def test_across_data_equals_in_data_for_generalised_trips(trips: Pair) -> None:
 def test_adult_has_the_loss_that_the_search_found(data_dir: Path) -> None:
     pair = adult_pair(data_dir)
     assert round(value(precision.leaf_loss(pair), "leaf-loss"), 6) == 0.227062
-    assert structure.number_of_classes(pair).value == 649
-    assert structure.suppression_ratio(pair).value == pytest.approx(3049 / 30162)
+    assert class_sizes.number_of_classes(pair).value == 649
+    assert class_sizes.suppression_ratio(pair).value == pytest.approx(3049 / 30162)
     assert not math.isnan(joint_kl_divergence(pair).value)
 
 

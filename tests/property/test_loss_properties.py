@@ -18,11 +18,11 @@ from discreet.release.pairing import pair_of_recoding
 from discreet.search.problem import Grouper, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
-from discreet.utility.catalogue import MEASURES
+from discreet.utility.class_sizes import normalised_average_class_size
 from discreet.utility.losses import Losses, measure_all
+from discreet.utility.measures import MEASURES
 from discreet.utility.objectives.registry import build_objective
 from discreet.utility.precision import interval_loss
-from discreet.utility.structure import normalised_average_class_size
 from small_pairs import linked, value
 
 # No label stands on two levels: a released value tells how far it was generalised.

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.attacks.disclosure.inference import MODELS, attribute_inference
-from discreet.attacks.disclosure.placing import place, project
+from discreet.attacks.disclosure.places import place, project
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, UnknownColumn

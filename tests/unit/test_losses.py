@@ -15,17 +15,17 @@ from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.utility import (
-    crossing,
+    class_sizes,
     dependence,
+    distances,
     distributions,
-    information,
+    entropy,
     precision,
-    structure,
     tradeoff,
     workload,
 )
-from discreet.utility.catalogue import MEASURES
 from discreet.utility.losses import measure_all
+from discreet.utility.measures import MEASURES
 from small_pairs import linked, value
 
 JOBS = Hierarchy.of(
@@ -54,16 +54,16 @@ def pair() -> Pair:
 
 
 def test_structure(pair: Pair) -> None:
-    assert structure.suppression_ratio(pair).value == pytest.approx(1 / 5)
-    assert structure.average_class_size(pair).value == pytest.approx(4 / 3)
-    assert structure.normalised_average_class_size(pair).value == pytest.approx(5 / 4)
-    assert structure.normalised_average_class_size(pair, k=2).value == pytest.approx(5 / 8)
-    assert structure.discernibility(pair).value == 2 * 2 + 1 + 1 + 5
+    assert class_sizes.suppression_ratio(pair).value == pytest.approx(1 / 5)
+    assert class_sizes.average_class_size(pair).value == pytest.approx(4 / 3)
+    assert class_sizes.normalised_average_class_size(pair).value == pytest.approx(5 / 4)
+    assert class_sizes.normalised_average_class_size(pair, k=2).value == pytest.approx(5 / 8)
+    assert class_sizes.discernibility(pair).value == 2 * 2 + 1 + 1 + 5
     # The original has one class of two and three of one: 7.
-    assert structure.normalised_discernibility(pair).value == pytest.approx((11 - 7) / (25 - 7))
-    assert structure.number_of_classes(pair).value == 3
+    assert class_sizes.normalised_discernibility(pair).value == pytest.approx((11 - 7) / (25 - 7))
+    assert class_sizes.number_of_classes(pair).value == 3
     with pytest.raises(InvalidParameter):
-        structure.normalised_average_class_size(pair, k=0)
+        class_sizes.normalised_average_class_size(pair, k=0)
 
 
 # ── U2 and U4 ────────────────────────────────────────────────────────────────────────────────────────
@@ -133,13 +133,13 @@ def test_a_missing_number_stands_alone_or_for_anything() -> None:
 
 def test_across_data(pair: Pair) -> None:
     moved = [3.5 / 21, 0.5 / 21, 0, 2.5 / 21]
-    assert value(crossing.cross_absolute(pair), attribute="age") == pytest.approx((sum(moved) + 1) / 5)
-    assert value(crossing.cross_squared(pair)) == pytest.approx((sum(m * m for m in moved) + 1) / 5)
-    assert value(crossing.cross_common_ancestor(pair), attribute="job") == pytest.approx(
+    assert value(distances.cross_absolute(pair), attribute="age") == pytest.approx((sum(moved) + 1) / 5)
+    assert value(distances.cross_squared(pair)) == pytest.approx((sum(m * m for m in moved) + 1) / 5)
+    assert value(distances.cross_common_ancestor(pair), attribute="job") == pytest.approx(
         value(precision.certainty_penalty(pair), attribute="job")
     )
     # The suppressed age stands in the middle of 31 and 52.
-    assert value(crossing.average_distance(pair), attribute="age") == pytest.approx(
+    assert value(distances.average_distance(pair), attribute="age") == pytest.approx(
         (3.5 + 0.5 + 0 + 2.5 + 10.5) / 5
     )
 
@@ -147,21 +147,21 @@ def test_across_data(pair: Pair) -> None:
 def test_swapped_values_lose_only_across_data() -> None:
     swapped = linked({"job": ["baker", "medic"]}, {"job": ["medic", "baker"]}, hierarchies=TREES)
     assert value(precision.certainty_penalty(swapped)) == 0
-    assert value(crossing.cross_common_ancestor(swapped)) == 1
+    assert value(distances.cross_common_ancestor(swapped)) == 1
     near = linked({"job": ["baker", "smith"]}, {"job": ["smith", "baker"]}, hierarchies=TREES)
-    assert value(crossing.cross_common_ancestor(near)) == 0.5
-    assert value(information.non_uniform_entropy(near), "non-uniform-entropy") == 2
+    assert value(distances.cross_common_ancestor(near)) == 0.5
+    assert value(entropy.non_uniform_entropy(near), "non-uniform-entropy") == 2
     # Without a hierarchy: the numbers between, or the set of both.
     ages = linked({"age": [1, 2, 5, 9]}, {"age": [5, 2, 1, 9]})
-    assert value(crossing.cross_common_ancestor(ages)) == pytest.approx((3 / 4 + 0 + 3 / 4 + 0) / 4)
+    assert value(distances.cross_common_ancestor(ages)) == pytest.approx((3 / 4 + 0 + 3 / 4 + 0) / 4)
     sexes = linked({"sex": list("fmxx")}, {"sex": list("mfxx")})
-    assert value(crossing.cross_common_ancestor(sexes)) == pytest.approx((2 / 3 + 2 / 3) / 4)
+    assert value(distances.cross_common_ancestor(sexes)) == pytest.approx((2 / 3 + 2 / 3) / 4)
 
 
 def test_distance_of_records() -> None:
     pair = linked({"x": [0, 10], "c": ["a", "b"]}, {"x": ["5", "10"], "c": ["{a, b}", "b"]})
     first = math.sqrt(0.5 * 0.5**2 + 0.5 * (1 - 1 / 2) / 2)
-    assert value(crossing.average_euclidean_distance(pair)) == pytest.approx(first / 2)
+    assert value(distances.average_euclidean_distance(pair)) == pytest.approx(first / 2)
 
 
 def test_sums_of_squares() -> None:
@@ -169,12 +169,12 @@ def test_sums_of_squares() -> None:
     means = linked({"x": [1, 3, 8, 12]}, {"x": [2, 2, 10, 10]})
     sst = sum((x - 6) ** 2 for x in (1, 3, 8, 12))
     assert (
-        value(crossing.sse_sst(groups))
-        == value(crossing.sse_sst(means))
+        value(distances.sse_sst(groups))
+        == value(distances.sse_sst(means))
         == pytest.approx((1 + 1 + 4 + 4) / sst)
     )
     noise = linked({"x": [1, 3]}, {"x": [13, -9]})
-    assert value(crossing.sse_sst(noise)) > 1
+    assert value(distances.sse_sst(noise)) > 1
 
 
 def test_condensation() -> None:
@@ -182,7 +182,7 @@ def test_condensation() -> None:
         {"x": [0, 5, 8, 10], "c": list("abbb")},
         {"x": ["[0, 5]"] * 2 + ["[8, 10]"] * 2, "c": ["{a, b}"] * 2 + ["b"] * 2},
     )
-    found = crossing.relative_condensation_loss(pair)
+    found = distances.relative_condensation_loss(pair)
     assert value(found, attribute="x") == pytest.approx((0.5 + 0.5 + 0.2 + 0.2) / 4)
     assert value(found, attribute="c") == 0.5
     assert value(found) == pytest.approx((2 * math.sqrt((0.25 + 1) / 2) + 2 * math.sqrt(0.04 / 2)) / 4)
@@ -196,18 +196,18 @@ def test_entropies() -> None:
     pair = linked(before, {"job": ["craft"] * 4 + ["nurse", "nurse", "*", "*"]}, hierarchies=TREES)
     craft = stats.entropy([1, 3], base=2)
     all_ = stats.entropy([1, 3, 2, 2], base=2)
-    assert value(information.conditional_entropy(pair), "conditional-entropy") == pytest.approx(
+    assert value(entropy.conditional_entropy(pair), "conditional-entropy") == pytest.approx(
         4 * craft + 2 * all_
     )
-    assert value(information.conditional_entropy(pair), "conditional-entropy-share") == pytest.approx(
+    assert value(entropy.conditional_entropy(pair), "conditional-entropy-share") == pytest.approx(
         (4 * craft + 2 * all_) / (8 * all_)
     )
-    assert value(information.monotone_entropy(pair), "monotone-entropy") == pytest.approx(
+    assert value(entropy.monotone_entropy(pair), "monotone-entropy") == pytest.approx(
         4 * craft / 2 + 2 * all_
     )
     surprise = math.log2(4) + 3 * math.log2(4 / 3) + 2 * math.log2(8 / 2)
-    assert value(information.non_uniform_entropy(pair), "non-uniform-entropy") == pytest.approx(surprise)
-    assert value(information.entropy_information_loss(pair)) == pytest.approx((4 * 1 + 2 * 2) / (8 * 2))
+    assert value(entropy.non_uniform_entropy(pair), "non-uniform-entropy") == pytest.approx(surprise)
+    assert value(entropy.entropy_information_loss(pair)) == pytest.approx((4 * 1 + 2 * 2) / (8 * 2))
 
 
 # ── U6 ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -25,7 +25,7 @@ from discreet.risk import TITLES as RISKS
 from discreet.table.identifiers.content import _PATTERNS
 from discreet.table.identifiers.kinds import KINDS
 from discreet.table.identifiers.numbers import CHECKS
-from discreet.utility.catalogue import MEASURES as LOSSES
+from discreet.utility.measures import MEASURES as LOSSES
 from discreet.web.pages.language import translate
 from discreet.web.pages.phrasebook import AMOUNTS, PLACE, Phrasebook, pairs, phrasebook, translate_drawing
 

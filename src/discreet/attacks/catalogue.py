@@ -123,7 +123,7 @@ class AttackKind:
 
 
 def _linkage(setup: Setup, _: str) -> AttackResult:
-    from discreet.attacks.linkage.fitting import compatible_linkage
+    from discreet.attacks.linkage.compatible import compatible_linkage
     from discreet.attacks.linkage.nearest import nearest_linkage
 
     pair = setup.both

@@ -8,24 +8,24 @@ from dataclasses import dataclass, field
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.types import Progress
-from discreet.utility import crossing, information, precision, structure, tradeoff
+from discreet.utility import class_sizes, distances, entropy, precision, tradeoff
 from discreet.utility.definition import Weights, shares_of
 from discreet.utility.dependence import Matrices, dependence_changes, matrices
 from discreet.utility.distributions import distributions, joint_kl_divergence
 from discreet.utility.workload import Workload, random_workloads
 
 _PLAIN: tuple[Callable[[Pair], Measure | tuple[Measure, ...]], ...] = (
-    structure.suppression_ratio,
-    structure.average_class_size,
-    structure.discernibility,
-    structure.normalised_discernibility,
-    structure.number_of_classes,
+    class_sizes.suppression_ratio,
+    class_sizes.average_class_size,
+    class_sizes.discernibility,
+    class_sizes.normalised_discernibility,
+    class_sizes.number_of_classes,
     precision.minimal_distortion,
     precision.generalisation_height,
     precision.minimum_absolute_distance,
     precision.minimum_relative_distance,
     precision.ambiguity,
-    crossing.average_distance,
+    distances.average_distance,
     joint_kl_divergence,
     tradeoff.knowledge_gain_additive,
     tradeoff.knowledge_gain_multiplicative,
@@ -41,16 +41,16 @@ _WEIGHTED: tuple[Callable[..., Measure | tuple[Measure, ...]], ...] = (
     precision.height_loss,
     precision.certainty_penalty,
     precision.iloss,
-    crossing.cross_squared,
-    crossing.cross_absolute,
-    crossing.cross_common_ancestor,
-    crossing.average_euclidean_distance,
-    crossing.sse_sst,
-    crossing.relative_condensation_loss,
-    information.conditional_entropy,
-    information.monotone_entropy,
-    information.non_uniform_entropy,
-    information.entropy_information_loss,
+    distances.cross_squared,
+    distances.cross_absolute,
+    distances.cross_common_ancestor,
+    distances.average_euclidean_distance,
+    distances.sse_sst,
+    distances.relative_condensation_loss,
+    entropy.conditional_entropy,
+    entropy.monotone_entropy,
+    entropy.non_uniform_entropy,
+    entropy.entropy_information_loss,
     tradeoff.sanitisation_degree,
 )
 
@@ -133,7 +133,7 @@ def measure_all(
 
 def _measured(pair: Pair, k: int | None, weights: Weights) -> list[Measure]:
     """All measures but those of relations and queries, which share work between releases."""
-    found: list[Measure] = [structure.normalised_average_class_size(pair, k=k)]
+    found: list[Measure] = [class_sizes.normalised_average_class_size(pair, k=k)]
     for plain in _PLAIN:
         result = plain(pair)
         found += [result] if isinstance(result, Measure) else result

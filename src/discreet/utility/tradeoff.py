@@ -17,9 +17,9 @@ from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure
 from discreet.types import IntArray
-from discreet.utility.crossing import crossed
 from discreet.utility.definition import EMPTY_NOTE, FOREIGN_NOTE, UNLINKED_NOTE, Definition, Weights
-from discreet.utility.information import kept_bits
+from discreet.utility.distances import crossed
+from discreet.utility.entropy import kept_bits
 from discreet.utility.precision import leaf_loss
 
 ADDITIVE = Definition(

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.attacks.disclosure.seen import EXPOSED
+from discreet.attacks.disclosure.view import EXPOSED
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair

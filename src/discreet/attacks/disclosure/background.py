@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.attacks.disclosure.homogeneity import DIVERSITY
-from discreet.attacks.disclosure.seen import Seeable, Seen
+from discreet.attacks.disclosure.view import Seeable, Seen
 from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, absent_labels_note, need_choice, need_number, need_whole

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from discreet.attacks.disclosure.placing import Places, place, project
+from discreet.attacks.disclosure.places import Places, place, project
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Links, Pair

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attacks.disclosure.seen import Seeable, Seen
+from discreet.attacks.disclosure.view import Seeable, Seen
 from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, need_number, need_whole

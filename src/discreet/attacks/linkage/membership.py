@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.attacks.linkage.index import View, known_names, released_fitting
 from discreet.attacks.linkage.nearest import nearest_people
+from discreet.attacks.linkage.view import View, known_names, released_fitting
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair

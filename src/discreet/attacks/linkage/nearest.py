@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.linkage.fitting import Targets, matched, weighted_median
-from discreet.attacks.linkage.index import View, spans_of, tree_of
+from discreet.attacks.linkage.compatible import Targets, matched, weighted_median
+from discreet.attacks.linkage.view import View, spans_of, tree_of
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair

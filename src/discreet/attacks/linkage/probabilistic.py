@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.linkage.fitting import Targets, matched, weighted_median
-from discreet.attacks.linkage.index import View
+from discreet.attacks.linkage.compatible import Targets, matched, weighted_median
+from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.attacks.linkage.fitting import weighted_median
-from discreet.attacks.linkage.index import Combinations, original_fitting
+from discreet.attacks.linkage.compatible import weighted_median
+from discreet.attacks.linkage.view import Combinations, original_fitting
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Pair
 from discreet.errors import UnknownColumn

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.attacks.disclosure.seen import EXPOSED
+from discreet.attacks.disclosure.view import EXPOSED
 from discreet.attacks.minimality.tracing import Recoding, recoding_of, shown_links, traced
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Links, Pair

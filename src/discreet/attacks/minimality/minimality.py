@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.attacks.disclosure.seen import EXPOSED
+from discreet.attacks.disclosure.view import EXPOSED
 from discreet.attacks.minimality.tracing import Recoding, finer, recoding_of, shown_links, traced
 from discreet.attacks.minimality.worlds import Class, Counted, Part, count, histograms, meets
 from discreet.attacks.result import AttackResult, Exposed

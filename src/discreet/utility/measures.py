@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from discreet.utility import crossing, dependence, distributions, information, precision, structure, tradeoff
+from discreet.utility import class_sizes, dependence, distances, distributions, entropy, precision, tradeoff
 from discreet.utility import workload as queries
 from discreet.utility.definition import Definition
 
@@ -19,33 +19,33 @@ class Entry(NamedTuple):
 
 
 _ALL: tuple[tuple[Callable[..., object], tuple[Definition, ...]], ...] = (
-    (structure.suppression_ratio, (structure.SUPPRESSION_RATIO,)),
-    (structure.average_class_size, (structure.AVERAGE_CLASS_SIZE,)),
-    (structure.normalised_average_class_size, (structure.NORMALISED_CLASS_SIZE,)),
-    (structure.discernibility, (structure.DISCERNIBILITY,)),
-    (structure.normalised_discernibility, (structure.NORMALISED_DISCERNIBILITY,)),
-    (structure.number_of_classes, (structure.NUMBER_OF_CLASSES,)),
+    (class_sizes.suppression_ratio, (class_sizes.SUPPRESSION_RATIO,)),
+    (class_sizes.average_class_size, (class_sizes.AVERAGE_CLASS_SIZE,)),
+    (class_sizes.normalised_average_class_size, (class_sizes.NORMALISED_CLASS_SIZE,)),
+    (class_sizes.discernibility, (class_sizes.DISCERNIBILITY,)),
+    (class_sizes.normalised_discernibility, (class_sizes.NORMALISED_DISCERNIBILITY,)),
+    (class_sizes.number_of_classes, (class_sizes.NUMBER_OF_CLASSES,)),
     (precision.leaf_loss, (precision.LEAF_LOSS,)),
     (precision.interval_loss, (precision.INTERVAL_LOSS,)),
     (precision.height_loss, (precision.HEIGHT_LOSS,)),
     (precision.certainty_penalty, (precision.CERTAINTY_PENALTY,)),
-    (crossing.cross_squared, (crossing.SQUARED,)),
-    (crossing.cross_absolute, (crossing.ABSOLUTE,)),
-    (crossing.cross_common_ancestor, (crossing.COMMON_ANCESTOR,)),
-    (information.conditional_entropy, (information.CONDITIONAL, information.CONDITIONAL_SHARE)),
-    (information.monotone_entropy, (information.MONOTONE, information.MONOTONE_SHARE)),
-    (information.non_uniform_entropy, (information.NON_UNIFORM, information.NON_UNIFORM_SHARE)),
-    (information.entropy_information_loss, (information.ILE,)),
+    (distances.cross_squared, (distances.SQUARED,)),
+    (distances.cross_absolute, (distances.ABSOLUTE,)),
+    (distances.cross_common_ancestor, (distances.COMMON_ANCESTOR,)),
+    (entropy.conditional_entropy, (entropy.CONDITIONAL, entropy.CONDITIONAL_SHARE)),
+    (entropy.monotone_entropy, (entropy.MONOTONE, entropy.MONOTONE_SHARE)),
+    (entropy.non_uniform_entropy, (entropy.NON_UNIFORM, entropy.NON_UNIFORM_SHARE)),
+    (entropy.entropy_information_loss, (entropy.ILE,)),
     (precision.minimal_distortion, (precision.MINIMAL_DISTORTION,)),
     (precision.generalisation_height, (precision.GENERALISED_CELLS,)),
     (precision.minimum_absolute_distance, (precision.ABSOLUTE_DISTANCE,)),
     (precision.minimum_relative_distance, (precision.RELATIVE_DISTANCE,)),
     (precision.iloss, (precision.ILOSS,)),
     (precision.ambiguity, (precision.AMBIGUITY,)),
-    (crossing.relative_condensation_loss, (crossing.CONDENSATION,)),
-    (crossing.average_distance, (crossing.AVERAGE_DISTANCE,)),
-    (crossing.average_euclidean_distance, (crossing.EUCLIDEAN,)),
-    (crossing.sse_sst, (crossing.SQUARES,)),
+    (distances.relative_condensation_loss, (distances.CONDENSATION,)),
+    (distances.average_distance, (distances.AVERAGE_DISTANCE,)),
+    (distances.average_euclidean_distance, (distances.EUCLIDEAN,)),
+    (distances.sse_sst, (distances.SQUARES,)),
     (distributions.emd, (distributions.EMD,)),
     (distributions.kl_divergence, (distributions.KL, distributions.KL_ROLLED)),
     (distributions.js_divergence, (distributions.JS, distributions.JS_ROLLED)),

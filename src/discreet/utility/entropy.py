@@ -14,7 +14,6 @@ from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.table.meaning import Meaning
 from discreet.types import FloatArray
-from discreet.utility.crossing import crossed
 from discreet.utility.definition import (
     FOREIGN_NOTE,
     UNLINKED_NOTE,
@@ -23,6 +22,7 @@ from discreet.utility.definition import (
     cells,
     shares_of,
 )
+from discreet.utility.distances import crossed
 
 CONDITIONAL = Definition(
     "conditional-entropy",

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.attacks.linkage.index import Fit, View, released_fitting
+from discreet.attacks.linkage.view import Fit, View, released_fitting
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
