@@ -1,0 +1,1 @@
+"""What an intruder can do to a release: attacks, tried out and counted."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
 
-from discreet.attacks.result import AttackResult, Criterion
+from discreet.attacks.result import AttackResult, LegalCriterion
 from discreet.attacks.scenario import Scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
@@ -29,10 +30,6 @@ Need = Literal[
     "several-values",
     "sets",
 ]
-
-SINGLING_OUT_SOURCE = (
-    "Article 29 Working Party, Opinion 05/2014 (WP216); sample uniques: Skinner, Elliot 2002"
-)
 
 WHY_NOT: Mapping[Need, str] = MappingProxyType(
     {
@@ -67,163 +64,68 @@ class Setup:
     hierarchies: Mapping[str, Hierarchy]
     seed: int
 
-    @property
-    def both(self) -> Pair:
-        assert self.pair is not None, "an attack that needs the original is only run with it"
-        return self.pair
+    def arguments(self, sensitive: str) -> dict[str, object]:
+        """What attacks take, by the names of their parameters."""
+        return {
+            "pair": self.pair,
+            "release": self.released if self.pair is None else self.pair,
+            "sensitive": sensitive,
+            "hierarchy": self.hierarchies.get(sensitive),
+            "models": self.models,
+            "known": self.scenario.known,
+            "targets": self.public,
+            "control": self.control,
+            "seed": self.seed,
+        }
 
-    @property
-    def seen(self) -> Pair | EquivalenceClasses:
-        """The release with its original if that is at hand, else alone."""
-        return self.released if self.pair is None else self.pair
+
+_AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
+    "original": lambda setup, _: setup.pair is not None,
+    "links": lambda setup, _: setup.pair is not None and setup.pair.links is not None,
+    "truth": lambda setup, _: setup.pair is None or setup.pair.links is not None or setup.pair.truthful,
+    "generalised": lambda setup, _: setup.pair is not None and setup.pair.truthful,
+    "control": lambda setup, _: setup.control is not None,
+    "numbers": lambda setup, sensitive: setup.released.sensitive_domain(sensitive).is_numeric,
+    "hierarchy": lambda setup, sensitive: sensitive in setup.hierarchies,
+    "models": lambda setup, _: bool(setup.models),
+    "several-values": lambda setup, sensitive: setup.released.sensitive_domain(sensitive).size > 2,
+    "sets": lambda setup, _: setup.pair is not None and setup.pair.original.event_level,
+    "sensitive": lambda _, sensitive: bool(sensitive),
+}
 
 
 def at_hand(need: Need, setup: Setup, sensitive: str) -> bool:
     """Whether what an attack needs is there, for one sensitive attribute."""
-    if need == "original":
-        return setup.pair is not None
-    if need == "links":
-        return setup.pair is not None and setup.pair.links is not None
-    if need == "truth":
-        return setup.pair is None or setup.pair.links is not None or setup.pair.truthful
-    if need == "generalised":
-        return setup.pair is not None and setup.pair.truthful
-    if need == "control":
-        return setup.control is not None
-    if need == "numbers":
-        return setup.released.sensitive_domain(sensitive).is_numeric
-    if need == "hierarchy":
-        return sensitive in setup.hierarchies
-    if need == "models":
-        return bool(setup.models)
-    if need == "several-values":
-        return setup.released.sensitive_domain(sensitive).size > 2
-    if need == "sets":
-        return setup.both.original.event_level
-    return bool(sensitive)
-
-
-Run = Callable[[Setup, str], AttackResult | Iterable[AttackResult]]
+    return _AT_HAND[need](setup, sensitive)
 
 
 @dataclass(frozen=True)
 class AttackKind:
-    """One attack: what it asks, what it needs, and how it is run (once for each sensitive attribute, or once)."""
+    """One attack: what it asks, what it needs, and how it is run (once for each sensitive attribute, or once).
+
+    ``function`` is ``module:name`` below `discreet.attacks`, imported when the attack is run; ``takes`` are the
+    parameters that it is given of `Setup.arguments`.
+    """
 
     id: str
     catalogue: str
-    criterion: Criterion
+    criterion: LegalCriterion
     says: str
     needs: tuple[Need, ...]
-    run: Run = field(repr=False)
+    function: str
+    takes: tuple[str, ...]
 
     @property
     def per_sensitive(self) -> bool:
         return "sensitive" in self.needs
 
-
-def _linkage(setup: Setup, _: str) -> AttackResult:
-    from discreet.attacks.linkage.compatible import compatible_linkage
-    from discreet.attacks.linkage.nearest import nearest_linkage
-
-    pair = setup.both
-    chosen = compatible_linkage if pair.truthful else nearest_linkage
-    return chosen(pair, known=setup.scenario.known, targets=setup.public, seed=setup.seed)
-
-
-def _singling_out(setup: Setup, _: str) -> AttackResult:
-    found = _linkage(setup, "")
-    figures = dict(found.figures)
-    # Something is always nearest: it singles a person out only if it is that person's record.
-    alone = figures["singled-out" if "singled-out" in figures else "one-nearest-and-right"] * found.tries
-    how = "fits" if "singled-out" in figures else "is nearest to, and it is their own"
-    return replace(
-        found,
-        attack="singling-out",
-        criterion="singling-out",
-        successes=alone,
-        baseline=0.0,
-        meaning=f"Of {found.tries:.0f} people, {alone:.0f} are those whom exactly one record of the release {how}. "
-        f"Without the release nobody can be singled out in it.",
-        source=SINGLING_OUT_SOURCE,
-        figures=(),
-    )
-
-
-def _probabilistic(setup: Setup, _: str) -> AttackResult:
-    from discreet.attacks.linkage.probabilistic import probabilistic_linkage
-
-    return probabilistic_linkage(
-        setup.both, known=setup.scenario.known, targets=setup.public, seed=setup.seed
-    )
-
-
-def _membership(setup: Setup, _: str) -> AttackResult:
-    from discreet.attacks.linkage.membership import membership
-
-    return membership(setup.both, control=setup.control, known=setup.scenario.known, seed=setup.seed)
-
-
-def _worst_case(setup: Setup, _: str) -> AttackResult:
-    from discreet.attacks.linkage.worst_case import worst_case
-
-    return worst_case(setup.both)
-
-
-def _homogeneity(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attacks.disclosure.homogeneity import homogeneity
-
-    return homogeneity(setup.seen, sensitive)
-
-
-def _background(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attacks.disclosure.background import background_knowledge
-
-    return background_knowledge(setup.seen, sensitive)
-
-
-def _skewness(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attacks.disclosure.homogeneity import skewness
-
-    return skewness(setup.seen, sensitive)
-
-
-def _similarity(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attacks.disclosure.proximity import similarity
-
-    return similarity(setup.seen, sensitive, setup.hierarchies[sensitive])
-
-
-def _proximity(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attacks.disclosure.proximity import proximity
-
-    return proximity(setup.seen, sensitive)
-
-
-def _inference(setup: Setup, sensitive: str) -> Iterable[AttackResult]:
-    from discreet.attacks.disclosure.inference import MODELS, attribute_inference
-
-    # One after the other: what one model lacks does not stop the other.
-    for model in MODELS:
-        yield from attribute_inference(setup.both, sensitive, models=[model], seed=setup.seed)
-
-
-def _areas(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attacks.disclosure.areas import areas_of_interest
-
-    return areas_of_interest(setup.both, sensitive)
-
-
-def _minimality(setup: Setup, sensitive: str) -> AttackResult:
-    from discreet.attacks.minimality.minimality import minimality
-
-    return minimality(setup.both, setup.models, sensitive)
-
-
-def _downcoding(setup: Setup, _: str) -> AttackResult:
-    from discreet.attacks.minimality.downcoding import downcoding
-
-    return downcoding(setup.both, setup.models)
+    def run(self, setup: Setup, sensitive: str) -> Iterator[AttackResult]:
+        """The results, one by one: what a later one lacks does not undo those before it."""
+        module, name = self.function.split(":")
+        given = setup.arguments(sensitive)
+        run = getattr(import_module(f"discreet.attacks.{module}"), name)
+        results: AttackResult | Iterator[AttackResult] = run(**{name: given[name] for name in self.takes})
+        yield from (results,) if isinstance(results, AttackResult) else results
 
 
 _ALL = (
@@ -233,7 +135,8 @@ _ALL = (
         "singling-out",
         "Does exactly one released record fit what the intruder knows about a person?",
         ("original", "truth"),
-        _singling_out,
+        "linkage.singling_out:singling_out",
+        ("pair", "known", "targets", "seed"),
     ),
     AttackKind(
         "record-linkage",
@@ -241,7 +144,8 @@ _ALL = (
         "linkability",
         "Which released records fit a person, and is a guess among them right?",
         ("original", "truth"),
-        _linkage,
+        "linkage.singling_out:record_linkage",
+        ("pair", "known", "targets", "seed"),
     ),
     AttackKind(
         "probabilistic-linkage",
@@ -249,7 +153,8 @@ _ALL = (
         "linkability",
         "Is the released record that agrees best with a person that person's?",
         ("original", "links"),
-        _probabilistic,
+        "linkage.probabilistic:probabilistic_linkage",
+        ("pair", "known", "targets", "seed"),
     ),
     AttackKind(
         "membership",
@@ -257,7 +162,8 @@ _ALL = (
         "inference",
         "Can it be told whether a person is in the release at all?",
         ("original", "control"),
-        _membership,
+        "linkage.membership:membership",
+        ("pair", "control", "known", "seed"),
     ),
     AttackKind(
         "worst-case",
@@ -265,7 +171,8 @@ _ALL = (
         "singling-out",
         "How many released records can be assigned by someone who holds the original?",
         ("original", "generalised"),
-        _worst_case,
+        "linkage.worst_case:worst_case",
+        ("pair",),
     ),
     AttackKind(
         "homogeneity",
@@ -273,7 +180,8 @@ _ALL = (
         "inference",
         "Does everybody in a class have the same sensitive value?",
         ("sensitive", "truth"),
-        _homogeneity,
+        "disclosure.homogeneity:homogeneity",
+        ("release", "sensitive"),
     ),
     AttackKind(
         "background-knowledge",
@@ -281,7 +189,8 @@ _ALL = (
         "inference",
         "Is one sensitive value left once another one can be ruled out?",
         ("sensitive", "several-values", "truth"),
-        _background,
+        "disclosure.background:background_knowledge",
+        ("release", "sensitive"),
     ),
     AttackKind(
         "skewness",
@@ -289,7 +198,8 @@ _ALL = (
         "inference",
         "Is a sensitive value much more frequent in a class than in general?",
         ("sensitive", "truth"),
-        _skewness,
+        "disclosure.homogeneity:skewness",
+        ("release", "sensitive"),
     ),
     AttackKind(
         "similarity",
@@ -297,7 +207,8 @@ _ALL = (
         "inference",
         "Do all sensitive values of a class mean the same kind of thing?",
         ("sensitive", "hierarchy", "truth"),
-        _similarity,
+        "disclosure.proximity:similarity",
+        ("release", "sensitive", "hierarchy"),
     ),
     AttackKind(
         "proximity",
@@ -305,7 +216,8 @@ _ALL = (
         "inference",
         "Do the sensitive numbers of a class lie close together?",
         ("sensitive", "numbers", "truth"),
-        _proximity,
+        "disclosure.proximity:proximity",
+        ("release", "sensitive"),
     ),
     AttackKind(
         "attribute-inference",
@@ -313,7 +225,8 @@ _ALL = (
         "inference",
         "Can the sensitive value be predicted by a model learned from the release?",
         ("sensitive", "original"),
-        _inference,
+        "disclosure.inference:inference_by_each_model",
+        ("pair", "sensitive", "seed"),
     ),
     AttackKind(
         "areas-of-interest",
@@ -321,7 +234,8 @@ _ALL = (
         "inference",
         "Which values of a person follow from what all candidates have in common?",
         ("sensitive", "original", "sets", "truth"),
-        _areas,
+        "disclosure.areas:areas_of_interest",
+        ("pair", "sensitive"),
     ),
     AttackKind(
         "minimality",
@@ -329,7 +243,8 @@ _ALL = (
         "inference",
         "What follows from knowing that no more was changed than had to be?",
         ("sensitive", "original", "models"),
-        _minimality,
+        "minimality.minimality:minimality",
+        ("pair", "models", "sensitive"),
     ),
     AttackKind(
         "downcoding",
@@ -337,9 +252,10 @@ _ALL = (
         "inference",
         "Which generalised values can be narrowed down again?",
         ("original", "models"),
-        _downcoding,
+        "minimality.downcoding:downcoding",
+        ("pair", "models"),
     ),
 )
 
-ATTACKS: Mapping[str, AttackKind] = MappingProxyType({one.id: one for one in _ALL})
+ATTACKS: Mapping[str, AttackKind] = MappingProxyType({kind.id: kind for kind in _ALL})
 """Every attack by its name."""

@@ -8,7 +8,7 @@ from typing import Literal
 from discreet.measure import proportion_interval
 from discreet.plain import finite
 
-Criterion = Literal["singling-out", "linkability", "inference"]
+LegalCriterion = Literal["singling-out", "linkability", "inference"]
 """The three criteria of the Article 29 Working Party's Opinion 05/2014."""
 
 
@@ -46,7 +46,7 @@ class AttackResult:
 
     attack: str
     catalogue: str
-    criterion: Criterion
+    criterion: LegalCriterion
     tries: float
     successes: float
     baseline: float

@@ -171,8 +171,7 @@ def attack(
             listed: list[AttackResult] = []
             start = perf_counter()
             try:
-                found = kind.run(setup, sensitive)
-                listed += (found,) if isinstance(found, AttackResult) else found
+                listed += kind.run(setup, sensitive)
             except DiscreetError as error:
                 untested.append(Untested(kind.id, kind.criterion, about + str(error)))
             each = (perf_counter() - start) / max(len(listed), 1)

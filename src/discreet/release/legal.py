@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from discreet.attacks.result import AttackResult, Criterion
+from discreet.attacks.result import AttackResult, LegalCriterion
 from discreet.measure import Measure
 
 State = Literal["gives way", "weakened", "withstood", "not tested"]
@@ -18,15 +18,15 @@ TOLERATED = 0.09
 they nor WP216 name a number for inference; the same one is used, and said.
 """
 
-CRITERIA: tuple[Criterion, ...] = ("singling-out", "linkability", "inference")
+CRITERIA: tuple[LegalCriterion, ...] = ("singling-out", "linkability", "inference")
 
-TITLES: dict[Criterion, str] = {
+TITLES: dict[LegalCriterion, str] = {
     "singling-out": "Singling out",
     "linkability": "Linkability",
     "inference": "Inference",
 }
 
-QUESTIONS: dict[Criterion, str] = {
+QUESTIONS: dict[LegalCriterion, str] = {
     "singling-out": "Can records be isolated that belong to one person?",
     "linkability": "Can records of the release be linked with what is held about the same person elsewhere?",
     "inference": "Can something about a person be concluded from the release with significant probability?",
@@ -37,7 +37,7 @@ SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques 
 UPPER_BOUNDS = ("worst-case",)
 """Attacks of an intruder who holds what nobody is meant to hold: they bound all others and decide nothing."""
 
-MEASURES: dict[Criterion, tuple[str, ...]] = {
+MEASURES: dict[LegalCriterion, tuple[str, ...]] = {
     "singling-out": ("k-anonymity", "sample-uniques"),
     "linkability": ("average-risk", "max-risk"),
     "inference": ("l-diversity", "t-closeness", "ordered-t-closeness"),
@@ -78,7 +78,7 @@ class Untested:
     """An attack that was not run, and why."""
 
     attack: str
-    criterion: Criterion
+    criterion: LegalCriterion
     why: str
 
     def to_dict(self) -> dict[str, object]:
@@ -89,7 +89,7 @@ class Untested:
 class Summary:
     """One criterion: what was tried, what came of it, what was not tried."""
 
-    criterion: Criterion
+    criterion: LegalCriterion
     state: State
     finding: str
     worst: AttackResult | None

@@ -187,8 +187,10 @@ def random_workloads(
     templates = [_template(first, rng, most_attributes) for _ in range(min(queries, MOST_TEMPLATES))]
     for number, (chosen, target) in enumerate(templates):
         meanings = [first.meaning(name) for name in chosen]
-        before = _Side.of(first.original, first.meaning, chosen, target, released=False)
-        after = [_Side.of(pair.released, pair.meaning, chosen, target, released=True) for pair in pairs]
+        before = _CountedTable.of(first.original, first.meaning, chosen, target, released=False)
+        after = [
+            _CountedTable.of(pair.released, pair.meaning, chosen, target, released=True) for pair in pairs
+        ]
         for at in range(number, queries, len(templates)):
             aggregate: Aggregate = AGGREGATES[at % 3] if target else "count"
             ranges = [_range(meaning, rng, selectivity ** (1 / len(chosen))) for meaning in meanings]
@@ -256,7 +258,7 @@ def _inside(meaning: Meaning, asked: BoolArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Side:
+class _CountedTable:
     """One table counted by the attributes of some queries, with the numbers they add up."""
 
     codes: Int32Array
@@ -274,7 +276,7 @@ class _Side:
         target: str | None,
         *,
         released: bool,
-    ) -> _Side:
+    ) -> _CountedTable:
         columns = [classes.column_of_cells(name) for name in names]
         numbers = np.zeros(len(classes.counts))
         if target is not None:

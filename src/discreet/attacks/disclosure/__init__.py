@@ -1,0 +1,1 @@
+"""What the release says about a person's sensitive value."""

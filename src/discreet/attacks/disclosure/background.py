@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.attacks.disclosure.homogeneity import DIVERSITY
-from discreet.attacks.disclosure.view import Seeable, Seen
+from discreet.attacks.disclosure.view import AnyRelease, SensitiveView
 from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, absent_labels_note, need_choice, need_number, need_whole
@@ -20,7 +20,7 @@ Which = Literal["worst", "frequent", "rare"]
 
 
 def background_knowledge(
-    release: Seeable,
+    release: AnyRelease,
     sensitive: str,
     *,
     excluded: int | Sequence[str] = 1,
@@ -51,12 +51,12 @@ def background_knowledge(
     """
     need_number("certainty", certainty, high=1.0, above=True)
     need_choice("which", which, ("worst", "frequent", "rare"))
-    seen = Seen.of(release, sensitive)
+    view = SensitiveView.of(release, sensitive)
     notes: tuple[str, ...] = ()
     if isinstance(excluded, int):
         need_whole("excluded", excluded, at_least=0)
         many = excluded
-        struck = None if which == "worst" else _by_frequency(seen, excluded, which)
+        struck = None if which == "worst" else _by_frequency(view, excluded, which)
         knows = (
             f"{excluded} value{'s' if excluded != 1 else ''} of {sensitive!r} that the target does not have"
         )
@@ -66,14 +66,14 @@ def background_knowledge(
                 "excluded must be a number or a list of values", remedy='write ["a value"]'
             )
         many = len(excluded)
-        labels = seen.domain.labels()
+        labels = view.domain.labels()
         struck = np.isin(np.array(labels, dtype=object), list(excluded))
-        notes = absent_labels_note(seen.domain, excluded)
+        notes = absent_labels_note(view.domain, excluded)
         knows = f"which of {many} named values of {sensitive!r} the target does not have"
-    told = _worst(seen, many) if struck is None else _struck(seen, struck)
+    told = _worst(view, many) if struck is None else _struck(view, struck)
     sure = told.share >= certainty - TOLERANCE
-    owner, counts, size = seen.truth.owner, seen.truth.counts, len(seen.released)
-    people = np.maximum(seen.people, 1)
+    owner, counts, size = view.truth.owner, view.truth.counts, len(view.released)
+    people = np.maximum(view.people, 1)
 
     def per_class(weights: FloatArray) -> FloatArray:
         found = np.bincount(owner[sure], weights=(counts * weights)[sure], minlength=size)
@@ -82,21 +82,21 @@ def background_knowledge(
     right, before = per_class(told.right.astype(np.float64)), per_class(told.before) / people
     score = np.zeros(size)
     np.maximum.at(score, owner[sure], told.share[sure])
-    return seen.result(
+    return view.result(
         "background-knowledge",
         fallen=score > 0,
         right=right,
         before=before,
         score=score,
         says=lambda c: (
-            f"{right[c]:.0f} of {seen.people[c]} people are left with one likely value of {sensitive!r}"
+            f"{right[c]:.0f} of {view.people[c]} people are left with one likely value of {sensitive!r}"
         ),
         meaning="Whoever finds the class of a person and knows what the person does not have knows what it has.",
         scenario=f"prosecutor: knows the quasi-identifiers of the target, and {knows}",
         source=DIVERSITY,
         figures=(
             ("values-excluded", float(many)),
-            ("people-told", float(per_class(np.ones(len(owner)))[seen.shown].sum())),
+            ("people-told", float(per_class(np.ones(len(owner)))[view.shown].sum())),
         ),
         notes=notes,
     )
@@ -112,43 +112,43 @@ class _Told:
     before: FloatArray
 
 
-def _by_frequency(seen: Seen, many: int, which: Which) -> BoolArray:
+def _by_frequency(view: SensitiveView, many: int, which: Which) -> BoolArray:
     """The most or least frequent values of the release."""
-    ascending = np.lexsort((np.arange(seen.domain.size), seen.prior))
-    ascending = ascending[seen.prior[ascending] > 0]
+    ascending = np.lexsort((np.arange(view.domain.size), view.prior))
+    ascending = ascending[view.prior[ascending] > 0]
     chosen = ascending[:many] if which == "rare" else ascending[::-1][:many]
-    found = np.zeros(seen.domain.size, dtype=bool)
+    found = np.zeros(view.domain.size, dtype=bool)
     found[chosen] = True
     return found
 
 
-def _entry_of_truth(seen: Seen) -> tuple[IntArray, IntArray]:
+def _entry_of_truth(view: SensitiveView) -> tuple[IntArray, IntArray]:
     """For each entry of the truth its value's released code, and its place among the released entries; -1: none."""
-    truth, entries = seen.truth, seen.histogram
-    if truth.domain is seen.domain:
+    truth, entries = view.truth, view.histogram
+    if truth.domain is view.domain:
         code = truth.values
     else:
-        place = {label: at for at, label in enumerate(seen.domain.labels())}
+        place = {label: at for at, label in enumerate(view.domain.labels())}
         code = np.array([place.get(label, -1) for label in truth.domain.labels()], dtype=np.int64)[
             truth.values
         ]
-    keys = entries.class_of_entry * seen.domain.size + entries.values
-    wanted = truth.owner * seen.domain.size + code
+    keys = entries.class_of_entry * view.domain.size + entries.values
+    wanted = truth.owner * view.domain.size + code
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return code, np.where((code >= 0) & (keys[at] == wanted), at, -1)
 
 
-def _worst(seen: Seen, many: int) -> _Told:
+def _worst(view: SensitiveView, many: int) -> _Told:
     """Struck out are the ``many`` most frequent values of the class that are not the target's own."""
-    entries, truth = seen.histogram, seen.truth
-    counts = entries.sizes(seen.unit)
+    entries, truth = view.histogram, view.truth
+    counts = entries.sizes(view.unit)
     order = np.lexsort((entries.values, -counts, entries.class_of_entry))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order)) - entries.indptr[:-1][entries.class_of_entry]
-    descending, prior = counts[order], seen.prior[entries.values[order]]
+    descending, prior = counts[order], view.prior[entries.values[order]]
     running = np.concatenate([[0], np.cumsum(descending)])
     mass = np.concatenate([[0.0], np.cumsum(prior)])
-    code, at = _entry_of_truth(seen)
+    code, at = _entry_of_truth(view)
     own = at >= 0
     p = np.where(own, rank[at], np.iinfo(np.int64).max)
     start, end = entries.indptr[truth.owner], entries.indptr[truth.owner + 1]
@@ -156,11 +156,11 @@ def _worst(seen: Seen, many: int) -> _Told:
     # Who ranks among the struck ones is spared, and the next one is struck out instead.
     stop = np.minimum(start + many + above, end)
     size = np.where(own, counts[at], 0)
-    likely = np.where(own, seen.prior[np.maximum(code, 0)], 0.0)
+    likely = np.where(own, view.prior[np.maximum(code, 0)], 0.0)
     gone = running[stop] - running[start] - np.where(above, size, 0)
     gone_mass = mass[stop] - mass[start] - np.where(above, likely, 0.0)
     everybody = running[end] - running[start]
-    left = np.minimum(everybody - gone, seen.people[truth.owner])
+    left = np.minimum(everybody - gone, view.people[truth.owner])
     following = np.minimum(start + many, end - 1)
     some = left > 0
     top = np.where(above, size, np.where(some, descending[following], 0))
@@ -168,30 +168,30 @@ def _worst(seen: Seen, many: int) -> _Told:
     return _Told(
         np.divide(top, left, out=np.zeros(len(top)), where=some),
         own & (above | (p == many)),
-        _chance(guess_prior, seen.prior.sum() - gone_mass),
+        _chance(guess_prior, view.prior.sum() - gone_mass),
     )
 
 
-def _struck(seen: Seen, struck: BoolArray) -> _Told:
+def _struck(view: SensitiveView, struck: BoolArray) -> _Told:
     """Struck out are the same values for everybody who does not have them."""
-    entries, truth = seen.histogram, seen.truth
-    counts = entries.sizes(seen.unit)
+    entries, truth = view.histogram, view.truth
+    counts = entries.sizes(view.unit)
     staying = np.where(struck[entries.values], 0, counts)
     rest = entries.per_class(np.add, staying)[truth.owner]
     best = entries.per_class(np.maximum, staying)
     first = np.where(staying >= best[entries.class_of_entry], np.arange(len(counts)), len(counts))
     top_value = entries.values[entries.per_class(np.minimum, first)].astype(np.int64)[truth.owner]
     top = best[truth.owner]
-    code, at = _entry_of_truth(seen)
+    code, at = _entry_of_truth(view)
     spared = (at >= 0) & struck[np.maximum(code, 0)]
     own = np.where(spared, counts[at], 0)
-    left = np.minimum(rest + own, seen.people[truth.owner])
+    left = np.minimum(rest + own, view.people[truth.owner])
     guess = np.where(own > top, code, top_value)
-    free = float(seen.prior[~struck].sum())
+    free = float(view.prior[~struck].sum())
     return _Told(
         np.divide(np.maximum(top, own), left, out=np.zeros(len(own)), where=left > 0),
         (guess == code) & (left > 0),
-        _chance(seen.prior[guess], free + np.where(spared, seen.prior[np.maximum(code, 0)], 0.0)),
+        _chance(view.prior[guess], free + np.where(spared, view.prior[np.maximum(code, 0)], 0.0)),
     )
 
 

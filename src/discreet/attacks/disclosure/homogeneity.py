@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attacks.disclosure.view import Seeable, Seen
+from discreet.attacks.disclosure.view import AnyRelease, SensitiveView
 from discreet.attacks.result import AttackResult
 from discreet.privacy.base import TOLERANCE, need_number
 from discreet.types import FloatArray, IntArray
@@ -16,7 +16,7 @@ from discreet.types import FloatArray, IntArray
 DIVERSITY = "Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, 2007"
 
 
-def homogeneity(release: Seeable, sensitive: str, *, certainty: float = 0.95) -> AttackResult:
+def homogeneity(release: AnyRelease, sensitive: str, *, certainty: float = 0.95) -> AttackResult:
     """The intruder finds the target's class and says its most frequent sensitive value, if frequent enough.
 
     A class E falls if max over s of n(E, s) / n(E) >= ``certainty``. Successes: the people of fallen classes who
@@ -32,13 +32,13 @@ def homogeneity(release: Seeable, sensitive: str, *, certainty: float = 0.95) ->
     (4, 2.0, 0.375, (0,))
     """
     need_number("certainty", certainty, high=1.0, above=True)
-    seen = Seen.of(release, sensitive)
-    share, guess = value_guess(seen, seen.shares)
-    return seen.result(
+    view = SensitiveView.of(release, sensitive)
+    share, guess = value_guess(view, view.shares)
+    return view.result(
         "homogeneity",
         fallen=share >= certainty - TOLERANCE,
-        right=people_right(seen, guess),
-        before=seen.prior[guess],
+        right=people_right(view, guess),
+        before=view.prior[guess],
         score=share,
         says=lambda c: f"{share[c]:.0%} of the class have the same value of {sensitive!r}",
         meaning="Whoever finds the class of a person also knows the sensitive value of that person.",
@@ -47,7 +47,9 @@ def homogeneity(release: Seeable, sensitive: str, *, certainty: float = 0.95) ->
     )
 
 
-def skewness(release: Seeable, sensitive: str, *, factor: float = 2.0, level: float = 1 / 3) -> AttackResult:
+def skewness(
+    release: AnyRelease, sensitive: str, *, factor: float = 2.0, level: float = 1 / 3
+) -> AttackResult:
     """The intruder finds that a value is much more likely in the target's class than in the whole table.
 
     A class E falls if some value s has q = n(E, s) / n(E) >= ``factor`` times its share p in the table, and
@@ -64,20 +66,20 @@ def skewness(release: Seeable, sensitive: str, *, factor: float = 2.0, level: fl
     """
     need_number("factor", factor, low=1.0)
     need_number("level", level, high=1.0)
-    seen = Seen.of(release, sensitive)
-    entries = seen.histogram
-    gain = seen.shares / seen.prior[entries.values]
-    strong = (gain >= factor - TOLERANCE) & (seen.shares >= level - TOLERANCE)
-    score, guess = value_guess(seen, np.where(strong, seen.shares, 0.0))
-    gains = entries.per_class(np.maximum, gain)[seen.shown]
-    return seen.result(
+    view = SensitiveView.of(release, sensitive)
+    entries = view.histogram
+    gain = view.shares / view.prior[entries.values]
+    strong = (gain >= factor - TOLERANCE) & (view.shares >= level - TOLERANCE)
+    score, guess = value_guess(view, np.where(strong, view.shares, 0.0))
+    gains = entries.per_class(np.maximum, gain)[view.shown]
+    return view.result(
         "skewness",
         fallen=score > 0,
-        right=people_right(seen, guess),
-        before=seen.prior[guess],
+        right=people_right(view, guess),
+        before=view.prior[guess],
         score=score,
         says=lambda c: (
-            f"a value of {sensitive!r} has {score[c]:.0%} in the class and {seen.prior[guess[c]]:.1%} in the table"
+            f"a value of {sensitive!r} has {score[c]:.0%} in the class and {view.prior[guess[c]]:.1%} in the table"
         ),
         meaning="Whoever finds the class of a person holds a sensitive value for much more likely than before.",
         scenario="prosecutor: knows the quasi-identifiers of the target and compares the class with the whole table",
@@ -86,15 +88,15 @@ def skewness(release: Seeable, sensitive: str, *, factor: float = 2.0, level: fl
     )
 
 
-def value_guess(seen: Seen, weights: FloatArray) -> tuple[FloatArray, IntArray]:
+def value_guess(view: SensitiveView, weights: FloatArray) -> tuple[FloatArray, IntArray]:
     """The largest weight of each class and the (first) value that has it; one weight per entry of the histogram."""
-    entries = seen.histogram
+    entries = view.histogram
     best = entries.per_class(np.maximum, weights)
     at = np.where(weights >= best[entries.class_of_entry], np.arange(len(weights)), len(weights))
     return best, entries.values[entries.per_class(np.minimum, at)].astype(np.int64)
 
 
-def people_right(seen: Seen, guess: IntArray) -> FloatArray:
+def people_right(view: SensitiveView, guess: IntArray) -> FloatArray:
     """Per class, how many of its people have the value that was guessed for it."""
-    truth = seen.truth
-    return truth.right(seen.stands_for(guess[truth.owner], truth.values), len(seen.released))
+    truth = view.truth
+    return truth.right(view.stands_for(guess[truth.owner], truth.values), len(view.released))

@@ -111,6 +111,12 @@ def attribute_inference(
     )
 
 
+def inference_by_each_model(pair: Pair, sensitive: str, *, seed: int = 1) -> Iterator[AttackResult]:
+    """The attack with one model after the other: what one of them lacks does not stop the others."""
+    for model in MODELS:
+        yield from attribute_inference(pair, sensitive, models=[model], seed=seed)
+
+
 def _attack(
     pair: Pair,
     scene: _Scene,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attacks.disclosure.view import Seeable, Seen
+from discreet.attacks.disclosure.view import AnyRelease, SensitiveView
 from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, need_number, need_whole
@@ -15,7 +15,7 @@ from discreet.types import FloatArray, IntArray
 
 
 def similarity(
-    release: Seeable,
+    release: AnyRelease,
     sensitive: str,
     hierarchy: Hierarchy,
     *,
@@ -47,28 +47,28 @@ def similarity(
                 f"level {level} of {sensitive!r} is its root or above",
                 remedy=f"give a level from 1 to {hierarchy.height - 1}",
             )
-    seen = Seen.of(release, sensitive)
-    size = len(seen.released)
+    view = SensitiveView.of(release, sensitive)
+    size = len(view.released)
     score, before, right = np.zeros(size), np.zeros(size), np.zeros(size)
     depth = np.zeros(size, dtype=np.int64)
     for step in levels:
-        group = _nodes(seen.domain, hierarchy, step)
-        owner, node, people = seen.grouped(group)
-        share = people / seen.people[owner]
+        group = _nodes(view.domain, hierarchy, step)
+        owner, node, people = view.grouped(group)
+        share = people / view.people[owner]
         order = np.lexsort((node, share, owner))
         last = order[np.flatnonzero(np.diff(owner[order], append=size))]
         best, found = np.zeros(size), np.full(size, -1, dtype=np.int64)
         best[owner[last]], found[owner[last]] = share[last], node[last]
         new = (score == 0) & (best >= certainty - TOLERANCE)
-        _, nodes, everywhere = seen.grouped(group, whole=True)
-        prior = np.bincount(nodes, weights=everywhere, minlength=len(hierarchy.labels[step])) / seen.total
-        truth = seen.truth
+        _, nodes, everywhere = view.grouped(group, whole=True)
+        prior = np.bincount(nodes, weights=everywhere, minlength=len(hierarchy.labels[step])) / view.total
+        truth = view.truth
         true_node = _nodes(truth.domain, hierarchy, step)[truth.values]
         hit = (true_node >= 0) & (true_node == found[truth.owner])
         score[new], before[new], depth[new] = best[new], prior[found[new]], step
-        right[new] = np.minimum(truth.right(hit, size), seen.people)[new]
-    single = seen.histogram.per_class(np.maximum, seen.shares) >= certainty - TOLERANCE
-    return seen.result(
+        right[new] = np.minimum(truth.right(hit, size), view.people)[new]
+    single = view.histogram.per_class(np.maximum, view.shares) >= certainty - TOLERANCE
+    return view.result(
         "similarity",
         fallen=score > 0,
         right=right,
@@ -80,12 +80,12 @@ def similarity(
         meaning="Whoever finds the class of a person knows what kind of sensitive value the person has.",
         scenario="prosecutor: knows the quasi-identifiers of the target and the kinds of sensitive values",
         source="Li, Li and Venkatasubramanian, t-closeness, 2007",
-        figures=(("not-homogeneous", float(((score > 0) & ~single & seen.shown).sum())),),
+        figures=(("not-homogeneous", float(((score > 0) & ~single & view.shown).sum())),),
     )
 
 
 def proximity(
-    release: Seeable,
+    release: AnyRelease,
     sensitive: str,
     *,
     within: float | None = None,
@@ -111,29 +111,29 @@ def proximity(
     need_number("share_of_range", share_of_range, high=1.0)
     if within is not None:
         need_number("within", within)
-    seen = Seen.of(release, sensitive, unit="records")
-    entries = seen.histogram
-    numbers = numbers_of(seen.domain)
+    view = SensitiveView.of(release, sensitive, unit="records")
+    entries = view.histogram
+    numbers = numbers_of(view.domain)
     there = np.isfinite(numbers[entries.values])
     owner, records = entries.class_of_entry[there], entries.records[there]
     values = numbers[entries.values[there]]
     spread = float(np.ptp(values)) if len(values) else 0.0
     near = float(within) if within is not None else share_of_range * spread
     slack = 1e-9 * max(spread, abs(near), 1.0)
-    share, guess = _best_window(owner, values, records, seen.people, 2 * near + slack)
+    share, guess = _best_window(owner, values, records, view.people, 2 * near + slack)
     everybody = np.argsort(values, kind="stable")
     ladder, mass = values[everybody], np.concatenate([[0], np.cumsum(records[everybody])])
     with np.errstate(invalid="ignore"):
         low = np.searchsorted(ladder, guess - near - slack, side="left")
         high = np.searchsorted(ladder, guess + near + slack, side="right")
-    before = np.where(np.isnan(guess), 0.0, (mass[high] - mass[low]) / seen.total)
-    truth = seen.truth
+    before = np.where(np.isnan(guess), 0.0, (mass[high] - mass[low]) / view.total)
+    truth = view.truth
     with np.errstate(invalid="ignore"):
         hit = np.abs(numbers_of(truth.domain)[truth.values] - guess[truth.owner]) <= near + slack
-    return seen.result(
+    return view.result(
         "proximity",
         fallen=share >= certainty - TOLERANCE,
-        right=truth.right(hit, len(seen.released)),
+        right=truth.right(hit, len(view.released)),
         before=before,
         score=share,
         says=lambda c: f"{share[c]:.0%} of the class have a {sensitive!r} within {near:g} of one number",
@@ -141,7 +141,7 @@ def proximity(
         scenario=f"prosecutor: knows the quasi-identifiers of the target and is content to come within {near:g}",
         source="Li, Tao and Xiao, Preservation of proximity privacy, 2008",
         figures=(("within", near),),
-        notes=("counted in records: a person with many weighs more",) if seen.released.event_level else (),
+        notes=("counted in records: a person with many weighs more",) if view.released.event_level else (),
     )
 
 

@@ -21,18 +21,18 @@ from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 EXPOSED = 10
 """How many of the most exposed groups a result names."""
 
-Seeable = Pair | EquivalenceClasses
+AnyRelease = Pair | EquivalenceClasses
 """A release with its original, or a release alone."""
 
 
-class Says(Protocol):
+class ClassWords(Protocol):
     """Words about one class, by its number."""
 
     def __call__(self, place: int, /) -> str: ...
 
 
 @dataclass(frozen=True)
-class Truth:
+class TrueValues:
     """The sensitive values that the people of the released classes really have.
 
     ``counts[i]`` people of class ``owner[i]`` have value ``values[i]`` of ``domain``. Released values are true where
@@ -52,13 +52,13 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SensitiveView:
     """One sensitive attribute of a release, class by class, counted in people.
 
     >>> released = EquivalenceClasses.from_columns(
     ...     {"age": ["30-39", "30-39", "40-49", "*"]}, sensitive={"dx": ["flu", "flu", "flu", "acne"]})
-    >>> seen = Seen.of(released, "dx")
-    >>> seen.shown, seen.people, seen.shares, seen.prior
+    >>> view = SensitiveView.of(released, "dx")
+    >>> view.shown, view.people, view.shares, view.prior
     (array([False,  True,  True]), array([1, 2, 1]), array([1., 1., 1.]), array([0.25, 0.75]))
     """
 
@@ -69,7 +69,7 @@ class Seen:
     began: float = field(default_factory=time.perf_counter, repr=False, compare=False)
 
     @classmethod
-    def of(cls, release: Seeable, sensitive: str, *, unit: Unit | None = None) -> Seen:
+    def of(cls, release: AnyRelease, sensitive: str, *, unit: Unit | None = None) -> SensitiveView:
         pair = release if isinstance(release, Pair) else None
         released = release.released if isinstance(release, Pair) else release
         refuse_empty(released)
@@ -144,12 +144,12 @@ class Seen:
         return key // bound, key % bound, np.asarray(counts, dtype=np.int64)
 
     @cached_property
-    def truth(self) -> Truth:
+    def truth(self) -> TrueValues:
         """What the people of each class really have."""
         pair, histogram = self.pair, self.histogram
         linked = pair is not None and self.sensitive in pair.sensitive and self.sensitive not in pair.kept
         if pair is None or pair.links is None or not linked or self.unit == "persons":
-            return Truth(
+            return TrueValues(
                 histogram.domain,
                 histogram.class_of_entry,
                 histogram.values.astype(np.int64),
@@ -160,7 +160,7 @@ class Seen:
         start, length = before.indptr[links.original[kept]], before.distinct[links.original[kept]]
         share = links.records[kept] / pair.original.records[links.original[kept]]
         entry = np.repeat(start - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
-        return Truth(
+        return TrueValues(
             before.domain,
             np.repeat(links.released[kept], length),
             before.values[entry].astype(np.int64),
@@ -181,7 +181,7 @@ class Seen:
         right: FloatArray,
         before: FloatArray,
         score: FloatArray,
-        says: Says,
+        says: ClassWords,
         meaning: str,
         scenario: str,
         source: str,

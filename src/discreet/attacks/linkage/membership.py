@@ -25,7 +25,7 @@ ENOUGH = 30
 
 
 @dataclass(frozen=True)
-class _Side:
+class _JudgedPeople:
     """Members or others: how many each combination stands for, their score, and whether it says member."""
 
     people: FloatArray
@@ -161,7 +161,7 @@ def area(
     return float(((less + not_more) / 2) @ high_weights / (high_weights.sum() * low_weights.sum()))
 
 
-def _interval(members: _Side, strangers: _Side) -> tuple[float, float]:
+def _interval(members: _JudgedPeople, strangers: _JudgedPeople) -> tuple[float, float]:
     """Newcombe's interval of the mean of two rates, from the Wilson interval of each (square and add)."""
     ends = []
     for side in (members, strangers):
@@ -206,7 +206,7 @@ def _side_view(
     return View.of(replace(pair, links=None), names, people).sampled(at_most, seed)
 
 
-def _by_fit(view: View) -> _Side:
+def _by_fit(view: View) -> _JudgedPeople:
     """Says "in it" where a record that shows something fits; scored against what independence would give."""
     at = np.flatnonzero(view.tried)
     fit = released_fitting(view, at)
@@ -223,10 +223,10 @@ def _by_fit(view: View) -> _Side:
         by_rank = np.cumsum(steps[:-1]).clip(0.0)
         expected *= by_rank[meaning.rank[view.targets.codes[j][at]]] / max(total, 1.0)
     score = np.log((fit.shown + 1.0) / (expected + 1.0))
-    return _Side(view.tried[at].astype(np.float64), score, fit.shown > 0)
+    return _JudgedPeople(view.tried[at].astype(np.float64), score, fit.shown > 0)
 
 
-def _by_distance(own: View, outer: View) -> tuple[_Side, _Side]:
+def _by_distance(own: View, outer: View) -> tuple[_JudgedPeople, _JudgedPeople]:
     """Says "in it" of the half that is nearer to the release, members and others weighted equally."""
     sides = []
     for view in (own, outer):
@@ -236,11 +236,13 @@ def _by_distance(own: View, outer: View) -> tuple[_Side, _Side]:
     pooled = np.concatenate([distance for _, distance in sides])
     order = np.argsort(pooled, kind="stable")
     middle = pooled[order][np.searchsorted(np.cumsum(weights[order]), 1.0 - 1e-9)]
-    members, strangers = (_Side(people, -distance, distance <= middle + 1e-9) for people, distance in sides)
+    members, strangers = (
+        _JudgedPeople(people, -distance, distance <= middle + 1e-9) for people, distance in sides
+    )
     return members, strangers
 
 
-def _exposed(view: View, members: _Side, false: float, most: int) -> tuple[Exposed, ...]:
+def _exposed(view: View, members: _JudgedPeople, false: float, most: int) -> tuple[Exposed, ...]:
     """Members whose presence shows most: the highest scores among those rightly said to be in the release."""
     at = np.flatnonzero(view.tried)
     order = [int(i) for i in np.argsort(-members.score, kind="stable") if members.said[i]][:most]

@@ -98,7 +98,7 @@ class Combinations:
 
 
 @dataclass(frozen=True)
-class Truth:
+class TrueLinks:
     """Where the people of the targets are: ``people[i]`` of target ``target[i]`` in released combination
     ``released[i]``, as far as they are in the release."""
 
@@ -124,7 +124,7 @@ class View:
     released: Combinations
     tried: IntArray
     present: FloatArray
-    truth: Truth | None
+    truth: TrueLinks | None
     hidden: BoolArray
     scales: tuple[tuple[float, float], ...]
     """Least number and range of each attribute in the original; NaN where it has no numbers."""
@@ -377,7 +377,7 @@ def _truth(
     released: Combinations,
     match: IntArray,
     present: FloatArray,
-) -> Truth | None:
+) -> TrueLinks | None:
     """The links between targets and released combinations, in people."""
     if pair.links is None:
         return None
@@ -393,7 +393,7 @@ def _truth(
     target = target_of[source]
     aimed = target >= 0
     source, goal, target, records = source[aimed], goal[aimed], target[aimed], records[aimed]
-    return Truth(target, goal, records * present[target] / before.records[source])
+    return TrueLinks(target, goal, records * present[target] / before.records[source])
 
 
 def _matches(

@@ -62,14 +62,14 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
         return _result(
             pair, None, ("nothing to find: levels were lowered for all classes at once, not for one",)
         )
-    found = _Found.of(pair, links, classes)
+    found = _Narrowing.of(pair, links, classes)
     for at in range(len(pair.names)):
         _narrow(pair, links, at, models, found)
     return replace(_result(pair, found, ()), seconds=time.perf_counter() - began)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Narrowing:
     """Per attribute and released class: generalised cells, cells narrowed, and those narrowed rightly."""
 
     classes: IntArray
@@ -80,7 +80,7 @@ class _Found:
     right: IntArray
 
     @classmethod
-    def of(cls, pair: Pair, links: Links, classes: IntArray) -> _Found:
+    def of(cls, pair: Pair, links: Links, classes: IntArray) -> _Narrowing:
         order = np.argsort(links.released, kind="stable")
         cuts = np.searchsorted(links.released[order], np.arange(len(pair.released) + 1))
         shape = len(pair.names), len(pair.released)
@@ -88,7 +88,7 @@ class _Found:
         return cls(classes, order, cuts, *tables)
 
 
-def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], found: _Found) -> None:
+def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], found: _Narrowing) -> None:
     """Apply both conclusions to one attribute."""
     meaning, codes = pair.meanings[at], pair.released.codes[at]
     k = max((model.k for model in models if isinstance(model, KAnonymity)), default=0)
@@ -173,7 +173,7 @@ def _inside(pair: Pair, at: int, classes: IntArray) -> dict[int, list[int]]:
     return found
 
 
-def _result(pair: Pair, found: _Found | None, notes: tuple[str, ...]) -> AttackResult:
+def _result(pair: Pair, found: _Narrowing | None, notes: tuple[str, ...]) -> AttackResult:
     tries = successes = 0.0
     exposed: tuple[Exposed, ...] = ()
     fallen: tuple[int, ...] = ()

@@ -85,11 +85,11 @@ def minimality(
         )
     kept = links.released >= 0
     links = Links(links.original[kept], links.released[kept], links.records[kept])
-    state = _State.of(pair, links, sensitive)
+    conclusions = _Conclusions.of(pair, links, sensitive)
     for name in pair.names:
-        split = _split(pair, links, name, state, local=scope == "local")
-        _conclude(split, state, models, limit, local=scope == "local", domain_size=domain.size)
-    return replace(_result(pair, sensitive, state, ()), seconds=time.perf_counter() - began)
+        split = _split(pair, links, name, conclusions, local=scope == "local")
+        _conclude(split, conclusions, models, limit, local=scope == "local", domain_size=domain.size)
+    return replace(_result(pair, sensitive, conclusions, ()), seconds=time.perf_counter() - began)
 
 
 def _testable(pair: Pair, models: Sequence[PrivacyModel], sensitive: str) -> tuple[Links | None, str]:
@@ -110,7 +110,7 @@ def _testable(pair: Pair, models: Sequence[PrivacyModel], sensitive: str) -> tup
 
 
 @dataclass(frozen=True)
-class _State:
+class _Conclusions:
     """The best conclusion so far for the people of each link; starts with the most frequent value of the class."""
 
     pair: Pair
@@ -126,7 +126,7 @@ class _State:
     attribute: list[str]
 
     @classmethod
-    def of(cls, pair: Pair, links: Links, sensitive: str) -> _State:
+    def of(cls, pair: Pair, links: Links, sensitive: str) -> _Conclusions:
         histogram = pair.released.histogram(sensitive)
         best = histogram.per_class(np.maximum, histogram.records)
         at = np.where(
@@ -161,10 +161,10 @@ class _Split:
     members: list[list[IntArray]]
 
 
-def _split(pair: Pair, links: Links, name: str, state: _State, *, local: bool) -> _Split:
+def _split(pair: Pair, links: Links, name: str, conclusions: _Conclusions, *, local: bool) -> _Split:
     below = finer(pair, links, name)
     at = pair.original.index(name)
-    histogram = pair.released.histogram(state.sensitive)
+    histogram = pair.released.histogram(conclusions.sensitive)
     domain = pair.released.attributes[at]
     code_of = {domain.label(code): code for code in range(domain.size)}
     looks = {
@@ -201,7 +201,7 @@ def _split(pair: Pair, links: Links, name: str, state: _State, *, local: bool) -
 
 def _conclude(
     split: _Split,
-    state: _State,
+    conclusions: _Conclusions,
     models: Sequence[PrivacyModel],
     limit: int,
     *,
@@ -219,42 +219,44 @@ def _conclude(
             # Too few people in a part: a violation whatever the values are, which says nothing about them.
             counted[c] = Counted(0.0, np.zeros((len(world.parts), len(world.values))))
         elif world.states > limit:
-            state.skipped[c] = True
+            conclusions.skipped[c] = True
         else:
             todo.append((c, world))
-    if not local and (state.skipped[split.classes].any() or any(one.ok == 0 for one in counted.values())):
+    if not local and (
+        conclusions.skipped[split.classes].any() or any(one.ok == 0 for one in counted.values())
+    ):
         # The violation of the whole table may be in a class that cannot be counted, or was there anyway.
-        state.tested[list(counted)] = True
+        conclusions.tested[list(counted)] = True
         return
-    counted |= _count_all(todo, state, models, domain_size)
+    counted |= _count_all(todo, conclusions, models, domain_size)
     product = float(np.prod([one.ok for one in counted.values()]))
     for c, world, members in zip(split.classes, split.worlds, split.members, strict=True):
         if c not in counted:
             continue
-        state.tested[c] = True
+        conclusions.tested[c] = True
         one = counted[c]
         others = 1.0 if local else (product / one.ok if one.ok > 0 else 0.0)
         violated = 1.0 - one.ok * others
         if violated < 1e-12:
-            state.loose[c] = True
+            conclusions.loose[c] = True
             continue
         prior = world.counts / world.counts.sum()
         posterior = np.clip((prior - one.share * others) / violated, 0.0, 1.0)
         for a, group in enumerate(members):
             best = int(np.argmax(posterior[a]))
             chance, gain = float(posterior[a, best]), float(posterior[a, best] - prior[best])
-            better = group[(state.sure[group] < chance - 1e-9) & (gain > 1e-9)]
-            state.guess[better], state.sure[better] = world.values[best], chance
-            state.gain[better] = gain
+            better = group[(conclusions.sure[group] < chance - 1e-9) & (gain > 1e-9)]
+            conclusions.guess[better], conclusions.sure[better] = world.values[best], chance
+            conclusions.gain[better] = gain
             for link in better.tolist():
-                state.attribute[link] = split.name
+                conclusions.attribute[link] = split.name
 
 
 def _count_all(
-    todo: list[tuple[int, Class]], state: _State, models: Sequence[PrivacyModel], domain_size: int
+    todo: list[tuple[int, Class]], conclusions: _Conclusions, models: Sequence[PrivacyModel], domain_size: int
 ) -> dict[int, Counted]:
     """Count classes, judging the histograms of many parts at once."""
-    histogram = state.pair.released.histogram(state.sensitive)
+    histogram = conclusions.pair.released.histogram(conclusions.sensitive)
     found: dict[int, Counted] = {}
     waiting: list[tuple[int, Class, list[IntArray]]] = []
     size = 0
@@ -282,13 +284,15 @@ def _count_all(
     return found
 
 
-def _result(pair: Pair, sensitive: str, state: _State | None, notes: tuple[str, ...]) -> AttackResult:
+def _result(
+    pair: Pair, sensitive: str, conclusions: _Conclusions | None, notes: tuple[str, ...]
+) -> AttackResult:
     tries = successes = plain = 0.0
     exposed: tuple[Exposed, ...] = ()
     fallen: tuple[int, ...] = ()
     figures: tuple[tuple[str, float], ...] = ()
-    if state is not None:
-        links, histogram = state.links, pair.original.histogram(sensitive)
+    if conclusions is not None:
+        links, histogram = conclusions.links, pair.original.histogram(sensitive)
         weight = links.records / pair.original.records[links.original]
         share = np.zeros((2, len(weight)))
         owner = np.repeat(np.arange(len(weight)), histogram.distinct[links.original])
@@ -296,31 +300,31 @@ def _result(pair: Pair, sensitive: str, state: _State | None, notes: tuple[str, 
         entry = np.repeat(histogram.indptr[links.original] - np.cumsum(length) + length, length)
         entry += np.arange(len(entry))
         meaning = pair.meaning(sensitive)
-        for row, guess in enumerate((state.guess, state.plain)):
+        for row, guess in enumerate((conclusions.guess, conclusions.plain)):
             hit = meaning.covers(guess[owner], histogram.values[entry])
             share[row] = np.bincount(owner[hit], weights=histogram.records[entry[hit]], minlength=len(weight))
         tries = float(links.records.sum())
         successes, plain = ((share * weight).sum(axis=1)).tolist()
-        gained = state.gain > 0
+        gained = conclusions.gain > 0
         fallen = tuple(np.unique(links.released[gained]).tolist())
-        order = np.lexsort((-links.records, -state.gain, -state.sure))
+        order = np.lexsort((-links.records, -conclusions.gain, -conclusions.sure))
         exposed = tuple(
             Exposed(
                 pair.original.labels(int(links.original[i])),
-                float(state.sure[i]),
+                float(conclusions.sure[i]),
                 int(links.records[i]),
-                f"a value of {sensitive!r} is {state.sure[i]:.0%} likely, {state.sure[i] - state.gain[i]:.0%} by the "
-                f"class alone, because {state.attribute[i]!r} was not shown in finer detail",
+                f"a value of {sensitive!r} is {conclusions.sure[i]:.0%} likely, {conclusions.sure[i] - conclusions.gain[i]:.0%} by the "
+                f"class alone, because {conclusions.attribute[i]!r} was not shown in finer detail",
             )
             for i in order[gained[order]][:EXPOSED].tolist()
         )
         figures = (
-            ("max-credibility", float(state.sure[gained].max(initial=0.0))),
-            ("largest-gain", float(state.gain.max(initial=0.0))),
+            ("max-credibility", float(conclusions.sure[gained].max(initial=0.0))),
+            ("largest-gain", float(conclusions.gain.max(initial=0.0))),
             ("people-narrowed", float(links.records[gained].sum())),
-            ("classes-tested", float(state.tested.sum())),
-            ("classes-skipped", float((state.skipped & ~state.tested).sum())),
-            ("classes-not-minimal", float(state.loose.sum())),
+            ("classes-tested", float(conclusions.tested.sum())),
+            ("classes-skipped", float((conclusions.skipped & ~conclusions.tested).sum())),
+            ("classes-not-minimal", float(conclusions.loose.sum())),
         )
     return AttackResult(
         "minimality",

@@ -1,0 +1,61 @@
+"""Record linkage as the release allows it, and the people whom it singles out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from discreet.attacks.linkage.compatible import compatible_linkage
+from discreet.attacks.linkage.nearest import nearest_linkage
+from discreet.attacks.result import AttackResult
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.pair import Pair
+
+SOURCE = "Article 29 Working Party, Opinion 05/2014 (WP216); sample uniques: Skinner, Elliot 2002"
+
+
+def record_linkage(
+    pair: Pair,
+    *,
+    known: Sequence[str] | None = None,
+    targets: EquivalenceClasses | None = None,
+    seed: int = 1,
+) -> AttackResult:
+    """Link by what fits, or by distance where values were averaged, noised or made up and fit nobody."""
+    link = compatible_linkage if pair.truthful else nearest_linkage
+    return link(pair, known=known, targets=targets, seed=seed)
+
+
+def singling_out(
+    pair: Pair,
+    *,
+    known: Sequence[str] | None = None,
+    targets: EquivalenceClasses | None = None,
+    seed: int = 1,
+) -> AttackResult:
+    """Find the people whom exactly one released record fits; baseline 0, as nobody is singled out without it.
+
+    Something is always nearest: by distance a person is singled out only if it is that person's record.
+    Article 29 Working Party, Opinion 05/2014; Skinner, Elliot, "A measure of disclosure risk for microdata", 2002.
+
+    >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
+    >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]", "[30, 39]", "47"]})
+    >>> singling_out(Pair.of(original, released)).successes
+    1.0
+    """
+    linked = record_linkage(pair, known=known, targets=targets, seed=seed)
+    figures = dict(linked.figures)
+    fits = "singled-out" in figures
+    alone = figures["singled-out" if fits else "one-nearest-and-right"] * linked.tries
+    how = "fits" if fits else "is nearest to, and it is their own"
+    return replace(
+        linked,
+        attack="singling-out",
+        criterion="singling-out",
+        successes=alone,
+        baseline=0.0,
+        meaning=f"Of {linked.tries:.0f} people, {alone:.0f} are those whom exactly one record of the release {how}. "
+        f"Without the release nobody can be singled out in it.",
+        source=SOURCE,
+        figures=(),
+    )
