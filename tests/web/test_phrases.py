@@ -252,7 +252,7 @@ ERRORS = frozenset(
         "EmptyTable",
         "InvalidParameter",
         "GoalUnreachable",
-        "Problem",
+        "ProblemDetails",
         "not_found",
     }
 )
@@ -262,7 +262,7 @@ def test_whatever_is_told_about_a_file_or_a_request_has_german() -> None:
     nodes: list[ast.expr] = []
     for path in READ_BY_PAGE:
         for call in calls(path, ERRORS):
-            skipped = {"Refusal": 2, "Problem": 1}.get(call.func.id, 0)  # type: ignore[attr-defined]
+            skipped = {"Refusal": 2, "ProblemDetails": 1}.get(call.func.id, 0)  # type: ignore[attr-defined]
             nodes += [
                 *call.args[skipped:],
                 *(one.value for one in call.keywords if one.arg in ("remedy", "nearest")),

@@ -24,7 +24,7 @@ from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.privacy.registry import MODELS
 from discreet.release.build import count_classes
 from discreet.table import Table
-from discreet.web.jobs import parsed_table as stored
+from discreet.web.jobs import parsed_table
 from discreet.web.requirements import entry_of, fields_of
 from discreet.web.service import Service
 
@@ -291,19 +291,19 @@ def test_a_badly_read_file_is_read_in_another_way(client: TestClient, service: S
 
 def test_the_parsed_table_is_that_of_the_file(service: Service, client: TestClient, table: str) -> None:
     case = service.cases.get(table)
-    parsed = stored.stored(case.folder, case.source, {})
+    parsed = parsed_table.stored_table(case.folder, case.source, {})
     assert parsed is not None
     fresh = read(case.source)
     assert parsed.columns == fresh.columns
     assert parsed.source == fresh.source
     assert parsed.engine.to_arrow(parsed).equals(fresh.engine.to_arrow(fresh))
     # Read in another way, or changed since, it does not count.
-    assert stored.stored(case.folder, case.source, {"delimiter": ";"}) is None
+    assert parsed_table.stored_table(case.folder, case.source, {"delimiter": ";"}) is None
     was = case.source.stat().st_mtime_ns
     case.source.touch()
-    assert stored.stored(case.folder, case.source, {}) is None
+    assert parsed_table.stored_table(case.folder, case.source, {}) is None
     os.utime(case.source, ns=(was, was))
-    assert stored.stored(case.folder, case.source, {}) is not None
+    assert parsed_table.stored_table(case.folder, case.source, {}) is not None
 
 
 def test_what_parquet_cannot_hold_is_read_anew(tmp_path: Path) -> None:
@@ -312,8 +312,8 @@ def test_what_parquet_cannot_hold_is_read_anew(tmp_path: Path) -> None:
     table = read(file)
     out = tmp_path / "out"
     out.mkdir()
-    stored.keep(table, file, {}, out)
-    back = stored.stored(out, file, {})
+    parsed_table.store(table, file, {}, out)
+    back = parsed_table.stored_table(out, file, {})
     assert back is None or back.engine.to_arrow(back).equals(table.engine.to_arrow(table))
 
 

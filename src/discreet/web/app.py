@@ -1,4 +1,4 @@
-"""The application: page and REST interface behind one door."""
+"""The application: page and REST interface behind access control."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from discreet.errors import DiscreetError
-from discreet.web.api import hierarchies as hierarchy_api
-from discreet.web.api import tables as api
-from discreet.web.pages import case as page
-from discreet.web.pages import hierarchy_editor as hierarchy_page
-from discreet.web.pages import plan as plan_page
-from discreet.web.refusals import UNPROCESSABLE, Problem, Refusal, explain
+from discreet.web.api import hierarchies, tables
+from discreet.web.pages import case, hierarchy_editor, plan
+from discreet.web.pages.rendering import problem_page
+from discreet.web.refusals import UNPROCESSABLE, ProblemDetails, Refusal, explain
 from discreet.web.security import Door, wants_json
 from discreet.web.service import Service
 
@@ -29,7 +27,7 @@ SWEEP_SECONDS = 60.0
 
 
 def create_app(service: Service) -> Door:
-    """Page and REST interface on one service, behind the door; the service is closed with the application."""
+    """Page and REST interface on one service, behind access control; the service is closed with the application."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -53,11 +51,8 @@ def create_app(service: Service) -> Door:
         openapi_url="/api/v1/openapi.json",
         lifespan=lifespan,
     )
-    app.include_router(api.router(service))
-    app.include_router(hierarchy_api.router(service))
-    app.include_router(page.router(service))
-    app.include_router(hierarchy_page.router(service))
-    app.include_router(plan_page.router(service))
+    for part in (tables, hierarchies, case, hierarchy_editor, plan):
+        app.include_router(part.router(service))
     app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web.pages") / "static")))
     for kind, handler in _handlers().items():
         app.add_exception_handler(kind, handler)
@@ -72,44 +67,47 @@ async def _sweep(service: Service) -> None:
 
 
 def _handlers() -> dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]:
-    """How each family of failures is told."""
+    """The handler of each family of errors."""
 
     async def refusal(request: Request, error: Exception) -> Response:
         assert isinstance(error, Refusal)
-        return _tell(request, error.problem, error.status)
+        return _respond(request, error.problem, error.status)
 
-    async def ours(request: Request, error: Exception) -> Response:
-        return _tell(request, explain(error), UNPROCESSABLE)
+    async def explained(request: Request, error: Exception) -> Response:
+        return _respond(request, explain(error), UNPROCESSABLE)
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        listed = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors()]
-        return _tell(
+        listed = [
+            f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()
+        ]
+        return _respond(
             request,
-            Problem("invalid-request", listed[0], "see the reference of the interface", tuple(listed)),
+            ProblemDetails("invalid-request", listed[0], "see the reference of the interface", tuple(listed)),
             UNPROCESSABLE,
         )
 
-    async def usual(request: Request, error: Exception) -> Response:
+    async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http-error")
-        response = _tell(request, Problem(code, str(error.detail).lower()), error.status_code)
+        response = _respond(request, ProblemDetails(code, str(error.detail).lower()), error.status_code)
         response.headers.update(error.headers or {})
         return response
 
     async def unexpected(request: Request, error: Exception) -> Response:
-        return _tell(request, explain(error), 500)
+        return _respond(request, explain(error), 500)
 
     return {
         Refusal: refusal,
-        DiscreetError: ours,
+        DiscreetError: explained,
         RequestValidationError: invalid,
-        HTTPException: usual,
+        HTTPException: http_error,
         Exception: unexpected,
     }
 
 
-def _tell(request: Request, problem: Problem, status: int) -> Response:
+def _respond(request: Request, problem: ProblemDetails, status: int) -> Response:
+    """A problem as JSON or as a page."""
     if wants_json(request.scope):
         return JSONResponse(problem.to_dict(), status)
-    return page.problem_page(request, problem, status)
+    return problem_page(request, problem, status)

@@ -1,4 +1,4 @@
-"""Cases: one table in work each, in a private directory that is wiped when the server ends or the time is over."""
+"""Cases: each holds one table in a private directory, wiped when the server ends or nobody used it for long."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def ending(name: str) -> str:
     >>> ending("Patients 2024.CSV"), ending("a.csv.gz"), ending("../../etc/passwd"), ending("x.exe")
     ('.csv', '.csv.gz', '.txt', '.txt')
     """
-    found = [suffix for suffix in SUFFIXES if name.lower().endswith(suffix)]
-    return max(found, key=len, default=".txt")
+    suffixes = [suffix for suffix in SUFFIXES if name.lower().endswith(suffix)]
+    return max(suffixes, key=len, default=".txt")
 
 
 def label_of(name: str) -> str:
@@ -60,7 +60,7 @@ class Case:
 
     @property
     def columns_file(self) -> Path:
-        """What the last look at the table found about its columns."""
+        """The document about the columns, which reading the table leaves."""
         return self.folder / "columns.json"
 
     def snapshot(self, job: str) -> Path:
@@ -101,6 +101,7 @@ class Cases:
         return case
 
     def get(self, identifier: str) -> Case:
+        """The case with this identifier, which counts as used now."""
         with self._lock:
             case = self._cases.get(identifier)
         if case is None:

@@ -1,4 +1,4 @@
-"""The hierarchy of a column on the page: as the policy has it, as a draft with its history, and what it does."""
+"""The hierarchy of a column of a case: in the policy, as a draft with its history, and its effect on the records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from discreet.table.hierarchies.preview import preview
 from discreet.types import IntArray
 from discreet.web.cases import Case
 from discreet.web.jobs.column_values import Values
-from discreet.web.policies import columns_of, policy_of, policy_text
+from discreet.web.policies import policy_of, policy_text
 
 Spec = dict[str, Any] | str | None
 """A hierarchy as the policy file has it: a builder with its parameters, a file's name, or nothing (learned)."""
@@ -43,19 +43,13 @@ _writing = threading.RLock()
 # ── in the policy ─────────────────────────────────────────────────────────────────────────────────
 
 
-def column_at(case: Case, number: int) -> dict[str, Any] | None:
-    """What is known about the column at a place of the table."""
-    columns: list[dict[str, Any]] = columns_of(case)["columns"]
-    return columns[number] if 0 <= number < len(columns) else None
-
-
 def spec_of(case: Case, column: str) -> Spec:
     """The hierarchy of a column as the policy file has it."""
     entries = tomllib.loads(policy_text(case)).get("columns", {})
     if column not in entries:
         raise UnknownColumn(column, list(entries))
-    found: Spec = entries[column].get("hierarchy")
-    return found
+    spec: Spec = entries[column].get("hierarchy")
+    return spec
 
 
 def set_hierarchy(case: Case, column: str, spec: Spec) -> None:
@@ -111,11 +105,11 @@ class Draft:
 
     @property
     def mark(self) -> str:
-        """Tells whether somebody else has changed the draft meanwhile."""
+        """A hash that tells whether the draft was changed in another window."""
         return hashlib.sha256(json.dumps([self.at, self.spec]).encode()).hexdigest()[:12]
 
     def step(self, spec: Spec) -> None:
-        """Go on from here: what was undone is forgotten.
+        """Add a step after the present one; steps that were undone are forgotten.
 
         >>> draft = Draft([None])
         >>> for width in (5, 10): draft.step({"builder": "intervals", "widths": [width]})
@@ -127,13 +121,13 @@ class Draft:
             self.at = len(self.steps) - 1
 
     def move(self, by: int) -> None:
-        """Undo (-1) or do again (1), as far as there is something."""
+        """Undo (-1) or redo (1), as far as there are steps."""
         self.at = min(max(self.at + by, 0), len(self.steps) - 1)
 
 
 @contextmanager
 def draft_of(case: Case, column: str) -> Iterator[Draft]:
-    """The draft of a column, kept with the case; what is done to it inside is kept if nothing fails."""
+    """The draft of a column, kept with the case; changes inside the context are kept if nothing fails."""
     folder = case.folder / "drafts"
     place = folder / f"{hashlib.sha256(column.encode()).hexdigest()[:24]}.json"
     with _writing:
@@ -158,43 +152,43 @@ def _stored(place: Path, now: Spec) -> Draft:
 # ── what it does ──────────────────────────────────────────────────────────────────────────────────
 
 
-def origin_of(spec: Spec, found: FittedHierarchy) -> str:
+def origin_of(spec: Spec, hierarchy: FittedHierarchy) -> str:
     """Where a hierarchy came from, in one word."""
     if isinstance(spec, dict):
         return str(spec["builder"])
-    return {LEARNED: "learned", POSTCODE: "postcode"}.get(found.origin, "file")
+    return {LEARNED: "learned", POSTCODE: "postcode"}.get(hierarchy.origin, "file")
 
 
-def describe(column: str, spec: Spec, found: FittedHierarchy, values: Values, k: int) -> dict[str, Any]:
+def describe(column: str, spec: Spec, hierarchy: FittedHierarchy, values: Values, k: int) -> dict[str, Any]:
     """A hierarchy and what every level does to the records, as JSON-ready data. It holds values."""
     return {
         "schema": "discreet-hierarchy-1",
         "column": column,
         "hierarchy": spec,
-        "origin": origin_of(spec, found),
+        "origin": origin_of(spec, hierarchy),
         "k": k,
         "records": int(values.records.sum()),
         "values": values.domain.size,
-        "levels": _levels(found, values, k),
-        "tree": tree(found.hierarchy, records_of(found.hierarchy, values)),
+        "levels": _levels(hierarchy, values, k),
+        "tree": tree(hierarchy.hierarchy, records_of(hierarchy.hierarchy, values)),
     }
 
 
-def _levels(found: FittedHierarchy, values: Values, k: int) -> list[dict[str, Any]]:
-    ladder, records = found.ladder, values.records
+def _levels(hierarchy: FittedHierarchy, values: Values, k: int) -> list[dict[str, Any]]:
+    ladder, records = hierarchy.ladder, values.records
     shown = _examples(records)
     levels = []
-    for one, step in zip(preview(ladder, records, k=k), ladder.steps, strict=True):
+    for level, step in zip(preview(ladder, records, k=k), ladder.steps, strict=True):
         sizes = np.bincount(step.codes, weights=records, minlength=len(step.labels)).astype(np.int64)
         loss = float(leaf_loss(step.shares, ladder.leaves) @ records / records.sum())
         levels.append(
             {
-                "level": one.level,
-                "values": one.nodes,
-                "smallest": one.smallest,
-                "average": one.average,
-                "largest": one.largest,
-                "under_k": one.under,
+                "level": level.level,
+                "values": level.nodes,
+                "smallest": level.smallest,
+                "average": level.average,
+                "largest": level.largest,
+                "under_k": level.under,
                 "loss": loss,
                 "examples": list(dict.fromkeys(step.labels[step.codes[code]] for code in shown)),
                 "bars": bars(step.labels, sizes, k),
@@ -211,47 +205,49 @@ def _examples(records: IntArray) -> list[int]:
 
 
 def bars(labels: tuple[str, ...], sizes: IntArray, k: int) -> list[dict[str, Any]]:
-    """A tiny distribution: the nodes in their order, neighbours together where there are many.
+    """A small distribution: the nodes in their order, neighbours together where there are many.
 
     >>> bars(("a", "b"), np.array([1, 7]), 5)
     [{'label': 'a', 'records': 1, 'under_k': True}, {'label': 'b', 'records': 7, 'under_k': False}]
     """
-    found = []
+    shown = []
     for part in np.array_split(np.arange(len(sizes)), min(BARS, len(sizes))):
         first, last = labels[part[0]], labels[part[-1]]
-        found.append(
+        shown.append(
             {
                 "label": first if len(part) == 1 else f"{first} … {last}",
                 "records": int(sizes[part].sum()),
                 "under_k": bool((sizes[part] < k).any()),
             }
         )
-    return found
+    return shown
 
 
 def records_of(hierarchy: Hierarchy, values: Values) -> IntArray:
     """The records of every leaf; values that the table does not have have none."""
-    found = np.zeros(hierarchy.leaves, dtype=np.int64)
+    totals = np.zeros(hierarchy.leaves, dtype=np.int64)
     for value, records in zip(values.domain.values.to_pylist(), values.records.tolist(), strict=False):
         leaf = hierarchy.leaf(str(value))
         if leaf is not None:
-            found[leaf] += records
-    return found
+            totals[leaf] += records
+    return totals
 
 
 @dataclass
 class _Node:
+    """A node of the tree that is shown, and what is shown of it."""
+
     level: int
     node: int
-    told: dict[str, Any] = field(default_factory=dict)
+    document: dict[str, Any]
 
 
 def tree(hierarchy: Hierarchy, records: IntArray) -> dict[str, Any]:
     """The hierarchy from its root down, abbreviated: the upper levels come first, and never too many nodes.
 
     >>> jobs = Hierarchy.of("job", [["baker", "food", "*"], ["cook", "food", "*"], ["judge", "judge", "*"]])
-    >>> found = tree(jobs, np.array([5, 2, 1]))
-    >>> [(one["label"], one["values"], one["records"], len(one["children"])) for one in found["children"]]
+    >>> root = tree(jobs, np.array([5, 2, 1]))
+    >>> [(node["label"], node["values"], node["records"], len(node["children"])) for node in root["children"]]
     [('food', 2, 7, 2), ('judge', 1, 1, 0)]
     """
     sizes = [
@@ -260,7 +256,7 @@ def tree(hierarchy: Hierarchy, records: IntArray) -> dict[str, Any]:
     ]
     counts = [hierarchy.counts(level) for level in range(hierarchy.height + 1)]
 
-    def made(level: int, node: int) -> _Node:
+    def described(level: int, node: int) -> _Node:
         return _Node(
             level,
             node,
@@ -273,23 +269,23 @@ def tree(hierarchy: Hierarchy, records: IntArray) -> dict[str, Any]:
             },
         )
 
-    root = made(hierarchy.height, 0)
+    root = described(hierarchy.height, 0)
     row, left = [root], NODES
     for limit in CHILDREN:
         following = []
-        for one in row:
-            below, children = _children(hierarchy, one.level, one.node)
+        for parent in row:
+            below, children = _children(hierarchy, parent.level, parent.node)
             shown = children[: min(limit, left)]
             left -= len(shown)
-            one.told["more"] = len(children) - len(shown)
+            parent.document["more"] = len(children) - len(shown)
             for child in shown:
-                added = made(below, child)
-                one.told["children"].append(added.told)
+                added = described(below, child)
+                parent.document["children"].append(added.document)
                 following.append(added)
         row = following
-    for one in row:
-        one.told["more"] = len(_children(hierarchy, one.level, one.node)[1])
-    return root.told
+    for parent in row:
+        parent.document["more"] = len(_children(hierarchy, parent.level, parent.node)[1])
+    return root.document
 
 
 def _children(hierarchy: Hierarchy, level: int, node: int) -> tuple[int, list[int]]:

@@ -20,7 +20,7 @@ from discreet.table import Column
 from discreet.table.roles import Role
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
-from discreet.web.refusals import Refusal
+from discreet.web.refusals import Refusal, not_found
 
 LARGEST_POLICY = 4 << 20
 
@@ -36,7 +36,7 @@ def policy_text(case: Case) -> str:
 
 
 def fingerprint(file: Path, *, plan: bool) -> str:
-    """Tells whether a policy is still the one that a result rests on.
+    """A hash that tells whether a policy is still the one that a result rests on.
 
     Reasons and comments do not count, nor does the plan for what has nothing to do with it.
     """
@@ -52,30 +52,60 @@ def fingerprint(file: Path, *, plan: bool) -> str:
 
 
 def policy_of(case: Case) -> Policy:
+    """The policy of a case."""
     policy_text(case)
     return load(case.policy_file)
 
 
-def columns_of(case: Case) -> dict[str, Any]:
-    """What reading the table found out about its columns."""
+def columns_document(case: Case) -> dict[str, Any]:
+    """What reading the table found out about it and its columns."""
     policy_text(case)
-    found: dict[str, Any] = loads_json(case.columns_file.read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = loads_json(case.columns_file.read_text(encoding="utf-8"))
+    return document
+
+
+def columns_of(case: Case) -> list[dict[str, Any]]:
+    """What is known about each column, in the order of the table."""
+    columns: list[dict[str, Any]] = columns_document(case)["columns"]
+    return columns
+
+
+def column_at(case: Case, number: int) -> dict[str, Any]:
+    """What is known about the column at a place of the table."""
+    columns = columns_of(case)
+    if not 0 <= number < len(columns):
+        raise not_found("column")
+    return columns[number]
+
+
+def column_named(case: Case, name: str) -> dict[str, Any]:
+    """What is known about the column with a name."""
+    columns = {column["name"]: column for column in columns_of(case)}
+    if name not in columns:
+        raise UnknownColumn(name, list(columns))
+    return columns[name]
+
+
+def known_columns(file: Path) -> list[Column]:
+    """The columns of a table, from the document about them."""
+    columns = loads_json(file.read_text(encoding="utf-8"))["columns"]
+    return [Column(column["name"], column["type"], column["storage"]) for column in columns]
 
 
 def replace_policy(case: Case, text: str) -> list[str]:
-    """Take another policy, if it can be read; what keeps it from being applied to this table."""
+    """Replace the policy by another that can be read; what keeps it from being applied to this table."""
     policy_text(case)
     policy = loads(text)
     if not policy.profile.endswith(".toml"):
         load_profile(policy.profile)
     write_text(case.policy_file, text)
-    return problems(case)
+    return policy_problems(case)
 
 
-def problems(case: Case) -> list[str]:
+def policy_problems(case: Case) -> list[str]:
     """Everything that keeps the policy from being applied to the table, in words."""
-    columns = [Column(one["name"], one["type"], one["storage"]) for one in columns_of(case)["columns"]]
+    policy_text(case)
+    columns = known_columns(case.columns_file)
     try:
         return list(policy_of(case).problems(columns))
     except InvalidPolicy as error:
@@ -84,9 +114,7 @@ def problems(case: Case) -> list[str]:
 
 def set_role(case: Case, name: str, role: Role) -> None:
     """Give one column another role; what the plan says about a quasi-identifier goes with that role."""
-    names = [one["name"] for one in columns_of(case)["columns"]]
-    if name not in names:
-        raise UnknownColumn(name, names)
+    column_named(case, name)
     document = tomlkit.parse(policy_text(case))
     columns = document.setdefault("columns", tomlkit.table(is_super_table=True))
     entry = columns.get(name)
@@ -105,7 +133,7 @@ def set_role(case: Case, name: str, role: Role) -> None:
 
 
 def set_profile(case: Case, profile: str) -> None:
-    """Judge by another profile."""
+    """Name another profile in the policy."""
     load_profile(profile)
     document = tomlkit.parse(policy_text(case))
     document["profile"] = profile
@@ -120,20 +148,20 @@ def policy_from(body: bytes, *, json: bool = False) -> str:
         text = body.decode("utf-8")
         if not json:
             return text
-        found = loads_json(text)
+        document = loads_json(text)
     except (UnicodeDecodeError, ValueError, RecursionError):
         raise InvalidPolicy(
             ["the policy is not UTF-8 text, or not valid JSON"], remedy="send TOML or JSON"
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise InvalidPolicy(
             ["the policy is no JSON object"], remedy="send an object with columns and profile"
         )
-    return toml_of(found)
+    return toml_of(document)
 
 
 def set_plan(case: Case, given: PlanParameters) -> None:
-    """Anonymise in another way: what was given goes into the policy's plan."""
+    """Write what was given into the policy's plan."""
     document = tomlkit.parse(policy_text(case))
     plan = document.setdefault("anonymize", tomlkit.table())
     for key, value in given.model_dump(exclude_none=True, exclude={"format"}).items():
@@ -166,9 +194,9 @@ def toml_of(document: Mapping[str, object]) -> str:
 
 
 def _without_nulls(value: Any) -> Any:
-    """TOML has no null: what is null is not given."""
+    """Leave out nulls, which TOML does not have."""
     if isinstance(value, Mapping):
-        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+        return {key: _without_nulls(entry) for key, entry in value.items() if entry is not None}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_without_nulls(one) for one in value if one is not None]
+        return [_without_nulls(entry) for entry in value if entry is not None]
     return value

@@ -1,4 +1,4 @@
-"""What the page and the REST interface say instead of doing something: code, message, remedy and status."""
+"""Errors as the page and the REST interface show them: code, message, remedy and HTTP status."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ UNPROCESSABLE: Final = 422
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Something to tell: what the command line prints, as data. ``problems`` lists several at once."""
+class ProblemDetails:
+    """An error as data: what the command line prints of it. ``problems`` lists several at once."""
 
     code: str
     message: str
@@ -21,33 +21,33 @@ class Problem:
     problems: tuple[str, ...] = field(default=())
 
     def to_dict(self) -> dict[str, object]:
-        found: dict[str, object] = {"code": self.code, "message": self.message, "remedy": self.remedy}
-        return {**found, "problems": list(self.problems)} if self.problems else found
+        document: dict[str, object] = {"code": self.code, "message": self.message, "remedy": self.remedy}
+        return {**document, "problems": list(self.problems)} if self.problems else document
 
 
 class Refusal(Exception):
-    """A request that is not granted, with the HTTP status that says so."""
+    """A refused request, with its HTTP status."""
 
     def __init__(self, status: int, code: str, message: str, remedy: str = "") -> None:
         self.status = status
-        self.problem = Problem(code, message, remedy)
+        self.problem = ProblemDetails(code, message, remedy)
         super().__init__(message)
 
 
-def explain(error: BaseException) -> Problem:
-    """An error as it is told to people: never a traceback, never a value of the data.
+def explain(error: BaseException) -> ProblemDetails:
+    """An error in words for people: never a traceback, never a value of the data.
 
     >>> explain(MemoryError()).code, explain(ValueError("Smith, 47")).message
     ('out-of-memory', 'something went wrong inside discreet (ValueError)')
     """
     if isinstance(error, DiscreetError):
         listed = error.problems if isinstance(error, InvalidPolicy | InvalidHierarchy) else ()
-        return Problem(error.code, error.message, error.remedy, tuple(listed))
+        return ProblemDetails(error.code, error.message, error.remedy, tuple(listed))
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
-        return Problem(
+        return ProblemDetails(
             "out-of-memory", "the machine ran out of memory", "name fewer quasi-identifiers, or take a sample"
         )
-    return Problem(
+    return ProblemDetails(
         "internal",
         f"something went wrong inside discreet ({type(error).__name__}{_where(error)})",
         "please report this line together with the version; it contains none of your data",
@@ -56,11 +56,12 @@ def explain(error: BaseException) -> Problem:
 
 def _where(error: BaseException) -> str:
     """The place in discreet where it went wrong; the exception's own text could hold a value of the data."""
-    inside = [one for one in traceback.extract_tb(error.__traceback__) if "/discreet/" in one.filename]
+    inside = [frame for frame in traceback.extract_tb(error.__traceback__) if "/discreet/" in frame.filename]
     return f" at {inside[-1].filename.rsplit('discreet/', 1)[-1]}:{inside[-1].lineno}" if inside else ""
 
 
 def not_found(what: str) -> Refusal:
+    """The refusal for something that is not, or no longer, there."""
     return Refusal(
         404, "not-found", f"there is no such {what}", "it may have been removed; go back to the start"
     )

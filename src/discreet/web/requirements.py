@@ -37,7 +37,7 @@ USUAL: Mapping[str, Mapping[str, object]] = {
 
 
 @dataclass(frozen=True)
-class Field:
+class ModelField:
     """One parameter of a model as a field of a form."""
 
     name: str
@@ -56,16 +56,16 @@ class ListedRequirement:
     number: int | None = None
     model: str = ""
     title: str = ""
-    fields: tuple[Field, ...] = ()
+    fields: tuple[ModelField, ...] = ()
 
 
 def listed(case: Case) -> list[ListedRequirement]:
     """Everything that is required of a release: first by the profile, then by the policy itself."""
     policy = policy_of(case)
-    kinds = {one["name"]: one["type"] for one in columns_of(case)["columns"]}
-    found = of_profile(load_profile(policy.profile), policy, kinds)
+    kinds = {column["name"]: column["type"] for column in columns_of(case)}
+    rows = of_profile(load_profile(policy.profile), policy, kinds)
     for number, model in enumerate(policy.requirements):
-        found.append(
+        rows.append(
             ListedRequirement(
                 model.describe(),
                 model.source,
@@ -75,7 +75,7 @@ def listed(case: Case) -> list[ListedRequirement]:
                 tuple(fields_of(model.id, policy.sensitive, model.parameters())),
             )
         )
-    return found
+    return rows
 
 
 def of_profile(profile: Profile, policy: Policy, kinds: Mapping[str, DataType]) -> list[ListedRequirement]:
@@ -107,10 +107,12 @@ def models() -> list[tuple[str, str]]:
     return [(name, title_of(name)) for name in names]
 
 
-def fields_of(model: str, sensitive: Sequence[str], given: Mapping[str, object] | None = None) -> list[Field]:
+def fields_of(
+    model: str, sensitive: Sequence[str], given: Mapping[str, object] | None = None
+) -> list[ModelField]:
     """The fields of a form for a model.
 
-    >>> [(one.name, one.input, one.needed, one.value) for one in fields_of("l-diversity", ["dx"], {"l": 3})]
+    >>> [(field.name, field.input, field.needed, field.value) for field in fields_of("l-diversity", ["dx"], {"l": 3})]
     [('l', 'number', True, '3'), ('sensitive', 'column', True, ''), ('kind', 'choice', False, ''), ('c', 'number', False, '')]
     """
     if model not in MODELS:
@@ -118,21 +120,21 @@ def fields_of(model: str, sensitive: Sequence[str], given: Mapping[str, object] 
     kind = MODELS[model]
     values = {**(USUAL.get(model, {}) if given is None else {}), **(given or {})}
     hints = typing.get_type_hints(kind)
-    found = []
-    for one in dataclasses.fields(kind):  # type: ignore[arg-type]  # all are dataclasses
-        if not one.init:
+    fields = []
+    for parameter in dataclasses.fields(kind):  # type: ignore[arg-type]  # all are dataclasses
+        if not parameter.init:
             continue
-        entry, choices = _input(one.name, hints[one.name])
-        found.append(
-            Field(
-                one.name,
+        entry, choices = _input(parameter.name, hints[parameter.name])
+        fields.append(
+            ModelField(
+                parameter.name,
                 entry,
-                one.default is dataclasses.MISSING,
+                parameter.default is dataclasses.MISSING,
                 tuple(sensitive) if entry == "column" else choices,
-                _shown(values.get(one.name)),
+                _shown(values.get(parameter.name)),
             )
         )
-    return found
+    return fields
 
 
 def _input(name: str, hint: Any) -> tuple[Input, tuple[str, ...]]:
@@ -164,7 +166,8 @@ def _shown(value: object) -> str:
         return ""
     if isinstance(value, Mapping):
         return "\n".join(
-            f"{key} = {', '.join(one) if isinstance(one, tuple) else one}" for key, one in value.items()
+            f"{key} = {', '.join(entry) if isinstance(entry, tuple) else entry}"
+            for key, entry in value.items()
         )
     return "\n".join(value) if isinstance(value, tuple) else str(value)
 
@@ -184,7 +187,7 @@ def entry_of(model: str, filled: Mapping[str, str]) -> dict[str, object]:
     return entry
 
 
-def _parsed(field: Field, text: str) -> object:
+def _parsed(field: ModelField, text: str) -> object:
     try:
         if field.input == "count":
             return int(text)
@@ -200,7 +203,7 @@ def _parsed(field: Field, text: str) -> object:
     return text
 
 
-def _pair(field: Field, line: str) -> tuple[str, object]:
+def _pair(field: ModelField, line: str) -> tuple[str, object]:
     key, mark, value = line.rpartition("=")
     if not mark or not key.strip():
         raise InvalidParameter(
@@ -223,10 +226,10 @@ def _number(text: str) -> float:
     >>> _number("3"), _number("0.25")
     (3, 0.25)
     """
-    found = float(text)
-    if not math.isfinite(found):
+    number = float(text)
+    if not math.isfinite(number):
         raise ValueError(text)
-    return int(found) if found == int(found) and "." not in text else found
+    return int(number) if number == int(number) and "." not in text else number
 
 
 # ── changes ───────────────────────────────────────────────────────────────────────────────────────────
@@ -236,19 +239,16 @@ def put(case: Case, entry: Mapping[str, object], number: int | None = None) -> N
     """Add a requirement to the policy, or put it in the place of the one with that number."""
     document = tomlkit.parse(policy_text(case))
     entries = document.setdefault("require", tomlkit.aot())
-    made = tomlkit.table()
-    for key, value in entry.items():
-        made.add(key, value)
     if number is None:
-        entries.append(made)
+        entries.append(_toml(entry))
     else:
         _check(entries, number)
-        entries[number] = made
+        entries[number] = _toml(entry)
     _save(case, document)
 
 
 def remove(case: Case, number: int) -> None:
-    """Take one of the policy's own requirements away."""
+    """Remove one of the policy's own requirements."""
     document = tomlkit.parse(policy_text(case))
     entries = document.get("require", [])
     _check(entries, number)
@@ -258,8 +258,8 @@ def remove(case: Case, number: int) -> None:
     _save(case, document)
 
 
-def take(case: Case, point: Mapping[str, Any]) -> None:
-    """Take over the setting of a point of a frontier: its k, l and t in place of the policy's own, and its method."""
+def use_point(case: Case, point: Mapping[str, Any]) -> None:
+    """Write the setting of a point of a frontier into the policy: its k, l and t instead of the policy's own, and its method."""
     document = tomlkit.parse(policy_text(case))
     sensitive = policy_of(case).sensitive
     new: list[dict[str, object]] = []
@@ -270,17 +270,22 @@ def take(case: Case, point: Mapping[str, Any]) -> None:
     for model, name in (("l-diversity", "l"), ("t-closeness", "t")):
         if point[name] is not None:
             replaced.add(model)
-            new += [{"model": model, name: point[name], "sensitive": one} for one in sensitive]
+            new += [{"model": model, name: point[name], "sensitive": attribute} for attribute in sensitive]
     entries = tomlkit.aot()
-    for entry in [*(one for one in document.get("require", []) if one.get("model") not in replaced), *new]:
-        made = tomlkit.table()
-        for key, value in entry.items():
-            made.add(key, value)
-        entries.append(made)
+    kept = [entry for entry in document.get("require", []) if entry.get("model") not in replaced]
+    for entry in [*kept, *new]:
+        entries.append(_toml(entry))
     if entries:
         document["require"] = entries
     document.setdefault("anonymize", tomlkit.table())["method"] = point["method"]
     _save(case, document)
+
+
+def _toml(entry: Mapping[str, object]) -> tomlkit.items.Table:
+    table = tomlkit.table()
+    for key, value in entry.items():
+        table.add(key, value)
+    return table
 
 
 def _check(entries: Sequence[object], number: int) -> None:

@@ -1,4 +1,4 @@
-"""Who may come in: the token, the Host and Origin of a request, and what a response forbids the browser."""
+"""Access control: checks token, Host and Origin of every request, and sets the security headers of every response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from discreet.web.refusals import Problem
+from discreet.web.refusals import ProblemDetails
 from discreet.web.settings import Settings
 
 READING = ("GET", "HEAD", "OPTIONS")
@@ -36,7 +36,7 @@ HEADERS = {
 
 
 class Door:
-    """Stands before everything else: no request comes in that should not, no response leaves without its headers."""
+    """ASGI middleware before the application: refuses requests without access and adds the headers to responses."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -61,20 +61,20 @@ class Door:
         await (self._app if answer is None else answer)(scope, receive, guarded)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """What is answered at the door; nothing for those who may come in."""
+        """The refusal of a request, or the page that sets the cookie; ``None`` for a request with access."""
         headers = Headers(scope=scope)
         if not self._settings.serves(headers.get("host", "")):
             return refuse(scope, 421, "wrong-host", "this server is not reached under this name", _OPEN)
-        if scope["method"] not in READING and not self._from_here(headers):
+        if scope["method"] not in READING and not self._same_origin(headers):
             return refuse(scope, 403, "foreign-origin", "this request comes from another page", _OPEN)
         token = QueryParams(scope["query_string"]).get("token")
         if scope["path"] == "/" and token is not None:
-            return self._let_in(scope, token)
-        if not self._knows(headers, Request(scope).cookies):
+            return self._set_cookie(scope, token)
+        if not self._has_access(headers, Request(scope).cookies):
             return refuse(scope, 401, "no-token", "this page needs the token of its server", _OPEN)
         return None
 
-    def _from_here(self, headers: Headers) -> bool:
+    def _same_origin(self, headers: Headers) -> bool:
         """Whether a request that changes something was made by our own page or by a program."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if origin == "null":
@@ -86,13 +86,14 @@ class Door:
                 return False
         return site in (None, "same-origin", "none")
 
-    def _knows(self, headers: Headers, cookies: Mapping[str, str]) -> bool:
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and same(given.strip(), self._settings.token):
+    def _has_access(self, headers: Headers, cookies: Mapping[str, str]) -> bool:
+        """Whether a request has the token or the cookie that was set for it."""
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and same(given.strip(), self._settings.token):
             return True
         return same(cookies.get(self._settings.cookie, ""), self._settings.session)
 
-    def _let_in(self, scope: Scope, token: str) -> Response:
+    def _set_cookie(self, scope: Scope, token: str) -> Response:
         """Exchange the token for a cookie, so that it stays neither in the address bar nor in the history.
 
         A page that leads on, not a redirect: the browser gives a strict cookie only to a request that our
@@ -113,15 +114,15 @@ class Door:
 _OPEN = "open the address that `discreet serve` has printed, token included"
 
 
-def same(one: str, other: str) -> bool:
+def same(given: str, secret: str) -> bool:
     """Compare secrets in a time that does not tell how much of them was right."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(given.encode(), secret.encode())
 
 
 def refuse(scope: Scope, status: int, code: str, message: str, remedy: str) -> Response:
     """A refusal as JSON for programs and as a plain page for people."""
     if wants_json(scope):
-        body = json.dumps(Problem(code, message, remedy).to_dict())
+        body = json.dumps(ProblemDetails(code, message, remedy).to_dict())
         return Response(body, status, media_type="application/json")
     return HTMLResponse(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>discreet</title><link rel="icon" href="data:,">'
@@ -131,4 +132,5 @@ def refuse(scope: Scope, status: int, code: str, message: str, remedy: str) -> R
 
 
 def wants_json(scope: Scope) -> bool:
+    """Whether a request is one of the REST interface."""
     return Request(scope).url.path.startswith("/api/")

@@ -1,4 +1,4 @@
-"""The verbs on cases, for the page and the REST interface alike."""
+"""The verbs on cases and their jobs, for the page and the REST interface alike."""
 
 from __future__ import annotations
 
@@ -16,64 +16,21 @@ from typing import Any, Literal
 from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.example import write_example
 from discreet.reports.words import Edition
-from discreet.web.api.parameters import (
-    AnonymizeParameters,
-    AttackParameters,
-    AuditParameters,
-    CompareParameters,
-    EvidenceParameters,
-    FrontierParameters,
-    Parameters,
-    PlanParameters,
-    ReadParameters,
-    ReportParameters,
-    ValuesParameters,
-)
+from discreet.web.api.parameters import Parameters, ReportParameters
 from discreet.web.cases import SUFFIXES, Case, Cases
-from discreet.web.jobs import parsed_table as stored
+from discreet.web.jobs import parsed_table
+from discreet.web.jobs.kinds import KINDS, JobKind
 from discreet.web.jobs.scheduler import Job, Jobs, task_folders
-from discreet.web.jobs.worker import Task
-from discreet.web.policies import fingerprint, policy_of, policy_text, problems, replace_policy
-from discreet.web.refusals import Problem, Refusal, not_found
+from discreet.web.jobs.worker import RESULT, Task
+from discreet.web.policies import fingerprint, policy_of, policy_problems, policy_text, replace_policy
+from discreet.web.refusals import ProblemDetails, Refusal, not_found
 from discreet.web.settings import Settings
 
 KEPT_RESULTS = 3
 """So many results of a kind of job are kept, the newest ones."""
 ExampleName = Literal["residents", "visits"]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of job: the function that does it, in a process of its own, and what it may be told.
-
-    ``needs_policy`` says that it works by the policy of the case, ``plan`` that it also works by its plan
-    (``[anonymize]``); ``then`` names the kind that follows by itself, and ``base`` the one whose newest result it
-    works on, by the policy of that result.
-    """
-
-    function: str
-    parameters: type[Parameters]
-    needs_policy: bool = True
-    plan: bool = False
-    then: str | None = None
-    base: str | None = None
-
-
-KINDS: dict[str, Kind] = {
-    "read": Kind("discreet.web.jobs.verbs:read", ReadParameters, needs_policy=False, then="audit"),
-    "audit": Kind("discreet.web.jobs.verbs:audit", AuditParameters, then="preview"),
-    "report": Kind("discreet.web.jobs.verbs:report", ReportParameters),
-    "values": Kind("discreet.web.jobs.column_values:count", ValuesParameters),
-    "preview": Kind("discreet.web.jobs.verbs:preview", PlanParameters, plan=True),
-    "recommend": Kind("discreet.web.jobs.verbs:recommend", PlanParameters, plan=True),
-    "anonymize": Kind("discreet.web.jobs.verbs:anonymize", AnonymizeParameters, plan=True),
-    "compare": Kind("discreet.web.jobs.evidence:compare", CompareParameters, base="anonymize"),
-    "attack": Kind("discreet.web.jobs.evidence:attack", AttackParameters, base="anonymize"),
-    "evidence": Kind("discreet.web.jobs.evidence:evidence", EvidenceParameters, base="anonymize"),
-    "frontier": Kind("discreet.web.jobs.evidence:frontier", FrontierParameters, plan=True),
-}
-"""Every kind of job. To add one: a function in a module of this room, its parameters, and a line here."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +56,9 @@ MEDIA_TYPES = {
 
 
 class Service:
-    """Cases and their jobs under one roof."""
+    """All cases of a server with their jobs."""
 
-    def __init__(self, settings: Settings, kinds: dict[str, Kind] | None = None) -> None:
+    def __init__(self, settings: Settings, kinds: dict[str, JobKind] | None = None) -> None:
         self.settings = settings
         self.kinds = KINDS if kinds is None else kinds
         self.cases = Cases()
@@ -126,7 +83,7 @@ class Service:
     # ── tables ────────────────────────────────────────────────────────────────────────────────────
 
     async def upload(self, name: str, length: int | None, chunks: AsyncIterator[bytes]) -> Case:
-        """Put a table on disk piece by piece as it arrives; whatever goes wrong, nothing of it stays."""
+        """Store an uploaded table piece by piece as it arrives; if it fails, nothing of it stays."""
         self._refuse_large(length or 0)
         if length is not None and length > shutil.disk_usage(self.cases.root).free:
             raise _no_space()
@@ -158,7 +115,7 @@ class Service:
             )
 
     def from_path(self, text: str) -> Case:
-        """A table that lies on this machine: read where it is, not copied."""
+        """A case of a file on this machine, which is read where it is."""
         path = Path(text).expanduser()
         if "\0" in text or not path.is_absolute():
             raise InvalidParameter(
@@ -173,14 +130,12 @@ class Service:
         return self.cases.create(path.name, "path", path)
 
     def example(self, name: ExampleName) -> Case:
-        """A table of the made-up town."""
-        from discreet.example import write_example
-
+        """A case of a table of the made-up town."""
         case = self.cases.create(f"{name}.csv", "example")
-        made = case.folder / "town"
-        write_example(made)
-        os.replace(made / f"{name}.csv", case.source)
-        shutil.rmtree(made)
+        folder = case.folder / "town"
+        write_example(folder)
+        os.replace(folder / f"{name}.csv", case.source)
+        shutil.rmtree(folder)
         return case
 
     def remove(self, case: Case) -> None:
@@ -232,28 +187,28 @@ class Service:
         self._of_case.setdefault(case.id, []).append(job)
         return self.jobs.submit(job)
 
-    def _base(self, case: Case, kind: Kind) -> Job:
+    def _base(self, case: Case, kind: JobKind) -> Job:
         """The newest result that a kind of job works on."""
-        found = self.latest(case, str(kind.base), done=True)
-        if found is None:
+        job = self.latest(case, str(kind.base), done=True)
+        if job is None:
             raise Refusal(409, "not-ready", "there is no release yet", f"run the job {kind.base!r} first")
-        return found
+        return job
 
     def _finish(self, job: Job) -> None:
-        """Take over what a job has found for the whole case, and begin what follows by itself."""
+        """Move what a job left for the whole case into the case, and start the job that follows by itself."""
         case = self.cases.get(job.case)
         if job.kind == "read":
             for name in ("columns.json", "policy.toml"):
                 if (job.task.out / name).exists():
                     os.replace(job.task.out / name, case.folder / name)
-            stored.take_over(job.task.out, case.folder)
+            parsed_table.take_over(job.task.out, case.folder)
         self._prune(case, job.kind)
         following = self.kinds[job.kind].then
-        if following in self.kinds and not problems(case):
+        if following in self.kinds and not policy_problems(case):
             self.start(case, following)
 
     def _prune(self, case: Case, kind: str) -> None:
-        """Forget what has been overtaken twice: releases can be large."""
+        """Remove the results before the newest ones of a kind: releases can be large."""
         done = [job for job in self.jobs_of(case) if job.kind == kind and job.state == "done"]
         for job in done[: 1 - KEPT_RESULTS]:
             self._of_case[case.id].remove(job)
@@ -264,6 +219,7 @@ class Service:
         return list(self._of_case.get(case.id, ()))
 
     def job(self, case: Case, identifier: str) -> Job:
+        """The job of a case with this identifier."""
         for job in self.jobs_of(case):
             if job.id == identifier:
                 return job
@@ -271,8 +227,8 @@ class Service:
 
     def latest(self, case: Case, kind: str, *, done: bool = False) -> Job | None:
         """The newest job of a kind, or the newest one that is done."""
-        found = [job for job in self.jobs_of(case) if job.kind == kind and (job.state == "done" or not done)]
-        return found[-1] if found else None
+        jobs = [job for job in self.jobs_of(case) if job.kind == kind and (job.state == "done" or not done)]
+        return jobs[-1] if jobs else None
 
     def outdated(self, case: Case, job: Job) -> bool:
         """Whether the policy has changed since the job began, or what it worked on is no longer the newest."""
@@ -282,7 +238,7 @@ class Service:
             return newest is None or newest.task.out != job.task.base or self.outdated(case, newest)
         return kind.needs_policy and job.policy != fingerprint(case.policy_file, plan=kind.plan)
 
-    def document(self, job: Job, name: str = "result.json") -> Any:
+    def document(self, job: Job, name: str = RESULT) -> Any:
         """What a finished job left as JSON."""
         if job.state != "done":
             raise Refusal(409, "not-ready", f"the job is {job.state}", "its result is there once it is done")
@@ -293,10 +249,10 @@ class Service:
     def put_policy(self, case: Case, text: str) -> list[str]:
         """Take another policy; if it says to read the file in another way, that is done."""
         before = policy_of(case).read
-        found = replace_policy(case, text)
+        problems = replace_policy(case, text)
         if policy_of(case).read != before:
             self.start(case, "read", {"suggest": False})
-        return found
+        return problems
 
     # ── downloads ─────────────────────────────────────────────────────────────────────────────────
 
@@ -316,15 +272,15 @@ class Service:
             raise Refusal(409, "not-ready", "there is nothing to download yet", f"run the job {kind!r} first")
         if what in DRAWN_LATER:
             self._draw(case, job, job.task.out / file, DRAWN_LATER[what])
-        found = sorted(job.task.out.glob(file))
+        paths = sorted(job.task.out.glob(file))
         if for_people and what == "release":
-            found = sorted(job.task.out.glob("release-for-people.*")) or found
-        if not found:
+            paths = sorted(job.task.out.glob("release-for-people.*")) or paths
+        if not paths:
             raise not_found("download")
-        return _download(found[0], f"{stem}-{name}{found[0].suffix}")
+        return _download(paths[0], f"{stem}-{name}{paths[0].suffix}")
 
     def _draw(self, case: Case, audit: Job, target: Path, edition: Edition) -> None:
-        """Have the report of an audit drawn, and wait for it."""
+        """Draw the report of an audit in a job, and wait for it."""
         with self._drawing:
             if target.exists():
                 return
@@ -333,8 +289,10 @@ class Service:
             while job.active and not self._closing.wait(0.05):
                 pass
             if job.state != "done":
-                told = job.problem or Problem("not-ready", "drawing the report was cancelled", "ask again")
-                raise Refusal(409, told.code, told.message, told.remedy)
+                problem = job.problem or ProblemDetails(
+                    "not-ready", "drawing the report was cancelled", "ask again"
+                )
+                raise Refusal(409, problem.code, problem.message, problem.remedy)
             os.replace(job.task.out / "report.html", target)
 
 

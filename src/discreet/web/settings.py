@@ -1,4 +1,4 @@
-"""How a server was started: where it listens, who may come in, what it keeps and for how long."""
+"""The settings of a server: address, token, limits, and how long cases are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WILDCARDS = ("0.0.0.0", "::")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one server. ``token`` opens the door, ``session`` is what the browser is given for it."""
+    """The settings of one server. ``token`` gives access, ``session`` is the cookie that a browser gets for it."""
 
     host: str = "127.0.0.1"
     port: int = 8477
@@ -27,7 +27,7 @@ class Settings:
 
     @property
     def cookie(self) -> str:
-        """Browsers share cookies between ports, so that two servers need two names."""
+        """The name of the cookie: browsers share cookies between ports, so that two servers need two names."""
         return f"discreet-{self.port}"
 
     @property

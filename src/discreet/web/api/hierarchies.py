@@ -1,4 +1,4 @@
-"""Hierarchies in the REST interface: look at one, try another, and give it to a column."""
+"""The routes for hierarchies: look at one, try another, and give it to a column."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.errors import InvalidParameter
 from discreet.web.api.tables import PolicyState, errors
 from discreet.web.cases import Case
 from discreet.web.hierarchies import Spec, describe, fitted, required_k, set_hierarchy, spec_of
 from discreet.web.jobs.column_values import values_of
-from discreet.web.policies import columns_of, problems, toml_of
+from discreet.web.policies import column_named, policy_problems, toml_of
 from discreet.web.refusals import Refusal
 from discreet.web.service import Service
 
@@ -38,7 +38,7 @@ def router(service: Service) -> APIRouter:
         """The document `discreet-hierarchy-1` of what the policy names for the column: every level on the
         records, and the abbreviated tree. It holds values of the data. The job `values` must have been run."""
         case = service.cases.get(table)
-        return _document(case, column, spec_of(case, _checked(case, column)["name"]))
+        return _document(case, column, spec_of(case, column_named(case, column)["name"]))
 
     @routes.post("/preview", summary="Try another hierarchy", responses=errors(404, 409, 422))
     def preview(table: str, column: ColumnName, given: HierarchyGiven) -> dict[str, Any]:
@@ -50,12 +50,12 @@ def router(service: Service) -> APIRouter:
     def put_hierarchy(table: str, column: ColumnName, given: HierarchyGiven) -> PolicyState:
         """Changes this one line of the policy. If the values have been counted, it must suit them."""
         case = service.cases.get(table)
-        known, spec = _checked(case, column), _written(given)
+        known, spec = column_named(case, column), _written(given)
         values = values_of(case, column)
         if values is not None:
             fitted(case, known, spec, values)
         set_hierarchy(case, column, spec)
-        return PolicyState(problems=problems(case))
+        return PolicyState(problems=policy_problems(case))
 
     return routes
 
@@ -68,20 +68,12 @@ def _written(given: HierarchyGiven) -> Spec:
         text = toml_of({"hierarchy": given.hierarchy}).encode("utf-8").decode("utf-8")
     except UnicodeEncodeError:
         raise InvalidParameter("the hierarchy holds text that is none", remedy="send UTF-8") from None
-    found: Spec = tomllib.loads(text)["hierarchy"]
-    return found
-
-
-def _checked(case: Case, column: str) -> dict[str, Any]:
-    columns: list[dict[str, Any]] = columns_of(case)["columns"]
-    for one in columns:
-        if one["name"] == column:
-            return one
-    raise UnknownColumn(column, [one["name"] for one in columns])
+    spec: Spec = tomllib.loads(text)["hierarchy"]
+    return spec
 
 
 def _document(case: Case, column: str, spec: Spec) -> dict[str, Any]:
-    known = _checked(case, column)
+    known = column_named(case, column)
     values = values_of(case, column)
     if values is None:
         raise Refusal(

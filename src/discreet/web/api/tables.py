@@ -1,4 +1,4 @@
-"""The REST interface under /api/v1: the same verbs for other programs, described by OpenAPI."""
+"""The routes for tables, their policies, jobs and downloads."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from starlette.requests import ClientDisconnect
 
 from discreet.table.roles import Role
 from discreet.web.cases import Case
+from discreet.web.jobs.kinds import JobKind
 from discreet.web.jobs.scheduler import Job, State
-from discreet.web.policies import LARGEST_POLICY, columns_of, policy_from, policy_text, problems, set_role
+from discreet.web.policies import (
+    LARGEST_POLICY,
+    columns_document,
+    policy_from,
+    policy_problems,
+    policy_text,
+    set_role,
+)
 from discreet.web.refusals import Refusal
-from discreet.web.service import MEDIA_TYPES, ExampleName, Kind, Service
+from discreet.web.service import MEDIA_TYPES, ExampleName, Service
 
 
 class ErrorInfo(BaseModel):
@@ -94,6 +102,7 @@ Formulas = Annotated[
 def router(service: Service) -> APIRouter:
     """All routes, on one service."""
     routes = APIRouter(prefix="/api/v1")
+    _creation_routes(routes, service)
     _table_routes(routes, service)
     _policy_routes(routes, service)
     _job_routes(routes, service)
@@ -101,7 +110,7 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def _table_routes(routes: APIRouter, service: Service) -> None:
+def _creation_routes(routes: APIRouter, service: Service) -> None:
     def made(case: Case, response: Response) -> TableInfo:
         service.start(case, "read")
         response.headers["location"] = f"/api/v1/tables/{case.id}"
@@ -157,6 +166,8 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
         """A table to try everything on."""
         return made(service.example(given.table), response)
 
+
+def _table_routes(routes: APIRouter, service: Service) -> None:
     @routes.get("/tables/{table}", tags=["tables"], summary="Look at a table", responses=errors(404, 422))
     def get_table(table: str) -> TableInfo:
         """What is known about a table, and its jobs."""
@@ -181,7 +192,7 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
     )
     def get_columns(table: str) -> dict[str, Any]:
         """The document `discreet-columns-1`: type, suggestion with reason, and distribution of every column."""
-        return columns_of(service.cases.get(table))
+        return columns_document(service.cases.get(table))
 
 
 def _policy_routes(routes: APIRouter, service: Service) -> None:
@@ -229,7 +240,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
     )
     def get_problems(table: str) -> PolicyState:
         """Empty if the policy fits the table."""
-        return PolicyState(problems=problems(service.cases.get(table)))
+        return PolicyState(problems=policy_problems(service.cases.get(table)))
 
     @routes.patch(
         "/tables/{table}/columns",
@@ -241,7 +252,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         """Changes this one line of the policy."""
         case = service.cases.get(table)
         set_role(case, given.name, given.role)
-        return PolicyState(problems=problems(case))
+        return PolicyState(problems=policy_problems(case))
 
 
 async def _policy_body(request: Request) -> str:
@@ -287,9 +298,9 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
     def cancel_job(table: str, job: str) -> JobInfo:
         """Stops it at once and removes what it left. A job that has ended stays as it is."""
         case = service.cases.get(table)
-        found = service.job(case, job)
-        service.jobs.cancel(found)
-        return _job(service, case, found)
+        cancelled = service.job(case, job)
+        service.jobs.cancel(cancelled)
+        return _job(service, case, cancelled)
 
     @routes.get(
         "/tables/{table}/jobs/{job}/result",
@@ -300,11 +311,11 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
     def get_result(table: str, job: str) -> dict[str, Any]:
         """The same document as the command line's `--json`."""
         case = service.cases.get(table)
-        found: dict[str, Any] = service.document(service.job(case, job))
-        return found
+        document: dict[str, Any] = service.document(service.job(case, job))
+        return document
 
 
-def _starter(service: Service, name: str, kind: Kind) -> Callable[..., JobInfo]:
+def _starter(service: Service, name: str, kind: JobKind) -> Callable[..., JobInfo]:
     def start(table: str, parameters: Any) -> JobInfo:
         case = service.cases.get(table)
         return _job(service, case, service.start(case, name, parameters))
@@ -334,13 +345,12 @@ def _download_routes(routes: APIRouter, service: Service) -> None:
     def download(table: str, what: str, formulas: Formulas = "kept") -> FileResponse:
         """`policy`; of the newest release `release`, `recipe`, `report`, `release-policy`; of the newest audit
         `audit-report`, `audit-report-public`."""
-        case = service.cases.get(table)
-        found = service.download(case, what, for_people=formulas == "neutralised")
-        return FileResponse(found.path, media_type=found.media_type, filename=found.name)
+        file = service.download(service.cases.get(table), what, for_people=formulas == "neutralised")
+        return FileResponse(file.path, media_type=file.media_type, filename=file.name)
 
 
 def _table(service: Service, case: Case) -> TableInfo:
-    rows = columns_of(case)["table"]["rows"] if case.columns_file.exists() else None
+    rows = columns_document(case)["table"]["rows"] if case.columns_file.exists() else None
     return TableInfo(
         id=case.id,
         name=case.label,

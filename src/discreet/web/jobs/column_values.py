@@ -17,7 +17,8 @@ from discreet.table import Domain
 from discreet.types import IntArray
 from discreet.web.api.parameters import ValuesParameters
 from discreet.web.cases import Case
-from discreet.web.jobs.worker import JobProgress, Task
+from discreet.web.jobs.parsed_table import open_table
+from discreet.web.jobs.worker import RESULT, JobProgress, Task
 from discreet.web.refusals import Refusal
 
 LARGEST = 200_000
@@ -42,24 +43,20 @@ def file_of(folder: Path, column: str) -> Path:
 
 def count(task: Task, progress: JobProgress) -> None:
     """Count the values of the named columns, or of all quasi-identifiers; those that are there stay."""
-    # Only a worker needs all that works on tables; the server, which looks at values, does not.
-    from discreet.web.jobs.verbs import open_table
-
     wanted = cast(ValuesParameters, task.parameters)
     policy = load(task.policy)
     names = wanted.columns or list(policy.quasi_identifiers)
     places = {name: file_of(task.case, name) for name in names}
     missing = [name for name in names if not places[name].exists()]
     if missing:
-        progress(f"reading {task.source.name}")
-        table = open_table(task, policy.read)
+        table = open_table(task, policy, progress)
         for number, name in enumerate(missing):
             progress(f"counting the values of column {number + 1} of {len(missing)}", number / len(missing))
             classes = table.engine.count(table, quasi_identifiers=[table.column(name).name])
             domain = classes.attributes[0]
             totals = np.bincount(classes.codes[0], weights=classes.records, minlength=domain.size)
             _write(places[name], Values(domain, totals.astype(np.int64)))
-    (task.out / "result.json").write_text('{"schema": "discreet-values-1"}', encoding="utf-8")
+    task.write(RESULT, {"schema": "discreet-values-1"})
 
 
 def values_of(case: Case, column: str) -> Values | None:
@@ -71,9 +68,9 @@ def values_of(case: Case, column: str) -> Values | None:
     return _read(place) if place.exists() else None
 
 
-def _write(place: Path, found: Values) -> None:
+def _write(place: Path, counted: Values) -> None:
     """Write the values whole or not at all."""
-    domain, records = found.domain, found.records
+    domain, records = counted.domain, counted.records
     few = domain.size <= LARGEST
     values = domain.values if few else domain.values[:0]
     if few and domain.has_null:

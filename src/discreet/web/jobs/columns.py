@@ -1,4 +1,4 @@
-"""A first look at every column: what it holds, which role is suggested and why, and a tiny distribution."""
+"""The document of a table's columns: what each holds, its suggested role with the reason, and a small distribution."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SAMPLED_ROWS = 50_000
 LONGEST_LABEL = 40
 
 
-def describe(table: Table, found: Suggestion) -> dict[str, object]:
+def describe(table: Table, suggestion: Suggestion) -> dict[str, object]:
     """The table and its columns as JSON-ready data. The distributions hold values: for the custodian only."""
     sampled = table.engine.sample(table, SAMPLED_ROWS)
-    profiles = {one.column.name: one for one in table.engine.profile(table)}
+    profiles = {profile.column.name: profile for profile in table.engine.profile(table)}
     columns = []
     for column in table.columns:
-        suggested = found.policy.column(column.name)
+        suggested = suggestion.policy.column(column.name)
         profile = profiles[column.name]
         columns.append(
             {
@@ -42,7 +42,7 @@ def describe(table: Table, found: Suggestion) -> dict[str, object]:
         "schema": "discreet-columns-1",
         "table": {**table.source.to_dict(), "rows": table.rows, "columns": len(table.columns)},
         "columns": columns,
-        "notes": list(found.heading),
+        "notes": list(suggestion.heading),
     }
 
 
@@ -68,19 +68,19 @@ def distribution(table: Table, column: Column) -> list[dict[str, object]]:
     known = ~np.isnan(numbers)
     if (column.numeric or column.type == "date") and domain.is_numeric and known.sum() > 1:
         bars, edges = np.histogram(numbers[known], bins=BARS, weights=records[known])
-        shown = [_edge(edge, column) for edge in edges]
+        bounds = [_edge(edge, column) for edge in edges]
         return [
             {"label": f"{low} – {high}", "records": int(bar)}
-            for low, high, bar in zip(shown[:-1], shown[1:], bars, strict=True)
+            for low, high, bar in zip(bounds[:-1], bounds[1:], bars, strict=True)
         ]
     order = np.argsort(-records, kind="stable")
     first = order[:BARS] if len(order) <= BARS else order[: BARS - 1]
-    found: list[dict[str, object]] = [
+    shown: list[dict[str, object]] = [
         {"label": domain.label(int(code))[:LONGEST_LABEL], "records": int(records[code])} for code in first
     ]
     if len(order) > len(first):
-        found.append({"label": "…", "records": int(records[order[len(first) :]].sum()), "rest": True})
-    return found
+        shown.append({"label": "…", "records": int(records[order[len(first) :]].sum()), "rest": True})
+    return shown
 
 
 def _edge(number: float, column: Column) -> str:

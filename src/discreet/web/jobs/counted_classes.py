@@ -38,14 +38,13 @@ def counted(
     scratch = target.with_suffix(f".{os.getpid()}")
     save(classes, scratch)
     os.replace(scratch, target)
-    for old in sorted(folder.glob("*.arrow"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+    for old in sorted(folder.glob("*.arrow"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
         old.unlink(missing_ok=True)
     return classes
 
 
 def _key(file: Path, policy: Policy, plan: Plan) -> str:
     """Everything that counting depends on."""
-    left = without_dropped(policy, plan)
-    columns = [(one.name, one.role, one.type) for one in left.columns]
-    said = [state_of(file), dict(policy.read), columns, plan.sample, plan.seed if plan.sample < 1 else 0]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+    columns = [(column.name, column.role, column.type) for column in without_dropped(policy, plan).columns]
+    basis = [state_of(file), dict(policy.read), columns, plan.sample, plan.seed if plan.sample < 1 else 0]
+    return hashlib.sha256(json.dumps(basis).encode()).hexdigest()[:32]

@@ -1,14 +1,13 @@
-"""Losses, attacks and frontier as jobs: what a release cost, what an intruder could still do, what else there was."""
+"""The verbs about a release as jobs: compare, attack, both together as evidence, and the frontier."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from discreet.engine.read import read
-from discreet.policy import Policy, load
+from discreet.policy import Policy
 from discreet.release.attack import Attacks
 from discreet.release.attack import attack as run_attack
 from discreet.release.compare import Comparison
@@ -22,9 +21,9 @@ from discreet.web.api.parameters import (
     EvidenceParameters,
     FrontierParameters,
 )
-from discreet.web.jobs.verbs import RESULT, VIEW, open_case, open_table
-from discreet.web.jobs.worker import JobProgress, Task
-from discreet.web.pages import evidence_views as proof_views
+from discreet.web.jobs.parsed_table import open_case
+from discreet.web.jobs.worker import RESULT, VIEW, JobProgress, Task
+from discreet.web.pages import evidence_views as views
 
 SECONDS_PER_POINT = 10.0
 """How long the search for one point of a frontier may take where the method can stop."""
@@ -32,27 +31,27 @@ SECONDS_PER_POINT = 10.0
 
 def compare(task: Task, progress: JobProgress) -> None:
     """Measure what the release lost."""
-    original, released, policy = _both(task, progress)
-    found = _compare(original, released, policy, cast(CompareParameters, task.parameters), progress)
-    _write(task.out / RESULT, found.to_dict())
+    original, released, policy = _open_both(task, progress)
+    comparison = _compare(original, released, policy, cast(CompareParameters, task.parameters), progress)
+    task.write(RESULT, comparison.to_dict())
 
 
 def attack(task: Task, progress: JobProgress) -> None:
     """Try what an intruder could still do to the release."""
-    original, released, policy = _both(task, progress)
-    found = _attack(original, released, policy, cast(AttackParameters, task.parameters), progress)
-    _write(task.out / RESULT, found.to_dict())
+    original, released, policy = _open_both(task, progress)
+    attacks = _attack(original, released, policy, cast(AttackParameters, task.parameters), progress)
+    task.write(RESULT, attacks.to_dict())
 
 
 def evidence(task: Task, progress: JobProgress) -> None:
     """Losses and attacks together, with their report in both editions."""
     wanted = cast(EvidenceParameters, task.parameters)
-    original, released, policy = _both(task, progress)
+    original, released, policy = _open_both(task, progress)
     comparison = _compare(original, released, policy, wanted, progress)
     attacks = _attack(original, released, policy, wanted, progress)
     progress("drawing the report")
-    _write(task.out / RESULT, {"comparison": comparison.to_dict(), "attacks": attacks.to_dict()})
-    _write(task.out / VIEW, proof_views.evidence(comparison, attacks))
+    task.write(RESULT, {"comparison": comparison.to_dict(), "attacks": attacks.to_dict()})
+    task.write(VIEW, views.evidence(comparison, attacks))
     for edition, name in (("internal", "report.html"), ("public", "report-public.html")):
         evidence_report(
             task.out / name,
@@ -68,7 +67,7 @@ def frontier(task: Task, progress: JobProgress) -> None:
     wanted = cast(FrontierParameters, task.parameters)
     table, policy = open_case(task, progress)
     plan = replace(policy.plan, seconds=min(policy.plan.seconds, SECONDS_PER_POINT))
-    found = run_frontier(
+    result = run_frontier(
         table,
         policy,
         plan=plan,
@@ -78,25 +77,20 @@ def frontier(task: Task, progress: JobProgress) -> None:
         methods=wanted.methods or None,
         progress=progress,
     )
-    _write(task.out / RESULT, found.to_dict())
-    _write(task.out / VIEW, proof_views.frontier(found))
-    (task.out / "frontier.svg").write_text(found.chart(), encoding="utf-8")
+    task.write(RESULT, result.to_dict())
+    task.write(VIEW, views.frontier(result))
+    (task.out / "frontier.svg").write_text(result.chart(), encoding="utf-8")
 
 
-def _both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]:
+def _open_both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]:
     """The original and its release, and the policy that the release was made by."""
     assert task.base is not None, "these kinds of job follow a release"
-    progress(f"reading {task.source.name}")
-    policy = load(task.policy)
-    original = open_table(task, policy.read)
-    [released] = task.base.glob("release.*")
+    original, policy = open_case(task, progress)
+    [file] = task.base.glob("release.*")
     progress("reading the release")
-    table = read(released)
-    return original, replace(table, source=replace(table.source, name=_name(task, released))), policy
-
-
-def _name(task: Task, released: Path) -> str:
-    return f"{Path(task.label).stem}-release{released.suffix}"
+    released = read(file)
+    name = f"{Path(task.label).stem}-release{file.suffix}"
+    return original, replace(released, source=replace(released.source, name=name)), policy
 
 
 def _compare(
@@ -130,7 +124,3 @@ def _attack(
         seed=wanted.seed,
         progress=progress,
     )
-
-
-def _write(path: Path, document: object) -> None:
-    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")

@@ -15,20 +15,40 @@ from typing import Any
 
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.read import read
+from discreet.policy import Policy, load
 from discreet.table import Column, Source, Table
+from discreet.web.jobs.worker import JobProgress, Task
 
 POINTER = "stored.json"
 OPENS_FAST = ("parquet", "arrow")
 """Formats that need no other form."""
 
 
+def open_case(task: Task, progress: JobProgress) -> tuple[Table, Policy]:
+    """The table of a case and the policy that a job works by."""
+    policy = load(task.policy)
+    return open_table(task, policy, progress), policy
+
+
+def open_table(task: Task, policy: Policy, progress: JobProgress) -> Table:
+    """The table of a case: as it was parsed, if the file is still the same, else read anew."""
+    progress(f"reading {task.source.name}")
+    parsed = stored_table(task.case, task.source, policy.read)
+    return labelled(parsed or read(task.source, **policy.read), task)  # type: ignore[arg-type]
+
+
+def labelled(table: Table, task: Task) -> Table:
+    """The table under the name that its user gave it."""
+    return replace(table, source=replace(table.source, name=task.label))
+
+
 def state_of(file: Path) -> list[int]:
-    """Tells whether a file is still the one that was read."""
-    found = file.stat()
-    return [found.st_size, found.st_mtime_ns]
+    """Size and time of a file: tells whether it is still the one that was read."""
+    status = file.stat()
+    return [status.st_size, status.st_mtime_ns]
 
 
-def keep(table: Table, file: Path, options: Mapping[str, object], out: Path) -> None:
+def store(table: Table, file: Path, options: Mapping[str, object], out: Path) -> None:
     """Leave a parsed table in ``out``, if it comes back with the same columns from there."""
     if table.source.format in OPENS_FAST or not isinstance(table.engine, DuckDBEngine):
         return
@@ -67,26 +87,26 @@ def take_over(out: Path, case: Path) -> None:
         (case / older["rows"]).unlink(missing_ok=True)
 
 
-def stored(case: Path, file: Path, options: Mapping[str, object]) -> Table | None:
+def stored_table(case: Path, file: Path, options: Mapping[str, object]) -> Table | None:
     """The parsed table, if there is one of this file as it is now, read in this way."""
-    found = _pointer(case)
-    if found is None or found["options"] != _as_json(options) or not (case / found["rows"]).exists():
+    pointer = _pointer(case)
+    if pointer is None or pointer["options"] != _as_json(options) or not (case / pointer["rows"]).exists():
         return None
     with suppress(OSError):
-        if found["file"] == state_of(file):
-            table = read(case / found["rows"])
-            columns = tuple(Column(**one) for one in found["columns"])
-            source = Source(**{**found["source"], "notes": tuple(found["source"]["notes"])})
+        if pointer["file"] == state_of(file):
+            table = read(case / pointer["rows"])
+            columns = tuple(Column(**column) for column in pointer["columns"])
+            source = Source(**{**pointer["source"], "notes": tuple(pointer["source"]["notes"])})
             return replace(table, columns=columns, source=source)
     return None
 
 
 def _pointer(case: Path) -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = json.loads((case / POINTER).read_text(encoding="utf-8"))
+        pointer: dict[str, Any] = json.loads((case / POINTER).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    return found
+    return pointer
 
 
 def _as_json(options: Mapping[str, object]) -> object:

@@ -1,4 +1,4 @@
-"""Jobs: long work in processes of its own, with progress, cancelling, and a clear word when one of them dies."""
+"""The scheduler of jobs: each runs in a process of its own, reports progress and can be cancelled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from discreet.web.jobs.worker import Message, Task, work
-from discreet.web.refusals import Problem, explain
+from discreet.web.refusals import ProblemDetails, explain
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 PATIENCE_SECONDS = 3.0
@@ -39,7 +39,7 @@ class Job:
     state: State = "queued"
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))
     fraction: float | None = None
-    problem: Problem | None = None
+    problem: ProblemDetails | None = None
     created: float = field(default_factory=time.time)
     started: float | None = None
     ended: float | None = None
@@ -154,13 +154,14 @@ class Jobs:
         if code is None:
             _stop(worker.process)
         worker.connection.close()
-        self._settle(job, last, code)
+        self._end(job, last, code)
         with self._lock:
             self._running.pop(job.id, None)
             self._followers.discard(threading.current_thread())
         self._advance()
 
-    def _settle(self, job: Job, last: Message | None, code: int | None) -> None:
+    def _end(self, job: Job, last: Message | None, code: int | None) -> None:
+        """Record how a job ended and remove what it must not leave."""
         with self._lock:
             done = job.state == "running" and last is not None and last.kind == "done"
         problem = last.problem if last is not None and last.problem else _death(code)
@@ -204,7 +205,7 @@ def _clear(job: Job) -> None:
     shutil.rmtree(job.task.scratch, ignore_errors=True)
 
 
-def _death(code: int | None) -> Problem:
+def _death(code: int | None) -> ProblemDetails:
     """What to say about a process that ended without a word."""
     if code is not None and code < 0:
         name = signal.Signals(-code).name
@@ -214,7 +215,7 @@ def _death(code: int | None) -> Problem:
         )
     else:
         message, remedy = f"the process that did this work ended unexpectedly (code {code})", "try it again"
-    return Problem("worker-died", message, remedy)
+    return ProblemDetails("worker-died", message, remedy)
 
 
 def task_folders(out: Path, scratch: Path) -> None:

@@ -1,7 +1,8 @@
-"""What happens inside a worker process: wait for one task, do it, tell how it goes, and end."""
+"""The worker process: it waits for one task, runs it, sends progress, and ends."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -17,7 +18,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
-from discreet.web.refusals import Problem, explain
+from discreet.web.refusals import ProblemDetails, explain
 
 PRELOADED = (
     "altair",
@@ -29,6 +30,10 @@ PRELOADED = (
     "discreet.search.lattice.search",
 )
 """What a process that stands ready has already imported."""
+RESULT = "result.json"
+"""What a job leaves for machines: the same document as the command line's ``--json``."""
+VIEW = "view.json"
+"""What a job leaves for the page."""
 
 
 class JobProgress(Protocol):
@@ -58,19 +63,23 @@ class Task:
     base: Path | None = None
     """What the job that this one follows has left."""
 
+    def write(self, name: str, document: object) -> None:
+        """Leave a JSON document among the results."""
+        (self.out / name).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+
 
 @dataclass(frozen=True)
 class Message:
-    """From a worker to the server."""
+    """What a worker sends to the server."""
 
     kind: Literal["progress", "done", "failed"]
     text: str = ""
     fraction: float | None = None
-    problem: Problem | None = None
+    problem: ProblemDetails | None = None
 
 
 def work(connection: Connection) -> None:
-    """Do one task and end."""
+    """Wait for one task, run it, and end."""
     # Ctrl-C in a terminal reaches all processes; the server decides what becomes of this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -83,11 +92,11 @@ def work(connection: Connection) -> None:
         task = connection.recv()
     except EOFError:
         return
-    connection.send(perform(task, connection.send))
+    connection.send(run_task(task, connection.send))
 
 
-def perform(task: Task, send: Callable[[Message], None]) -> Message:
-    """Run the task's function; how it ended."""
+def run_task(task: Task, send: Callable[[Message], None]) -> Message:
+    """Run the function of a task and say how it ended."""
     # An engine spills here: the server removes it even if this process is killed.
     tempfile.tempdir = str(task.scratch)
 
@@ -102,17 +111,17 @@ def perform(task: Task, send: Callable[[Message], None]) -> Message:
     return Message("done")
 
 
-def _called_by_its_label(problem: Problem, task: Task) -> Problem:
-    """The file has a made-up name here; people know it by the name that they gave it."""
+def _called_by_its_label(problem: ProblemDetails, task: Task) -> ProblemDetails:
+    """Call the file by the name that its user gave it: on disk it has a made-up one."""
 
     def renamed(text: str) -> str:
         return text.replace(task.source.name, task.label)
 
-    return Problem(
+    return ProblemDetails(
         problem.code,
         renamed(problem.message),
         renamed(problem.remedy),
-        tuple(renamed(one) for one in problem.problems),
+        tuple(renamed(line) for line in problem.problems),
     )
 
 

@@ -1,4 +1,4 @@
-"""The builders of hierarchies as small forms: their parameters as text, and a first proposal for a column."""
+"""The forms of the builders of hierarchies: their parameters as text, and a first proposal for a column."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from discreet.web.hierarchies import Spec
 
 LEARNED = "learned"
 BY_HAND = "sets"
-CHOICES = (LEARNED, *(one for one in BUILDERS if one != BY_HAND), BY_HAND)
+CHOICES = (LEARNED, *(builder for builder in BUILDERS if builder != BY_HAND), BY_HAND)
 """Every way to make a hierarchy, in the order in which they are offered."""
-Kind = Literal["numbers", "number", "cuts", "lines", "text", "choice", "several"]
+FieldKind = Literal["numbers", "number", "cuts", "lines", "text", "choice", "several"]
 
 
 @dataclass(frozen=True)
-class Field:
+class BuilderField:
     """One parameter of a builder. ``choices`` are those of a choice; the first one is the default."""
 
     name: str
-    kind: Kind
+    kind: FieldKind
     choices: tuple[str, ...] = ()
 
 
-FIELDS: Mapping[str, tuple[Field, ...]] = {
+FIELDS: Mapping[str, tuple[BuilderField, ...]] = {
     "intervals": (
-        Field("widths", "numbers"),
-        Field("cuts", "cuts"),
-        Field("groups", "numbers"),
-        Field("below", "number"),
-        Field("above", "number"),
-        Field("start", "number"),
+        BuilderField("widths", "numbers"),
+        BuilderField("cuts", "cuts"),
+        BuilderField("groups", "numbers"),
+        BuilderField("below", "number"),
+        BuilderField("above", "number"),
+        BuilderField("start", "number"),
     ),
-    "rounding": (Field("steps", "numbers"), Field("direction", "choice", ("nearest", "down"))),
-    "order": (Field("sizes", "numbers"), Field("order", "lines")),
+    "rounding": (BuilderField("steps", "numbers"), BuilderField("direction", "choice", ("nearest", "down"))),
+    "order": (BuilderField("sizes", "numbers"), BuilderField("order", "lines")),
     "mask": (
-        Field("characters", "numbers"),
-        Field("side", "choice", ("right", "left")),
-        Field("character", "text"),
-        Field("padding", "text"),
-        Field("align", "choice", ("left", "right")),
+        BuilderField("characters", "numbers"),
+        BuilderField("side", "choice", ("right", "left")),
+        BuilderField("character", "text"),
+        BuilderField("padding", "text"),
+        BuilderField("align", "choice", ("left", "right")),
     ),
-    "dates": (Field("levels", "several", PERIODS), Field("format", "text")),
-    "zip": (Field("lengths", "numbers"),),
+    "dates": (BuilderField("levels", "several", PERIODS), BuilderField("format", "text")),
+    "zip": (BuilderField("lengths", "numbers"),),
 }
 """The parameters of each builder that has some. Sets have an editor of their own."""
 
 
 def parsed(builder: str, given: Mapping[str, Sequence[str]]) -> Spec:
-    """What a filled form asks for, as the policy file has it.
+    """The specification that a filled form gives, as the policy file has it.
 
     >>> parsed("intervals", {"cuts": ["18, 30, 65; 30"], "above": [""]})
     {'builder': 'intervals', 'cuts': [[18, 30, 65], [30]]}
@@ -67,13 +67,13 @@ def parsed(builder: str, given: Mapping[str, Sequence[str]]) -> Spec:
         raise InvalidParameter("there is no such builder", remedy=f"choose from: {', '.join(BUILDERS)}")
     spec: dict[str, Any] = {"builder": builder}
     for field in FIELDS.get(builder, ()):
-        value = _value(field, [one for one in given.get(field.name, ()) if one.strip(" \t\r\n")])
+        value = _value(field, [text for text in given.get(field.name, ()) if text.strip(" \t\r\n")])
         if value not in (None, [], ""):
             spec[field.name] = value
     return spec
 
 
-def _value(field: Field, given: Sequence[str]) -> object:
+def _value(field: BuilderField, given: Sequence[str]) -> object:
     if not given:
         return None
     text = given[0]
@@ -86,15 +86,15 @@ def _value(field: Field, given: Sequence[str]) -> object:
     if field.kind == "lines":
         return [line.strip() for line in text.splitlines() if line.strip()]
     if field.kind == "several":
-        return [one for one in field.choices if one in given]
+        return [choice for choice in field.choices if choice in given]
     if field.kind == "choice":
         # The default need not be said.
         return None if text == field.choices[0] else text
     return text
 
 
-def _numbers(field: Field, text: str) -> list[float]:
-    found = []
+def _numbers(field: BuilderField, text: str) -> list[float]:
+    numbers: list[float] = []
     for part in text.replace(",", " ").split():
         try:
             number = float(part)
@@ -102,16 +102,16 @@ def _numbers(field: Field, text: str) -> list[float]:
             number = math.nan
         if not math.isfinite(number):
             raise InvalidParameter(f"{field.name} must be numbers", remedy="write for example 5, 10, 20")
-        found.append(int(number) if number.is_integer() else number)
-    if not found:
+        numbers.append(int(number) if number.is_integer() else number)
+    if not numbers:
         raise InvalidParameter(f"{field.name} must be numbers", remedy="write for example 5, 10, 20")
-    return found
+    return numbers
 
 
 def filled(builder: str, spec: Spec) -> list[dict[str, Any]]:
-    """The fields of a form with what a specification says.
+    """The fields of a form, filled with the parameters of a specification.
 
-    >>> [one["value"] for one in filled("zip", {"builder": "zip", "lengths": [3, 1]})]
+    >>> [field["value"] for field in filled("zip", {"builder": "zip", "lengths": [3, 1]})]
     ['3, 1']
     """
     known = spec if isinstance(spec, dict) and spec.get("builder") == builder else {}
@@ -126,21 +126,21 @@ def filled(builder: str, spec: Spec) -> list[dict[str, Any]]:
     ]
 
 
-def _text(field: Field, value: Any) -> Any:
+def _text(field: BuilderField, value: Any) -> Any:
     if value is None:
         return field.choices[0] if field.kind == "choice" else [] if field.kind == "several" else ""
     if field.kind == "cuts":
         levels = value if value and isinstance(value[0], list) else [value]
-        return "; ".join(", ".join(f"{one:.15g}" for one in level) for level in levels)
+        return "; ".join(", ".join(f"{cut:.15g}" for cut in level) for level in levels)
     if field.kind == "numbers":
-        return ", ".join(f"{one:.15g}" for one in value)
+        return ", ".join(f"{number:.15g}" for number in value)
     if field.kind == "number":
         return f"{value:.15g}"
     return "\n".join(map(str, value)) if field.kind == "lines" else value
 
 
 def proposal(builder: str, domain: Domain) -> Spec:
-    """Parameters to begin with, that suit the values of a column.
+    """First parameters that suit the values of a column.
 
     >>> import pyarrow as pa
     >>> proposal("intervals", Domain("age", pa.array([17, 34, 93])))
@@ -148,24 +148,24 @@ def proposal(builder: str, domain: Domain) -> Spec:
     """
     if builder == LEARNED:
         return None
-    found: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     if builder == "intervals":
-        found = {"widths": [_times(_width(domain), by) for by in (1, 2, 4)]}
+        parameters = {"widths": [_times(_width(domain), by) for by in (1, 2, 4)]}
     elif builder == "rounding":
-        found = {"steps": [_times(_width(domain), by) for by in (1, 10)]}
+        parameters = {"steps": [_times(_width(domain), by) for by in (1, 10)]}
     elif builder == "order":
-        found = {"sizes": [2, 4]}
+        parameters = {"sizes": [2, 4]}
     elif builder in ("mask", "zip"):
         longest = max((len(domain.label(code)) for code in range(len(domain.values))), default=1)
         hidden = list(range(1, min(max(longest, 2), 4)))
-        found = {"characters": hidden} if builder == "mask" else {"lengths": _prefixes(longest)}
+        parameters = {"characters": hidden} if builder == "mask" else {"lengths": _prefixes(longest)}
     elif builder == "dates":
-        found = {"levels": ["month", "quarter", "year", "decade"]}
-    return {"builder": builder, **found}
+        parameters = {"levels": ["month", "quarter", "year", "decade"]}
+    return {"builder": builder, **parameters}
 
 
 def _prefixes(longest: int) -> list[int]:
-    return [one for one in (5, 4, 3, 2, 1) if one < longest][-3:] or [1]
+    return [length for length in (5, 4, 3, 2, 1) if length < longest][-3:] or [1]
 
 
 def _width(domain: Domain) -> float:
@@ -175,9 +175,9 @@ def _width(domain: Domain) -> float:
     if span <= 0:
         return 1.0
     power = math.floor(math.log10(span / 16))
-    return next(one * 10.0**power for one in (1, 2, 5, 10) if one * 10.0**power >= span / 16)
+    return next(unit * 10.0**power for unit in (1, 2, 5, 10) if unit * 10.0**power >= span / 16)
 
 
 def _times(width: float, by: int) -> float:
-    found = float(f"{width * by:.12g}")
-    return int(found) if found.is_integer() else found
+    product = float(f"{width * by:.12g}")
+    return int(product) if product.is_integer() else product

@@ -1,4 +1,4 @@
-"""What the page shows of losses, attacks and a frontier: the report's own tables and pictures as plain data."""
+"""What the page shows of losses, attacks and a frontier: the tables and pictures of the report as plain data."""
 
 from __future__ import annotations
 
@@ -42,43 +42,43 @@ def evidence(comparison: Comparison, attacks: Attacks) -> dict[str, object]:
             "losses": evidence_tables.losses(comparison, public=False),
             "learning": evidence_tables.learning(comparison, public=False),
             "kpis": evidence_tables.kpis(comparison, public=False),
-            "pictures": [drawn(one, "evidence") for one in shapes if one is not None],
+            "pictures": [drawn(picture, "evidence") for picture in shapes if picture is not None],
             "notes": list(dict.fromkeys((*comparison.notes, *attacks.notes))),
         }
     )
 
 
-def frontier(found: Frontier) -> dict[str, object]:
+def frontier(result: Frontier) -> dict[str, object]:
     """The chart and its points; the number of a point is its place in the result."""
     return data(
         {
-            "svg": without_style(chart_of_settings(found, inside=True)),
-            "points": [_point(place, one) for place, one in enumerate(found.points)],
+            "svg": without_style(chart_of_settings(result, inside=True)),
+            "points": [_point(place, point) for place, point in enumerate(result.points)],
         }
     )
 
 
-def _point(place: int, one: Outcome) -> dict[str, object]:
+def _point(place: int, point: Outcome) -> dict[str, object]:
     return {
         "place": place,
-        "method": one.method,
-        "setting": one.label.removesuffix(one.method).strip(),
-        "loss": "" if one.loss is None else percent(one.loss),
-        "suppressed": "" if one.suppressed_share is None else percent(one.suppressed_share),
-        "mean_risk": "" if one.mean_risk is None else percent(one.mean_risk),
-        "max_risk": "" if one.max_risk is None else percent(one.max_risk),
-        "inference": "" if one.inference is None else percent(one.inference),
-        "classes": "" if one.classes is None else number(one.classes),
-        "failed": one.failed,
-        "best": one.best,
-        "chosen": one.chosen,
-        "knee": one.knee,
+        "method": point.method,
+        "setting": point.label.removesuffix(point.method).strip(),
+        "loss": "" if point.loss is None else percent(point.loss),
+        "suppressed": "" if point.suppressed_share is None else percent(point.suppressed_share),
+        "mean_risk": "" if point.mean_risk is None else percent(point.mean_risk),
+        "max_risk": "" if point.max_risk is None else percent(point.max_risk),
+        "inference": "" if point.inference is None else percent(point.inference),
+        "classes": "" if point.classes is None else number(point.classes),
+        "failed": point.failed,
+        "best": point.best,
+        "chosen": point.chosen,
+        "knee": point.knee,
     }
 
 
 def scenarios() -> list[dict[str, str]]:
     """Every kind of intruder, in words."""
     return [
-        {"name": one.name, "title": one.title, "says": one.says, "source": one.source}
-        for one in SCENARIOS.values()
+        {"name": preset.name, "title": preset.title, "says": preset.says, "source": preset.source}
+        for preset in SCENARIOS.values()
     ]

@@ -1,13 +1,13 @@
-"""The hierarchy editor: every request is one step on the draft of a column, and answers with what it does."""
+"""The hierarchy editor: each request changes the draft of a column by one step and shows its effect."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
-from starlette.datastructures import UploadFile
 
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.reports.words import SYMBOLS
@@ -26,7 +26,6 @@ from discreet.web.cases import Case
 from discreet.web.hierarchies import (
     Draft,
     Spec,
-    column_at,
     describe,
     draft_of,
     fitted,
@@ -36,9 +35,11 @@ from discreet.web.hierarchies import (
 )
 from discreet.web.jobs.column_values import Values, values_of
 from discreet.web.pages.builder_forms import BY_HAND, CHOICES, LEARNED, filled, parsed, proposal
-from discreet.web.pages.case import CHANGED, Content, render
-from discreet.web.policies import LARGEST_POLICY, policy_of
-from discreet.web.refusals import Refusal, explain, not_found
+from discreet.web.pages.forms import field_lists, sent_file
+from discreet.web.pages.rendering import CHANGED, render
+from discreet.web.pages.sections import Content
+from discreet.web.policies import LARGEST_POLICY, column_at, policy_of
+from discreet.web.refusals import ProblemDetails, Refusal, explain, not_found
 from discreet.web.service import Service
 
 BY_HAND_VALUES = 5_000
@@ -51,20 +52,13 @@ Fields = dict[str, list[str]]
 
 
 async def form_fields(request: Request) -> Fields:
-    """All fields of a form; a name can come several times."""
-    async with request.form(max_files=0, max_fields=2 * BY_HAND_VALUES) as form:
-        return {
-            key.removesuffix("[]"): [one for one in form.getlist(key) if isinstance(one, str)] for key in form
-        }
+    """All fields of a form of the editor."""
+    return await field_lists(request, 2 * BY_HAND_VALUES)
 
 
-async def file_given(request: Request) -> bytes:
-    """The file of a form, as far as one more byte than may be taken."""
-    async with request.form(max_files=1, max_fields=1) as form:
-        given = form.get("file")
-        if not isinstance(given, UploadFile):
-            raise not_found("file")
-        return await given.read(LARGEST_POLICY + 1)
+async def hierarchy_file(request: Request) -> bytes:
+    """The hierarchy file that was sent."""
+    return await sent_file(request, "file")
 
 
 Given = Annotated[Fields, Depends(form_fields)]
@@ -73,127 +67,136 @@ Given = Annotated[Fields, Depends(form_fields)]
 def router(service: Service) -> APIRouter:
     """All routes of the editor, on one service."""
     routes = APIRouter(include_in_schema=False, prefix="/case/{case_id}/hierarchy/{number}")
+    _opening_routes(routes, service)
+    _step_routes(routes, service)
+    _file_routes(routes, service)
+    return routes
 
+
+def _opening_routes(routes: APIRouter, service: Service) -> None:
     @routes.get("")
     def open_editor(request: Request, case_id: str, number: int) -> Response:
-        desk = Desk(service, case_id, number)
-        if desk.values is None and (desk.job is None or desk.job.state == "done"):
-            desk.count()
-        return desk.show(request)
+        editor = Editor(service, case_id, number)
+        if editor.values is None and (editor.job is None or editor.job.state == "done"):
+            editor.count()
+        return editor.show(request)
 
     @routes.post("/count")
     def count(request: Request, case_id: str, number: int) -> Response:
-        desk = Desk(service, case_id, number)
-        desk.count()
-        return desk.show(request)
+        editor = Editor(service, case_id, number)
+        editor.count()
+        return editor.show(request)
 
     @routes.post("/stop")
     def stop(request: Request, case_id: str, number: int) -> Response:
-        desk = Desk(service, case_id, number)
-        if desk.job is not None:
-            service.jobs.cancel(desk.job)
-        return desk.show(request)
+        editor = Editor(service, case_id, number)
+        if editor.job is not None:
+            service.jobs.cancel(editor.job)
+        return editor.show(request)
 
+
+def _step_routes(routes: APIRouter, service: Service) -> None:
     @routes.post("/choose")
     def choose(request: Request, case_id: str, number: int, given: Given) -> Response:
-        desk = Desk(service, case_id, number)
-        builder = _one(given, "builder")
+        editor = Editor(service, case_id, number)
+        builder = _first(given, "builder")
         if builder not in CHOICES:
             raise not_found("builder")
-        return desk.step(request, lambda draft: desk.chosen(draft, builder), form=builder)
+        return editor.step(request, lambda draft: editor.chosen(draft, builder), form=builder)
 
     @routes.post("/parameters")
     def parameters(request: Request, case_id: str, number: int, given: Given) -> Response:
-        desk = Desk(service, case_id, number)
-        builder = _one(given, "builder")
-        return desk.step(request, lambda draft: parsed(builder, given), form=builder, part="shown")
+        editor = Editor(service, case_id, number)
+        builder = _first(given, "builder")
+        return editor.step(request, lambda draft: parsed(builder, given), form=builder, part="shown")
 
     @routes.post("/edit")
     def edit(request: Request, case_id: str, number: int, given: Given) -> Response:
-        desk = Desk(service, case_id, number)
-        view = View.of(given)
-        return desk.step(request, lambda draft: desk.edited(draft, given, view), form=BY_HAND, view=view)
+        editor = Editor(service, case_id, number)
+        view = GroupView.of(given)
+        return editor.step(request, lambda draft: editor.edited(draft, given, view), form=BY_HAND, view=view)
 
     @routes.post("/view")
     def look(request: Request, case_id: str, number: int, given: Given) -> Response:
-        return Desk(service, case_id, number).show(
-            request, form=BY_HAND, view=View.of(given), part="groups" if _one(given, "part") else "editor"
+        return Editor(service, case_id, number).show(
+            request,
+            form=BY_HAND,
+            view=GroupView.of(given),
+            part="groups" if _first(given, "part") else "editor",
         )
 
     @routes.post("/undo")
     def undo(request: Request, case_id: str, number: int) -> Response:
-        return Desk(service, case_id, number).travel(request, -1)
+        return Editor(service, case_id, number).move(request, -1)
 
     @routes.post("/redo")
     def redo(request: Request, case_id: str, number: int) -> Response:
-        return Desk(service, case_id, number).travel(request, 1)
+        return Editor(service, case_id, number).move(request, 1)
 
     @routes.post("/reset")
     def reset(request: Request, case_id: str, number: int) -> Response:
-        return Desk(service, case_id, number).step(request, lambda draft: None)
+        return Editor(service, case_id, number).step(request, lambda draft: None)
 
     @routes.post("/save")
     def save(request: Request, case_id: str, number: int, given: Given) -> Response:
-        return Desk(service, case_id, number).save(request, _one(given, "form"))
+        return Editor(service, case_id, number).save(request, _first(given, "form"))
 
+
+def _file_routes(routes: APIRouter, service: Service) -> None:
     @routes.post("/file")
     def take_file(
-        request: Request, case_id: str, number: int, raw: Annotated[bytes, Depends(file_given)]
+        request: Request, case_id: str, number: int, raw: Annotated[bytes, Depends(hierarchy_file)]
     ) -> Response:
-        desk = Desk(service, case_id, number)
-        return desk.step(request, lambda draft: desk.from_file(raw))
+        editor = Editor(service, case_id, number)
+        return editor.step(request, lambda draft: editor.from_file(raw))
 
     @routes.get("/file")
     def give_file(case_id: str, number: int) -> Response:
-        desk = Desk(service, case_id, number)
-        with draft_of(desk.case, desk.name) as draft:
-            text = desk.hierarchy(draft.spec).to_csv()
+        editor = Editor(service, case_id, number)
+        with draft_of(editor.case, editor.name) as draft:
+            text = editor.hierarchy(draft.spec).to_csv()
         return Response(
             text,
             media_type="text/csv; charset=utf-8",
             headers={"content-disposition": f'attachment; filename="hierarchy-{number}.csv"'},
         )
 
-    return routes
 
+@dataclass(frozen=True)
+class GroupView:
+    """What of the groups is shown: a level, and the values that hold a text."""
 
-class View:
-    """What of the groups is looked at: a level, and the values that hold a text."""
-
-    def __init__(self, level: int = 1, text: str = "") -> None:
-        self.level = level
-        self.text = text
+    level: int = 1
+    text: str = ""
 
     @classmethod
-    def of(cls, given: Fields) -> View:
-        level = _one(given, "level")
-        return cls(int(level) if level.isascii() and level.isdigit() else 1, _one(given, "text"))
+    def of(cls, given: Fields) -> GroupView:
+        level = _first(given, "level")
+        return cls(int(level) if level.isascii() and level.isdigit() else 1, _first(given, "text"))
 
 
-class Desk:
-    """One column of one case, with everything that the editor of its hierarchy needs."""
+class Editor:
+    """The editor of the hierarchy of one column: its values, its draft, the steps, and what is shown."""
 
     def __init__(self, service: Service, case_id: str, number: int) -> None:
         self.service = service
         self.case: Case = service.cases.get(case_id)
-        column = column_at(self.case, number)
-        if column is None:
-            raise not_found("column")
         self.number = number
-        self.column = column
-        self.name: str = column["name"]
+        self.column = column_at(self.case, number)
+        self.name: str = self.column["name"]
         self.values: Values | None = values_of(self.case, self.name)
         self.job = service.latest(self.case, "values")
 
     def count(self) -> None:
-        """Begin to count the values, unless that is under way."""
+        """Start to count the values, unless that is under way."""
         if self.job is None or not self.job.active:
             # The table is read once for all columns that may be looked at next.
             others = policy_of(self.case).quasi_identifiers
             names = list(dict.fromkeys([self.name, *others]))
             self.job = self.service.start(self.case, "values", {"columns": names})
 
-    def known(self) -> Values:
+    def known_values(self) -> Values:
+        """The values of the column, which must have been counted."""
         if self.values is None:
             raise Refusal(
                 409, "not-ready", "the values have not been counted yet", "open the hierarchy again"
@@ -201,7 +204,8 @@ class Desk:
         return self.values
 
     def hierarchy(self, spec: Spec) -> Hierarchy:
-        return fitted(self.case, self.column, spec, self.known()).hierarchy
+        """The hierarchy that a specification makes of the values."""
+        return fitted(self.case, self.column, spec, self.known_values()).hierarchy
 
     # ── steps ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -211,24 +215,24 @@ class Desk:
         change: Callable[[Draft], Spec],
         *,
         form: str = "",
-        view: View | None = None,
+        view: GroupView | None = None,
         part: str = "editor",
     ) -> Response:
-        """Make a step; what makes no hierarchy for this column is told, and is no step."""
+        """Add a step to the draft; a change that makes no hierarchy for this column is shown as a problem instead."""
         problem = None
         with draft_of(self.case, self.name) as draft:
             try:
                 spec = change(draft)
-                fitted(self.case, self.column, spec, self.known())
+                fitted(self.case, self.column, spec, self.known_values())
                 draft.step(spec)
             except DiscreetError as error:
                 problem = explain(error)
         return self.show(request, form=form, view=view, part=part, problem=problem)
 
     def chosen(self, draft: Draft, builder: str) -> Spec:
-        """What another builder makes to begin with; by hand one goes on from where one is."""
+        """The first proposal of another builder; grouping by hand goes on from the present draft."""
         if builder != BY_HAND:
-            return proposal(builder, self.known().domain)
+            return proposal(builder, self.known_values().domain)
         self._refuse_many()
         try:
             return as_sets(self.hierarchy(draft.spec)).to_dict()
@@ -236,31 +240,31 @@ class Desk:
             # What cannot be built cannot be gone on from.
             return {"builder": "flat"}
 
-    def edited(self, draft: Draft, given: Fields, view: View) -> Spec:
+    def edited(self, draft: Draft, given: Fields, view: GroupView) -> Spec:
         """One change by hand: values are named by their place, so that no value need be repeated."""
-        if _one(given, "mark") != draft.mark:
+        if _first(given, "mark") != draft.mark:
             raise InvalidParameter(
                 "this hierarchy has been changed in another window", remedy="look at it again and repeat"
             )
         self._refuse_many()
-        found = self.hierarchy(draft.spec)
-        level = min(max(view.level, 1), found.height)
-        action = _one(given, "action")
-        name = _one(given, "name").strip()
+        hierarchy = self.hierarchy(draft.spec)
+        level = min(max(view.level, 1), hierarchy.height)
+        action = _first(given, "action")
+        name = _first(given, "name").strip()
         if action in ("move", "take-out"):
-            members = _labels(found.labels[level - 1], given.get("members", []))
+            members = _labels(hierarchy.labels[level - 1], given.get("members", []))
             if action == "take-out":
-                return as_sets(taken_out(found, level, members)).to_dict()
-            target = _one(given, "group")
-            label = _labels(found.labels[level], [target])[0] if target else name
-            return as_sets(moved(found, level, members, label)).to_dict()
+                return as_sets(taken_out(hierarchy, level, members)).to_dict()
+            target = _first(given, "group")
+            label = _labels(hierarchy.labels[level], [target])[0] if target else name
+            return as_sets(moved(hierarchy, level, members, label)).to_dict()
         if action == "remove-level":
-            return as_sets(without_level(found, level)).to_dict()
-        group = _labels(found.labels[level], given.get("group", []))[0]
+            return as_sets(without_level(hierarchy, level)).to_dict()
+        group = _labels(hierarchy.labels[level], given.get("group", []))[0]
         if action == "rename":
-            return as_sets(renamed(found, level, group, name)).to_dict()
+            return as_sets(renamed(hierarchy, level, group, name)).to_dict()
         if action == "dissolve":
-            return as_sets(dissolved(found, level, group)).to_dict()
+            return as_sets(dissolved(hierarchy, level, group)).to_dict()
         raise not_found("action")
 
     def from_file(self, raw: bytes) -> Spec:
@@ -277,26 +281,25 @@ class Desk:
             place.unlink(missing_ok=True)
 
     def _refuse_many(self) -> None:
-        if len(self.known().domain.values) > BY_HAND_VALUES:
+        if len(self.known_values().domain.values) > BY_HAND_VALUES:
             raise InvalidParameter(
                 f"more than {BY_HAND_VALUES:,} values cannot be grouped by hand",
                 remedy="choose a builder, or take a hierarchy file",
             )
 
-    def travel(self, request: Request, by: int) -> Response:
+    def move(self, request: Request, by: int) -> Response:
+        """Undo (-1) or redo (1) a step."""
         with draft_of(self.case, self.name) as draft:
             draft.move(by)
         return self.show(request)
 
     def save(self, request: Request, form: str) -> Response:
-        """The draft becomes the policy's."""
+        """Write the draft into the policy."""
         with draft_of(self.case, self.name) as draft:
-            fitted(self.case, self.column, draft.spec, self.known())
+            fitted(self.case, self.column, draft.spec, self.known_values())
             set_hierarchy(self.case, self.name, draft.spec)
             draft.saved = draft.spec
-        response = self.show(request, form=form)
-        response.headers.update(CHANGED)
-        return response
+        return self.show(request, form=form, headers=CHANGED)
 
     # ── what is shown ─────────────────────────────────────────────────────────────────────────────
 
@@ -305,10 +308,12 @@ class Desk:
         request: Request,
         *,
         form: str = "",
-        view: View | None = None,
+        view: GroupView | None = None,
         part: str = "editor",
-        problem: Any = None,
+        problem: ProblemDetails | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Response:
+        """The editor, or a part of it, as it is now."""
         content: Content = {
             "case": self.case,
             "number": self.number,
@@ -321,19 +326,19 @@ class Desk:
         }
         if self.values is not None:
             with draft_of(self.case, self.name) as draft:
-                content |= self._content(draft, form, view or View(), problem)
-        return render(request, f"parts/hierarchy_{part}.html.jinja", content)
+                content |= self._content(draft, form, view or GroupView(), problem)
+        return render(request, f"parts/hierarchy_{part}.html.jinja", content, headers=headers)
 
-    def _content(self, draft: Draft, form: str, view: View, problem: Any) -> Content:
-        values = self.known()
-        found = None
+    def _content(self, draft: Draft, form: str, view: GroupView, problem: ProblemDetails | None) -> Content:
+        values = self.known_values()
+        hierarchy = None
         try:
-            found = fitted(self.case, self.column, draft.spec, values)
+            hierarchy = fitted(self.case, self.column, draft.spec, values)
         except DiscreetError as error:
             problem = problem or explain(error)
         builder = _builder_of(draft.spec)
         form = form if form in CHOICES else builder
-        by_hand = form == BY_HAND and found is not None and len(values.domain.values) <= BY_HAND_VALUES
+        by_hand = form == BY_HAND and hierarchy is not None and len(values.domain.values) <= BY_HAND_VALUES
         return {
             "problem": problem,
             "draft": draft,
@@ -341,8 +346,8 @@ class Desk:
             "builders": CHOICES,
             "form": form,
             "fields": filled(form, draft.spec),
-            "shown": found and describe(self.name, draft.spec, found, values, required_k(self.case)),
-            "grouping": found and by_hand and grouping(found.hierarchy, values, view),
+            "shown": hierarchy and describe(self.name, draft.spec, hierarchy, values, required_k(self.case)),
+            "grouping": hierarchy and by_hand and grouping(hierarchy.hierarchy, values, view),
         }
 
 
@@ -352,20 +357,23 @@ def _builder_of(spec: Spec) -> str:
     return LEARNED
 
 
-def grouping(hierarchy: Hierarchy, values: Values, view: View) -> dict[str, Any]:
+def grouping(hierarchy: Hierarchy, values: Values, view: GroupView) -> dict[str, Any]:
     """One level as groups and what stands alone, by places instead of values; not more than one can look at."""
     level = min(max(view.level, 1), hierarchy.height)
     records = records_of(hierarchy, values)
     totals = [0] * len(hierarchy.labels[level - 1])
-    for node, some in zip(hierarchy.nodes[level - 1].tolist(), records.tolist(), strict=True):
-        totals[node] += some
+    for node, count in zip(hierarchy.nodes[level - 1].tolist(), records.tolist(), strict=True):
+        totals[node] += count
     places = {label: place for place, label in enumerate(hierarchy.labels[level - 1])}
     wanted = view.text.casefold().strip()
 
     def chips(labels: Sequence[str], most: int) -> tuple[list[dict[str, Any]], int]:
-        found = [one for one in labels if wanted in one.casefold()]
-        shown = [{"place": places[one], "label": one, "records": totals[places[one]]} for one in found[:most]]
-        return shown, len(found) - len(shown)
+        matching = [label for label in labels if wanted in label.casefold()]
+        shown = [
+            {"place": places[label], "label": label, "records": totals[places[label]]}
+            for label in matching[:most]
+        ]
+        return shown, len(matching) - len(shown)
 
     alone, named = [], []
     new = level == hierarchy.height
@@ -376,7 +384,7 @@ def grouping(hierarchy: Hierarchy, values: Values, view: View) -> dict[str, Any]
             named.append((place, label, members))
     if new:
         alone = list(hierarchy.labels[level - 1])
-    shown, more = chips(sorted(alone, key=lambda one: -totals[places[one]]), CHIPS)
+    shown, more = chips(sorted(alone, key=lambda label: -totals[places[label]]), CHIPS)
     cards = []
     for place, label, members in named[:GROUPS]:
         inside, further = chips(members, CHIPS_IN_GROUP)
@@ -387,7 +395,7 @@ def grouping(hierarchy: Hierarchy, values: Values, view: View) -> dict[str, Any]
                 "members": inside,
                 "more": further,
                 "values": len(members),
-                "records": sum(totals[places[one]] for one in members),
+                "records": sum(totals[places[member]] for member in members),
             }
         )
     return {
@@ -402,12 +410,12 @@ def grouping(hierarchy: Hierarchy, values: Values, view: View) -> dict[str, Any]
     }
 
 
-def _one(given: Fields, name: str) -> str:
+def _first(given: Fields, name: str) -> str:
     return (given.get(name) or [""])[0]
 
 
 def _labels(labels: Sequence[str], given: Sequence[str]) -> list[str]:
-    places = [int(one) for one in given if one.isascii() and one.isdigit()]
+    places = [int(text) for text in given if text.isascii() and text.isdigit()]
     if not places or len(places) < len(given) or max(places) >= len(labels):
         raise InvalidParameter("no value was chosen", remedy="choose one or several values first")
     return [labels[place] for place in places]

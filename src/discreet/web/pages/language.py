@@ -40,12 +40,12 @@ def text(language: str) -> Text:
 
 
 def _flat(prefix: str, table: Mapping[str, object]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    words: list[tuple[str, str]] = []
     for key, value in table.items():
-        found += (
+        words += (
             _flat(f"{prefix}{key}.", value) if isinstance(value, Mapping) else [(prefix + key, str(value))]
         )
-    return found
+    return words
 
 
 def translate(text: str, language: str, names: Collection[str] = ()) -> str | None:

@@ -60,17 +60,19 @@ class Phrasebook:
         self._amount = re.compile(rf"(?:(?:{words}) )?{NUMBER}|{words}" if words else NUMBER)
         self.exact = {text: translation for text, translation in phrases.items() if not PLACE.search(text)}
         patterns = [self._phrase(text, phrases[text]) for text in phrases if text not in self.exact]
-        self.patterns = sorted(patterns, key=lambda one: (-one.fixed, list(one.kinds.values()).count("")))
+        self.patterns = sorted(
+            patterns, key=lambda phrase: (-phrase.fixed, list(phrase.kinds.values()).count(""))
+        )
 
     def translate(self, text: str, names: Collection[str] = ()) -> str | None:
         """The translation, or ``None`` where there is none. ``names`` of columns are never translated."""
         if all(part in names for part in text.split(" + ")):
             return text
-        found = self._whole(text, names)
-        if found is None:
-            found = self._sentences(text, names)
+        translation = self._whole(text, names)
+        if translation is None:
+            translation = self._sentences(text, names)
         # What has no letters, such as 3–4, is the same in every language.
-        return text if found is None and not _LETTER.search(text) else found
+        return text if translation is None and not _LETTER.search(text) else translation
 
     def _whole(self, text: str, names: Collection[str]) -> str | None:
         if text in self.exact:
@@ -86,9 +88,9 @@ class Phrasebook:
             parts = {
                 place: self._part(match[f"p{place}"], kind, names) for place, kind in phrase.kinds.items()
             }
-            found = {place: part for place, part in parts.items() if part is not None}
-            if len(found) == len(parts):
-                return PLACE.sub(lambda place, found=found: found[place[1]], phrase.translation)  # type: ignore[misc]
+            known = {place: part for place, part in parts.items() if part is not None}
+            if len(known) == len(parts):
+                return PLACE.sub(lambda place, known=known: known[place[1]], phrase.translation)  # type: ignore[misc]
         return None
 
     def _sentences(self, text: str, names: Collection[str]) -> str | None:
@@ -155,12 +157,12 @@ def phrasebook(language: str) -> Phrasebook | None:
 
 def pairs(language: str) -> list[tuple[str, str, str]]:
     """Every line of a phrasebook: its table, the English sentence and its translation."""
-    found = []
+    lines = []
     folder = resources.files("discreet.web.pages") / "phrases" / language
-    for file in sorted(folder.iterdir(), key=lambda one: one.name):
-        for table, lines in tomllib.loads(file.read_text("utf-8")).items():
-            found += [(table, text, said) for text, said in lines.items()]
-    return found
+    for file in sorted(folder.iterdir(), key=lambda path: path.name):
+        for table, phrases in tomllib.loads(file.read_text("utf-8")).items():
+            lines += [(table, text, said) for text, said in phrases.items()]
+    return lines
 
 
 def translate_drawing(svg: str, book: Phrasebook, names: Collection[str] = ()) -> str:

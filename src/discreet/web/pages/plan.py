@@ -10,8 +10,10 @@ from fastapi import APIRouter, Request, Response
 from discreet.web import requirements
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
-from discreet.web.pages.case import CHANGED, SECTIONS, fields, render, section_content
-from discreet.web.policies import columns_of, policy_of, problems, set_plan
+from discreet.web.pages.forms import filled_fields
+from discreet.web.pages.rendering import CHANGED, render
+from discreet.web.pages.sections import show_section
+from discreet.web.policies import columns_of, policy_of, policy_problems, set_plan
 from discreet.web.refusals import not_found
 from discreet.web.service import Service
 
@@ -27,19 +29,15 @@ def router(service: Service) -> APIRouter:
 
     def changed(request: Request, case: Case) -> Response:
         """The plan as it is now, with a preview under way; all other sections look again."""
-        foresee(service, case)
-        response = render(
-            request, "sections/plan.html.jinja", section_content(service, case, SECTIONS["plan"])
-        )
-        response.headers.update(CHANGED)
-        return response
+        start_preview(service, case)
+        return show_section(service, request, case, "plan", CHANGED)
 
     @routes.post("/case/{case_id}/plan")
     async def change_plan(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
         before = policy_of(case).plan.objective
-        set_plan(case, PlanParameters.checked(plan_of(case, await fields(request))))
-        foresee(service, case)
+        set_plan(case, PlanParameters.checked(plan_of(case, await filled_fields(request))))
+        start_preview(service, case)
         # Another objective has other settings, so that the form itself changes, too.
         same = policy_of(case).plan.objective == before
         return Response(status_code=204, headers=PLANNED if same else CHANGED)
@@ -53,14 +51,14 @@ def router(service: Service) -> APIRouter:
     @routes.post("/case/{case_id}/requirements")
     async def add_requirement(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
-        given = await fields(request)
+        given = await filled_fields(request)
         requirements.put(case, requirements.entry_of(str(given.pop("model", "")), given))
         return changed(request, case)
 
     @routes.post("/case/{case_id}/requirements/{number}")
     async def change_requirement(request: Request, case_id: str, number: int) -> Response:
         case = service.cases.get(case_id)
-        given = await fields(request)
+        given = await filled_fields(request)
         requirements.put(case, requirements.entry_of(str(given.pop("model", "")), given), number)
         return changed(request, case)
 
@@ -77,27 +75,25 @@ def router(service: Service) -> APIRouter:
         points = service.document(job)["points"] if job else []
         if not 0 <= place < len(points):
             raise not_found("point")
-        requirements.take(case, points[place])
+        requirements.use_point(case, points[place])
         return changed(request, case)
 
     @routes.post("/case/{case_id}/reading")
     async def read_again(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
-        given: dict[str, Any] = await fields(request)
+        given: dict[str, Any] = await filled_fields(request)
         for name in LISTED:
             if name in given:
                 given[name] = [line.strip("\r") for line in str(given[name]).split("\n") if line.strip()]
         service.start(case, "read", given)
-        return render(
-            request, "sections/columns.html.jinja", section_content(service, case, SECTIONS["columns"])
-        )
+        return show_section(service, request, case, "columns")
 
     return routes
 
 
-def foresee(service: Service, case: Case) -> None:
-    """Begin a preview, if the policy can be applied at all."""
-    if not problems(case):
+def start_preview(service: Service, case: Case) -> None:
+    """Start a preview, if the policy can be applied at all."""
+    if not policy_problems(case):
         service.start(case, "preview")
 
 
@@ -107,16 +103,16 @@ def plan_of(case: Case, given: Mapping[str, Any]) -> dict[str, Any]:
     ``attributes`` says that the form holds all of them, so that what is not checked is not kept.
     """
     policy = policy_of(case)
-    found = {key: value for key, value in given.items() if key in SETTINGS}
-    if found.get("objective") == "classification" and policy.sensitive:
-        found.setdefault("label", policy.plan.label or policy.sensitive[0])
+    plan = {key: value for key, value in given.items() if key in SETTINGS}
+    if plan.get("objective") == "classification" and policy.sensitive:
+        plan.setdefault("label", policy.plan.label or policy.sensitive[0])
     if "attributes" in given:
         names = {
-            str(number): one["name"]
-            for number, one in enumerate(columns_of(case)["columns"])
-            if one["name"] in policy.quasi_identifiers
+            str(number): column["name"]
+            for number, column in enumerate(columns_of(case))
+            if column["name"] in policy.quasi_identifiers
         }
         weights = {name: given[f"weight-{n}"] for n, name in names.items() if f"weight-{n}" in given}
-        found["weights"] = {name: weight for name, weight in weights.items() if weight != "1"}
-        found["keep"] = [name for n, name in names.items() if f"keep-{n}" in given]
-    return found
+        plan["weights"] = {name: weight for name, weight in weights.items() if weight != "1"}
+        plan["keep"] = [name for n, name in names.items() if f"keep-{n}" in given]
+    return plan

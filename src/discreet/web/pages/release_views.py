@@ -1,4 +1,4 @@
-"""What the page shows of an audit or a release: the report's own words, numbers and pictures as plain data."""
+"""What the page shows of an audit or a release: the words, numbers and pictures of the report as plain data."""
 
 from __future__ import annotations
 
@@ -9,69 +9,69 @@ from collections.abc import Mapping, Sequence
 from discreet.plain import plain
 from discreet.release.audit import Audit
 from discreet.release.release import Release
-from discreet.reports.audit import tables as evidence
+from discreet.reports.audit import tables as audit_tables
 from discreet.reports.audit.html import KEY_MEASURES, facts, judgement, key_figures
 from discreet.reports.audit.pictures import Picture, pictures
 from discreet.reports.release import html as reports
-from discreet.reports.release import tables as release_evidence
+from discreet.reports.release import tables as release_tables
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.words import Figures
 
 _WIDTHS = re.compile(r' style="min-width:\d+px;max-width:(\d+)px"')
 
 
-def audit(found: Audit) -> dict[str, object]:
+def audit(result: Audit) -> dict[str, object]:
     """The verdict and what explains it."""
-    figures = Figures(found.rows)
+    figures = Figures(result.rows)
     return data(
         {
-            **judgement(found.verdict, figures),
-            "facts": facts(found),
+            **judgement(result.verdict, figures),
+            "facts": facts(result),
             "key_figures": [
-                {**one, **_read_as(found, name)}
-                for name, one in zip(KEY_MEASURES, key_figures(found, figures), strict=True)
+                {**figure, **_read_as(result, name)}
+                for name, figure in zip(KEY_MEASURES, key_figures(result, figures), strict=True)
             ],
-            "pictures": [drawn(one, "audit") for one in pictures(found, figures)],
-            "riskiest": evidence.riskiest(found),
-            "criteria": evidence.criteria(found.verdict.criteria, figures),
-            "notes": found.notes,
+            "pictures": [drawn(picture, "audit") for picture in pictures(result, figures)],
+            "riskiest": audit_tables.riskiest(result),
+            "criteria": audit_tables.criteria(result.verdict.criteria, figures),
+            "notes": result.notes,
         }
     )
 
 
-def _read_as(found: Audit, name: str) -> dict[str, str]:
+def _read_as(audit: Audit, name: str) -> dict[str, str]:
     """Which direction of a measure is safer, and what policy and profile ask of it."""
-    asked = [one.description for one in found.verdict.criteria if one.id == name]
-    return {"direction": found.measure(name).better, "threshold": "; ".join(dict.fromkeys(asked))}
+    asked = [criterion.description for criterion in audit.verdict.criteria if criterion.id == name]
+    return {"direction": audit.measure(name).better, "threshold": "; ".join(dict.fromkeys(asked))}
 
 
-def release_drawings(found: Release) -> list[Picture]:
+def release_drawings(result: Release) -> list[Picture]:
     """The pictures of a release, for page and report alike."""
-    return release_pictures(found, *reports.figures_of(found, public=False))
+    return release_pictures(result, *reports.figures_of(result, public=False))
 
 
-def release(found: Release, drawings: Sequence[Picture]) -> dict[str, object]:
+def release(result: Release, drawings: Sequence[Picture]) -> dict[str, object]:
     """Before and after, and what it cost."""
-    before, after = reports.figures_of(found, public=False)
+    before, after = reports.figures_of(result, public=False)
     return data(
         {
-            **judgement(found.verdict, after),
-            "words_before": found.before.verdict.words,
-            "facts": reports.facts(found, before),
+            **judgement(result.verdict, after),
+            "words_before": result.before.verdict.words,
+            "facts": reports.facts(result, before),
             "key_figures": [
-                {**one, **(_read_as(found.after, name) if name else {"direction": "lower"})}
-                for name, one in zip(
+                {**figure, **(_read_as(result.after, name) if name else {"direction": "lower"})}
+                for name, figure in zip(
                     (*reports.KEY_MEASURES, "", "", ""),
-                    reports.key_figures(found, before, after),
+                    reports.key_figures(result, before, after),
                     strict=True,
                 )
             ],
-            "pictures": [drawn(one, "release") for one in drawings],
-            "side_by_side": [f"release-{one}" for one in reports.SIDE_BY_SIDE],
-            "requirements": release_evidence.requirements(found, before, after),
-            "attributes": release_evidence.attributes(found, before),
-            "cautions": release_evidence.cautions(found),
-            "notes": release_evidence.notes(found),
+            "pictures": [drawn(picture, "release") for picture in drawings],
+            "side_by_side": [f"release-{name}" for name in reports.SIDE_BY_SIDE],
+            "requirements": release_tables.requirements(result, before, after),
+            "attributes": release_tables.attributes(result, before),
+            "cautions": release_tables.cautions(result),
+            "notes": release_tables.notes(result),
         }
     )
 

@@ -1,18 +1,28 @@
-"""What the sections after the verdict show besides their jobs: requirements, plan, intruders and what can be swept."""
+"""The sections of the page: what each shows, besides its job, and its response."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from fastapi import Request, Response
 
 from discreet.policy.plan import METHODS
 from discreet.release.frontier import USUAL_K
-from discreet.release.profile import load_profile
+from discreet.release.profile import load_profile, profile_names
+from discreet.reports.words import SYMBOLS
+from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web import requirements
+from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
+from discreet.web.jobs.worker import VIEW
 from discreet.web.pages.evidence_views import scenarios
-from discreet.web.policies import columns_of, policy_of
-from discreet.web.service import Service
+from discreet.web.pages.rendering import render
+from discreet.web.policies import columns_document, columns_of, policy_of, policy_problems
+from discreet.web.service import DOWNLOADS, Service
 
 HEAVIEST = 4.0
 """How much an attribute can matter at most, by the page's slider; a policy file may say more."""
@@ -22,13 +32,72 @@ ENCODINGS = ("utf-8", "cp1252", "iso-8859-15", "utf-16", "cp850", "mac-roman")
 Content = dict[str, Any]
 
 
+def columns(service: Service, case: Case) -> Content:
+    """The columns with their roles and distributions, and how the table was read."""
+    if not case.columns_file.exists():
+        return {"columns": [], "table": None, "problems": [], **reading(case)}
+    document = columns_document(case)
+    policy = policy_of(case)
+    shown = []
+    for number, column in enumerate(document["columns"]):
+        given = policy.column(column["name"])
+        # The rest may be most of it: it must not make all others invisible.
+        highest = max((bar["records"] for bar in column["distribution"] if not bar.get("rest")), default=0)
+        shown.append(
+            {
+                **column,
+                "number": number,
+                "role": given.role if given else None,
+                "reason": given.reason if given else "",
+                "highest": highest,
+            }
+        )
+    return {
+        "columns": shown,
+        "table": document["table"],
+        "roles": ROLES,
+        "problems": policy_problems(case),
+        **reading(case),
+    }
+
+
+def reading(case: Case) -> Content:
+    """How the table was read, and what a form for reading it in another way offers."""
+    given = policy_of(case).read if case.policy_file.exists() else {}
+    table = columns_document(case)["table"] if case.columns_file.exists() else {}
+    return {
+        "given": given,
+        "settings": {key: _shown(value) for key, value in table.get("settings", {}).items()},
+        "reading_notes": table.get("notes", []),
+        "delimiters": DELIMITERS,
+        "encodings": ENCODINGS,
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "–"
+    return {"\t": "⇥", " ": "␣"}.get(str(value), str(value))
+
+
+def verdict(service: Service, case: Case) -> Content:
+    """The profile that is judged by, and those that can be chosen."""
+    profile = policy_of(case).profile if case.policy_file.exists() else ""
+    return {"profile_name": profile, "profiles": _profiles()}
+
+
+@cache
+def _profiles() -> list[tuple[str, str]]:
+    return [(name, load_profile(name).title) for name in profile_names()]
+
+
 def plan(service: Service, case: Case) -> Content:
     """What is required, how the search goes about it, and how much each attribute matters."""
     if not case.policy_file.exists():
         return {"plan": None}
     policy = policy_of(case)
     chosen = policy.plan
-    numbers = {one["name"]: number for number, one in enumerate(columns_of(case)["columns"])}
+    numbers = {column["name"]: number for number, column in enumerate(columns_of(case))}
     weights = {name: float(chosen.weights.get(name, 1.0)) for name in policy.quasi_identifiers}
     return {
         "plan": chosen,
@@ -86,20 +155,70 @@ def frontier(service: Service, case: Case) -> Content:
     }
 
 
-def reading(case: Case) -> Content:
-    """How the table was read, and what a form for reading it in another way offers."""
-    given = policy_of(case).read if case.policy_file.exists() else {}
-    found = columns_of(case)["table"] if case.columns_file.exists() else {}
+def downloads(service: Service, case: Case) -> Content:
+    """What can be downloaded."""
+    ready = {kind for kind in service.kinds if service.latest(case, kind, done=True)}
+    return {"available": [what for what, (kind, _, _) in DOWNLOADS.items() if kind in ready]}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: its template is ``sections/<name>.html.jinja``.
+
+    ``kind`` is the job whose progress and result it shows; ``content`` adds what else the template needs.
+    ``quiet`` says that the end of the job changes nothing for other sections.
+    """
+
+    name: str
+    kind: str | None = None
+    content: Callable[[Service, Case], Content] = lambda service, case: {}
+    quiet: bool = False
+
+    @property
+    def template(self) -> str:
+        return f"sections/{self.name}.html.jinja"
+
+
+SECTIONS: dict[str, Section] = {
+    section.name: section
+    for section in (
+        Section("columns", "read", columns),
+        Section("verdict", "audit", verdict),
+        Section("advice", "recommend"),
+        Section("plan", None, plan),
+        Section("preview", "preview", preview, quiet=True),
+        Section("release", "anonymize", lambda service, case: {"formats": FORMATS}),
+        Section("evidence", "evidence", evidence),
+        Section("frontier", "frontier", frontier),
+        Section("downloads", None, downloads),
+    )
+}
+"""The sections in the order of the page. To add one: a template, its words in ``text/``, and a line here."""
+
+
+def section_content(service: Service, case: Case, section: Section) -> Content:
+    """What the template of a section is given: the case, its newest job, and the newest result there is."""
+    job = service.latest(case, section.kind) if section.kind else None
+    done = service.latest(case, section.kind, done=True) if section.kind else None
+    has_view = done is not None and (done.task.out / VIEW).exists()
     return {
-        "given": given,
-        "settings": {key: _shown(value) for key, value in found.get("settings", {}).items()},
-        "reading_notes": found.get("notes", []),
-        "delimiters": DELIMITERS,
-        "encodings": ENCODINGS,
+        "case": case,
+        "section": section,
+        "job": job,
+        "done": done,
+        "view": service.document(done, VIEW) if done is not None and has_view else None,
+        "outdated": done is not None and service.outdated(case, done),
+        "ready": case.columns_file.exists(),
+        # Never translated, whatever they are called.
+        "names": [column["name"] for column in columns_of(case)] if case.columns_file.exists() else [],
+        "symbols": SYMBOLS,
+        **section.content(service, case),
     }
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "–"
-    return {"\t": "⇥", " ": "␣"}.get(str(value), str(value))
+def show_section(
+    service: Service, request: Request, case: Case, name: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """The response that shows a section as it is now."""
+    section = SECTIONS[name]
+    return render(request, section.template, section_content(service, case, section), headers=headers)

@@ -1,0 +1,52 @@
+"""Every kind of job: its function, its parameters, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet.web.api.parameters import (
+    AnonymizeParameters,
+    AttackParameters,
+    AuditParameters,
+    CompareParameters,
+    EvidenceParameters,
+    FrontierParameters,
+    Parameters,
+    PlanParameters,
+    ReadParameters,
+    ReportParameters,
+    ValuesParameters,
+)
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of job: the function that does it, in a process of its own, and what it may be told.
+
+    ``needs_policy`` says that it works by the policy of the case, ``plan`` that it also works by its plan
+    (``[anonymize]``); ``then`` names the kind that follows by itself, and ``base`` the one whose newest result it
+    works on, by the policy of that result.
+    """
+
+    function: str
+    parameters: type[Parameters]
+    needs_policy: bool = True
+    plan: bool = False
+    then: str | None = None
+    base: str | None = None
+
+
+KINDS: dict[str, JobKind] = {
+    "read": JobKind("discreet.web.jobs.verbs:read", ReadParameters, needs_policy=False, then="audit"),
+    "audit": JobKind("discreet.web.jobs.verbs:audit", AuditParameters, then="preview"),
+    "report": JobKind("discreet.web.jobs.verbs:report", ReportParameters),
+    "values": JobKind("discreet.web.jobs.column_values:count", ValuesParameters),
+    "preview": JobKind("discreet.web.jobs.verbs:preview", PlanParameters, plan=True),
+    "recommend": JobKind("discreet.web.jobs.verbs:recommend", PlanParameters, plan=True),
+    "anonymize": JobKind("discreet.web.jobs.verbs:anonymize", AnonymizeParameters, plan=True),
+    "compare": JobKind("discreet.web.jobs.evidence:compare", CompareParameters, base="anonymize"),
+    "attack": JobKind("discreet.web.jobs.evidence:attack", AttackParameters, base="anonymize"),
+    "evidence": JobKind("discreet.web.jobs.evidence:evidence", EvidenceParameters, base="anonymize"),
+    "frontier": JobKind("discreet.web.jobs.evidence:frontier", FrontierParameters, plan=True),
+}
+"""To add a kind: a function in a module of this room, its parameters, and a line here."""

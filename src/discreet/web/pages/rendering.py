@@ -1,0 +1,86 @@
+"""Templates in the language of a request: the environment, its filters, and responses made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from discreet.reports.words import SYMBOLS
+from discreet.web.pages.language import COOKIE, LANGUAGES, language_of, text, translate
+from discreet.web.pages.phrasebook import phrasebook, translate_drawing
+from discreet.web.refusals import ProblemDetails
+
+CHANGED = {"hx-trigger": "case-changed"}
+"""Tells the other sections of the page to look again."""
+
+
+@cache
+def environment() -> Environment:
+    """Our templates, and the report's under ``release/``."""
+    loader = ChoiceLoader(
+        [PackageLoader("discreet.web.pages"), PrefixLoader({"release": PackageLoader("discreet.reports")})]
+    )
+    templates = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    templates.filters["drawn"] = drawn
+    templates.filters["say"] = say
+    templates.filters["percent_encoded"] = lambda value: quote(str(value), safe="")
+    return templates
+
+
+@pass_context
+def say(context: Context, text: object, *, capital: bool = False, plain: bool = False) -> str:
+    """What the core says, in the language of the page; what has no translation is marked as English.
+
+    ``capital`` begins it with a capital letter, ``plain`` gives no markup, for attributes of tags.
+    """
+    language, given = context["language"], str(text)
+    said = translate(given, language, context.get("names", ()))
+    shown = given if said is None else said
+    shown = shown[:1].upper() + shown[1:] if capital else shown
+    return shown if said is not None or plain else Markup('<span lang="en">{}</span>').format(shown)
+
+
+@pass_context
+def drawn(context: Context, svg: str) -> Markup:
+    """A drawing with its words in the language of the page.
+
+    Drawn by us from numbers and escaped names: the only markup that is not escaped again.
+    """
+    book = phrasebook(context["language"])
+    return Markup(svg if book is None else translate_drawing(svg, book, context.get("names", ())))
+
+
+def render(
+    request: Request,
+    template: str,
+    content: Mapping[str, object],
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> HTMLResponse:
+    """The response of a template in the language of the request."""
+    response = HTMLResponse(markup(request, template, content), status, headers)
+    if request.query_params.get("lang") in LANGUAGES:
+        response.set_cookie(COOKIE, language_of(request), samesite="strict", httponly=True)
+    return response
+
+
+def markup(request: Request, template: str, content: Mapping[str, object]) -> Markup:
+    """A template in the language of the request; it has escaped what had to be."""
+    language = language_of(request)
+    words = {"t": text(language), "language": language}
+    return Markup(environment().get_template(template).render({**content, **words}))
+
+
+def problem_page(request: Request, problem: ProblemDetails, status: int) -> Response:
+    """A failure as a message in place for the running page, else as a page of its own."""
+    template = "parts/notice.html.jinja" if "hx-request" in request.headers else "problem.html.jinja"
+    return render(request, template, {"problem": problem, "symbols": SYMBOLS}, status)
