@@ -19,30 +19,32 @@ WIDER: dict[pa.DataType, pa.DataType] = {
 }
 
 
-def settled_type(kind: pa.DataType) -> pa.DataType:
+def common_type(kind: pa.DataType) -> pa.DataType:
     """The type a column is kept in: values instead of dictionaries, signed integers, microseconds.
 
-    >>> settled_type(pa.dictionary(pa.int8(), pa.string())), settled_type(pa.uint8())
+    >>> common_type(pa.dictionary(pa.int8(), pa.string())), common_type(pa.uint8())
     (DataType(string), DataType(int16))
     """
     if pa.types.is_dictionary(kind):
-        return settled_type(kind.value_type)
+        return common_type(kind.value_type)
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", kind.tz)
     return WIDER.get(kind, kind)
 
 
-def settle(batches: pa.RecordBatchReader, rows: int | None = None) -> pa.RecordBatchReader:
-    """The same rows, or the first of them, in settled types.
+def in_common_types(batches: pa.RecordBatchReader, rows: int | None = None) -> pa.RecordBatchReader:
+    """The same rows, or the first of them, in common types.
 
-    >>> settle(pa.table({"n": pa.array([7, 8, 9], pa.uint8())}).to_reader(), rows=2).read_all()["n"].to_pylist()
+    >>> in_common_types(pa.table({"n": pa.array([7, 8, 9], pa.uint8())}).to_reader(), rows=2).read_all()["n"].to_pylist()
     [7, 8]
     """
-    schema = pa.schema([pa.field(field.name, settled_type(field.type)) for field in batches.schema])
-    return pa.RecordBatchReader.from_batches(schema, _settled(batches, schema, rows))
+    schema = pa.schema([pa.field(field.name, common_type(field.type)) for field in batches.schema])
+    return pa.RecordBatchReader.from_batches(schema, _converted(batches, schema, rows))
 
 
-def _settled(batches: pa.RecordBatchReader, schema: pa.Schema, rows: int | None) -> Iterator[pa.RecordBatch]:
+def _converted(
+    batches: pa.RecordBatchReader, schema: pa.Schema, rows: int | None
+) -> Iterator[pa.RecordBatch]:
     left = rows
     for batch in batches:
         taken = batch if left is None else batch.slice(0, left)

@@ -8,7 +8,7 @@ from discreet.table import Column
 
 
 @dataclass(frozen=True)
-class Dialect:
+class SqlDialect:
     """Names and functions that DuckDB and Spark spell differently."""
 
     quote_mark: str
@@ -53,7 +53,7 @@ class Dialect:
         return self.timestamp if name == "TIMESTAMP" else name
 
 
-DUCKDB = Dialect(
+DUCKDB = SqlDialect(
     quote_mark='"',
     text="VARCHAR",
     infinite="isinf({name})",
@@ -65,7 +65,7 @@ DUCKDB = Dialect(
     keyed_hash="sha256({key} || sha256({key} || {value}))",
 )
 
-SPARK = Dialect(
+SPARK = SqlDialect(
     quote_mark="`",
     text="STRING",
     infinite="({name} = double('infinity') OR {name} = double('-infinity'))",

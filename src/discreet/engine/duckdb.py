@@ -15,13 +15,15 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from discreet.engine.arrow import settle
+from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import describe_file, head_of_lines, open_batches, text_scan
 from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import check_duckdb, refuse
+from discreet.engine.recognise import DATES
+from discreet.engine.relations import unanswerable
 from discreet.engine.scratch import Scratch
-from discreet.engine.sql import DATES, SqlEngine, unanswerable
+from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
 from discreet.table import Column, Source, Table
 
@@ -98,7 +100,7 @@ class DuckDBEngine(SqlEngine):
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""
-        return self._finish(self._keep_batches(settle(batches, options.rows)), source, options)
+        return self._finish(self._keep_batches(in_common_types(batches, options.rows)), source, options)
 
     def _json_scan(self, path: Path, source: Source) -> str:
         """The scan of a JSON lines file with texts as texts: which of them are dates is not DuckDB's to say."""

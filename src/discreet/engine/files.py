@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from discreet.engine.dialect import Dialect
+from discreet.engine.dialect import SqlDialect
 from discreet.engine.protocol import ReadOptions
 from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import EmptyTable, UnreadableInput
@@ -104,7 +104,7 @@ def _check_readable(path: Path) -> None:
         raise EmptyTable(f"{path.name} is empty", remedy="check that this is the file you meant")
 
 
-def text_scan(path: Path, text_format: TextFormat, dialect: Dialect) -> str | None:
+def text_scan(path: Path, text_format: TextFormat, dialect: SqlDialect) -> str | None:
     """The DuckDB scan of a text file with every column as text; ``None`` where its reader would differ.
 
     DuckDB reads UTF-8 with plain dialects much faster than Python; padded values, other encodings and

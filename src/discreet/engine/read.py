@@ -7,12 +7,14 @@ from functools import cache
 from os import PathLike
 from pathlib import Path
 
+import duckdb
 import narwhals as nw
 import pyarrow as pa
 from narwhals.typing import IntoFrame
 
+from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.protocol import Engine, ReadOptions
-from discreet.engine.sql import check_names
+from discreet.engine.relations import check_names
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
 from discreet.table import Source, Table
 
@@ -22,8 +24,6 @@ NOT_FOR_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError
 @cache
 def default_engine() -> Engine:
     """The DuckDB engine that this process shares."""
-    from discreet.engine.duckdb import DuckDBEngine
-
     return DuckDBEngine()
 
 
@@ -126,8 +126,6 @@ def _unfit_columns(source: object) -> str:
 
 
 def _duckdb_batches(source: object) -> pa.RecordBatchReader:
-    import duckdb
-
     for method in ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader"):
         if hasattr(source, method):
             try:

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from discreet.engine.arrow import settle
+from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import SPARK
 from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches
 from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import check_spark, refuse
+from discreet.engine.recognise import DATES
+from discreet.engine.relations import no_rows, unanswerable
 from discreet.engine.scratch import Scratch
 from discreet.engine.sniff.format import TextFormat
 from discreet.engine.spark_session import session_type, spark_errors, start, unlogged, unresolved_column
-from discreet.engine.sql import DATES, SqlEngine, no_rows, unanswerable
+from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.table import Column, DataType, Source, Table
 
@@ -123,7 +125,7 @@ class SparkEngine(SqlEngine):
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""
-        frame = self._frame(settle(batches, options.rows), source)
+        frame = self._frame(in_common_types(batches, options.rows), source)
         return self._finish(self._view(frame.persist()), source, options)
 
     def _frame(self, batches: pa.RecordBatchReader, source: Source) -> DataFrame:

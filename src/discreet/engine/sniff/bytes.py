@@ -57,7 +57,7 @@ CONTROL = re.compile(r"[\x02-\x08\x0e-\x19\x1c-\x1e\x7f]")
 
 
 @dataclass(frozen=True)
-class Sample:
+class TextSample:
     """The decoded beginning of a file; ``complete`` when it is the whole file."""
 
     text: str
@@ -101,7 +101,7 @@ def open_bytes(path: Path, compression: str) -> Iterator[IO[bytes]]:
         ) from error
 
 
-def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> Sample:
+def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> TextSample:
     """Read and decode the beginning of a file, or say what the file is if it is not text.
 
     A gzip file is read to its end, because only there does it show that it is whole.
@@ -127,7 +127,7 @@ def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> Sampl
     # The tail may begin inside a character, hence "replace"; only its line ends matter.
     end = tail.decode(unit, errors="replace")
     ends_blank = re.search(r"(?:\r\n|\n|\r(?!\n)){2}\Z", end) is not None
-    return Sample(text, complete, chosen, reason, compression, ends_blank)
+    return TextSample(text, complete, chosen, reason, compression, ends_blank)
 
 
 def line_at(text: str, position: int) -> int:

@@ -30,7 +30,7 @@ _FLAGS: Final = words("yes no true false 0 1 y n ja nein j x t f")
 
 
 @dataclass(frozen=True)
-class Sample:
+class ColumnSample:
     """The values of a column without the missing ones: as texts, and how many are dates or plain numbers."""
 
     texts: tuple[str, ...]
@@ -58,11 +58,11 @@ class ContentMatch(NamedTuple):
     alone: bool = True
 
 
-def sample(values: Sequence[object]) -> Sample:
+def sample(values: Sequence[object]) -> ColumnSample:
     """What the values are, without the missing ones.
 
     >>> sample(["a", None, "a", 3.0, float("nan"), date(2020, 1, 31), "?"])
-    Sample(texts=('a', 'a', '3', '2020-01-31'), distinct=('a', '3', '2020-01-31'), dates=1, numeric=1)
+    ColumnSample(texts=('a', 'a', '3', '2020-01-31'), distinct=('a', '3', '2020-01-31'), dates=1, numeric=1)
     """
     texts: list[str] = []
     dates = numeric = 0
@@ -78,7 +78,7 @@ def sample(values: Sequence[object]) -> Sample:
         texts.append(text)
         dates += isinstance(value, date)
         numeric += _PLAIN_NUMBER.fullmatch(text) is not None
-    return Sample(tuple(texts), tuple(dict.fromkeys(texts)), dates, numeric)
+    return ColumnSample(tuple(texts), tuple(dict.fromkeys(texts)), dates, numeric)
 
 
 _EMAIL: Final = re.compile(r"[^\s@<>()\",;:]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\.[A-Za-z]{2,}")
@@ -241,7 +241,7 @@ _PATTERNS: Final = (
 )
 
 
-def match_content(column: Sample) -> list[ContentMatch]:
+def match_content(column: ColumnSample) -> list[ContentMatch]:
     """The kinds that the values speak for, without checksums and telephone numbers, best first.
 
     >>> match_content(sample(["a.b@example.org", "c@example.com"]))[0].reason
@@ -268,7 +268,7 @@ def match_content(column: Sample) -> list[ContentMatch]:
     return sorted(found, key=lambda match: -match.confidence)
 
 
-def _sex(column: Sample) -> ContentMatch | None:
+def _sex(column: ColumnSample) -> ContentMatch | None:
     if len(column.distinct) > 5:
         return None
     values = {value.lower() for value in column.distinct}
@@ -281,7 +281,7 @@ _TITLES: Final = words("mr mrs ms miss dr prof herr frau sir")
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*\.?")
 
 
-def _people(column: Sample) -> ContentMatch | None:
+def _people(column: ColumnSample) -> ContentMatch | None:
     """People's names: by common first names and surnames, titles, and the form "Surname, First name"."""
     values = column.tested
     if len(values) < 5 or sum(any(map(str.isdigit, value)) for value in values) > 0.1 * len(values):
@@ -311,7 +311,7 @@ def _people(column: Sample) -> ContentMatch | None:
     return ContentMatch("name", min(0.95, 0.5 + 0.5 * known / len(values)), reason)
 
 
-def _free_text(column: Sample) -> ContentMatch | None:
+def _free_text(column: ColumnSample) -> ContentMatch | None:
     """Long texts that hardly repeat."""
     if len(column.distinct) < 3 or len(column.distinct) < 0.5 * len(column.texts):
         return None
@@ -325,7 +325,7 @@ def _free_text(column: Sample) -> ContentMatch | None:
     )
 
 
-def _code(column: Sample) -> ContentMatch | None:
+def _code(column: ColumnSample) -> ContentMatch | None:
     """Codes of letters and digits of which each occurs once."""
     values = column.distinct
     if len(values) < 20 or len(values) < len(column.texts):

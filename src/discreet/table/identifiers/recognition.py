@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from discreet.table.identifiers.content import (
+    ColumnSample,
     ContentMatch,
-    Sample,
     is_full_date,
     is_packed_date,
     is_year,
     match_content,
     sample,
 )
-from discreet.table.identifiers.kinds import KINDS, Kind
+from discreet.table.identifiers.kinds import KINDS, AttributeKind
 from discreet.table.identifiers.names import NameMatch, match_name, names_a_person
 from discreet.table.identifiers.numbers import Verified, looks_like_phone, verify, verify_phones
 
@@ -26,7 +26,7 @@ By = Literal["name", "content", "name and content"]
 class Finding:
     """One kind of information that a column seems to hold, and why; ``reason`` never contains a cell value."""
 
-    kind: Kind
+    kind: AttributeKind
     by: By
     reason: str
     confidence: float
@@ -85,7 +85,9 @@ def _confirmed_by(content_kind: str) -> frozenset[str]:
     return _CONFIRMS.get(content_kind, frozenset()) | {content_kind}
 
 
-def _by_name(match: NameMatch, name: str, column: Sample, seen: Sequence[ContentMatch]) -> Finding | None:
+def _by_name(
+    match: NameMatch, name: str, column: ColumnSample, seen: Sequence[ContentMatch]
+) -> Finding | None:
     """The finding by name: stronger where the content agrees, weaker or gone where it contradicts."""
     kind = KINDS[match.kind]
     says = f'the name of the column is a usual one for "{kind.title}"'
@@ -113,7 +115,7 @@ def _by_name(match: NameMatch, name: str, column: Sample, seen: Sequence[Content
     return Finding(kind, "name", says + doubt, round(match.confidence * factor, 3))
 
 
-def _belief(kind: Kind, match: NameMatch, column: Sample) -> float:
+def _belief(kind: AttributeKind, match: NameMatch, column: ColumnSample) -> float:
     """From 0, the values rule the kind out, to 1, they do not speak against it."""
     if kind.role == "direct-identifier" and column.flags_only:
         return 0.0  # a column that says whether there is a telephone is not a telephone number
@@ -140,7 +142,7 @@ def _belief(kind: Kind, match: NameMatch, column: Sample) -> float:
     return 1.0
 
 
-def _mostly(column: Sample, test: Callable[[str], object]) -> bool:
+def _mostly(column: ColumnSample, test: Callable[[str], object]) -> bool:
     """Whether at least four of five tested values pass."""
     values = column.tested
     return bool(values) and sum(bool(test(value)) for value in values) >= 0.8 * len(values)
@@ -154,7 +156,7 @@ def _in_range(value: str) -> bool:
         return False
 
 
-def _all_content(column: Sample, named: set[str], region: str | None) -> list[ContentMatch]:
+def _all_content(column: ColumnSample, named: set[str], region: str | None) -> list[ContentMatch]:
     """Everything that the values say: patterns, checksummed numbers, telephone numbers."""
     seen = match_content(column)
     # dates, addresses of machines and the like are not also numbers of persons
@@ -169,7 +171,7 @@ def _all_content(column: Sample, named: set[str], region: str | None) -> list[Co
     )
 
 
-def _numbers(column: Sample, named: set[str], region: str | None) -> list[ContentMatch]:
+def _numbers(column: ColumnSample, named: set[str], region: str | None) -> list[ContentMatch]:
     """Checksummed numbers: of several that fit, the one that chance explains least."""
     convincing = []
     for found in verify(column.tested):
@@ -191,7 +193,7 @@ def _as_match(found: Verified) -> ContentMatch:
     return ContentMatch(found.kind, round(certainty * found.share, 3), reason)
 
 
-def _phones(column: Sample, named: set[str], region: str | None) -> list[ContentMatch]:
+def _phones(column: ColumnSample, named: set[str], region: str | None) -> list[ContentMatch]:
     agrees = not named.isdisjoint(("phone", "fax"))
     if not agrees and len(column.distinct) < 10:
         return []

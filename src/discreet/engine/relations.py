@@ -1,0 +1,132 @@
+"""Relations inside an SQL engine: what each engine adds, and handles to what it keeps."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+
+from discreet.engine.dialect import SqlDialect
+from discreet.engine.protocol import Engine, ReadOptions
+from discreet.errors import EmptyTable, UnreadableInput, UnsuitableColumn
+from discreet.table import MISSING_MARKS, Column, Lease, Source, Table
+
+
+class SqlRelations(ABC):
+    """Named relations of an engine that speaks SQL, and tables over them."""
+
+    name: str
+    dialect: SqlDialect
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._unused: deque[str] = deque()
+
+    # ── what each engine adds ─────────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def read_file(self, path: Path, options: ReadOptions) -> Table: ...
+
+    @abstractmethod
+    def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def _fetch(self, query: str) -> pa.Table:
+        """Run a query and bring its (small) result here."""
+
+    @abstractmethod
+    def _keep(self, query: str) -> str:
+        """Materialise a query's result inside the engine, in order, and return its quoted name."""
+
+    @abstractmethod
+    def _put(self, table: pa.Table) -> str:
+        """Bring a small Arrow table into the engine and return its quoted name."""
+
+    @abstractmethod
+    def _drop(self, relation: str) -> None:
+        """Forget a relation."""
+
+    @abstractmethod
+    def _checked(self, query: str) -> str:
+        """The text of a user's query after checking that it reads nothing but the table it is given."""
+
+    @abstractmethod
+    def _answer(self, query: str, table: Table) -> pa.Table:
+        """Run a user's query; what a user's query can do wrong is told without the engine's words."""
+
+    @abstractmethod
+    def _schema(self, relation: str) -> list[tuple[str, str]]:
+        """Names and the engine's type names of a relation's columns."""
+
+    @abstractmethod
+    def _column(self, name: str, type_name: str) -> Column:
+        """What a column of the engine's type is."""
+
+    def _name(self) -> str:
+        """A name for a new relation; what is no longer used makes room first."""
+        while self._unused:
+            self._drop(self._unused.popleft())
+        return f"discreet_{next(self._numbers)}"
+
+    def _table(self, relation: str, source: Source) -> Table:
+        """A handle over a relation; dropped from the engine some time after the handle is no longer used."""
+        columns = [self._column(name, type_name) for name, type_name in self._schema(relation)]
+        if not columns:
+            raise EmptyTable(f"{source.name} has no columns", remedy="check that this is the file you meant")
+        check_names([column.name for column in columns], source.name)
+        rows = int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
+        if not rows:
+            raise no_rows(source)
+        # Every concrete engine has all verbs; this part of it has only some.
+        return Table(cast(Engine, self), Lease(relation, self._unused.append), tuple(columns), rows, source)
+
+    @property
+    def _marks(self) -> str:
+        return ", ".join(self.dialect.literal(mark) for mark in MISSING_MARKS)
+
+    @staticmethod
+    def _free_name(table: Table) -> str:
+        """A name for a row number that no column of the table has."""
+        name = "discreet_row"
+        while name in {column.lower() for column in table.names}:
+            name += "_"
+        return name
+
+
+def no_rows(source: Source) -> EmptyTable:
+    return EmptyTable(
+        f"{source.name} has columns but no rows", remedy="check that this is the file you meant"
+    )
+
+
+def unanswerable(table: Table) -> UnsuitableColumn:
+    return UnsuitableColumn(
+        f"the query cannot be computed on {table.source.name}",
+        remedy="check that the columns it computes with hold numbers or dates, and that no value is out of range",
+    )
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse names that SQL cannot tell apart.
+
+    >>> check_names(["id", "ID"], "people.csv")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.UnreadableInput: people.csv has two columns called 'ID' (upper and lower case count as the same); rename one of them
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            raise UnreadableInput(
+                f"{source} has two columns called {name!r} (upper and lower case count as the same)",
+                remedy="rename one of them",
+            )
+        seen.add(name.lower())
