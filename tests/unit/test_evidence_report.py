@@ -25,9 +25,9 @@ from discreet.release.attack import Attacks, attack
 from discreet.release.before_after import before_and_after
 from discreet.release.compare import Comparison, compare
 from discreet.release.legal import Untested, summarise
+from discreet.reports.charts.points import Reach, loss_against_exposure, whisker
 from discreet.reports.evidence import pictures as evidence_pictures
 from discreet.reports.evidence import tables as evidence_tables
-from discreet.reports.evidence.charts import Reach, loss_against_exposure, whisker
 from discreet.reports.evidence.html import LEFT_OUT, evidence_report, judgement, render_evidence
 from discreet.reports.words import title_of
 from discreet.utility.efficacy import efficacy

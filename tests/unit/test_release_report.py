@@ -23,8 +23,8 @@ from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
 from discreet.release.frontier import Outcome
 from discreet.release.release import Release
-from discreet.reports import charts
-from discreet.reports.evidence.charts import chart_of_methods
+from discreet.reports.charts import svg as charts
+from discreet.reports.charts.points import chart_of_methods
 from discreet.reports.labels import beside
 from discreet.reports.release import pictures as release_pictures
 from discreet.reports.release import tables as release_evidence

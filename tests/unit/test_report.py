@@ -20,9 +20,9 @@ from discreet.policy import ColumnPolicy, Policy, Rating
 from discreet.privacy import AlphaKAnonymity, DeltaDisclosure, KAnonymity
 from discreet.release.audit import Audit, audit
 from discreet.release.requirements import required_size
-from discreet.reports import charts
 from discreet.reports.audit.html import notebook, render, report
 from discreet.reports.audit.pictures import pictures, size_bins
+from discreet.reports.charts import svg as charts
 from discreet.reports.words import MEASURES, Figures
 
 VOID = {"meta", "link", "br"}

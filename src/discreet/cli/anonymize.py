@@ -329,7 +329,7 @@ def _tell(release: Release, *, as_json: bool, quiet: bool, files: list[Path | No
 def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json: bool, **given: Any) -> None:
     """Anonymise FILE by several methods and show risk against loss. Writes no release."""
     from discreet.release.frontier import compare_methods as run_compare_methods
-    from discreet.reports.evidence.charts import chart_of_methods
+    from discreet.reports.charts.points import chart_of_methods
     from discreet.reports.release.terminal import show_comparison
 
     _refuse_targets(file, chart)

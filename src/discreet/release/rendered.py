@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 def frontier_chart(frontier: Frontier) -> str:
     """Risk against loss of every setting as an SVG picture of its own."""
-    from discreet.reports.evidence.charts import chart_of_settings
+    from discreet.reports.charts.points import chart_of_settings
 
     return chart_of_settings(frontier)

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.measure import RecordRisk
 from discreet.release.audit import Audit
 from discreet.release.requirements import required_size
-from discreet.reports import charts
+from discreet.reports.charts import svg as charts
 from discreet.reports.words import Figures, listed, number, percent, title_of
 from discreet.risk import GRADED
 from discreet.risk.dependence import Dependence

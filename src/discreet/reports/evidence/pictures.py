@@ -13,10 +13,10 @@ from discreet.release.attack import Attacks
 from discreet.release.before_after import Bin, Distribution
 from discreet.release.compare import Comparison
 from discreet.release.legal import TITLES, TOLERATED
-from discreet.reports import charts
 from discreet.reports.audit.pictures import Picture, drawn_share, partly
 from discreet.reports.audit.tables import LONGEST_LABEL
-from discreet.reports.evidence import charts as evidence_charts
+from discreet.reports.charts import points as evidence_charts
+from discreet.reports.charts import svg as charts
 from discreet.reports.words import Figures, percent
 from discreet.utility.losses import Losses
 

@@ -20,7 +20,7 @@ from discreet.release.audit import versions
 from discreet.release.compare import Comparison
 from discreet.release.legal import CRITERIA, DEFENCES, TITLES, State, Summary
 from discreet.reports.audit.pictures import drawn_share
-from discreet.reports.evidence.charts import whisker
+from discreet.reports.charts.points import whisker
 from discreet.reports.evidence.pictures import (
     advantage_text,
     baseline_told,

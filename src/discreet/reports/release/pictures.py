@@ -9,7 +9,6 @@ from discreet.measure import RecordRisk
 from discreet.release.audit import Audit
 from discreet.release.release import Release
 from discreet.release.requirements import required_size
-from discreet.reports import charts
 from discreet.reports.audit.pictures import (
     MOST_SENSITIVE,
     Picture,
@@ -21,6 +20,7 @@ from discreet.reports.audit.pictures import (
     size_bins,
     zones,
 )
+from discreet.reports.charts import svg as charts
 from discreet.reports.words import Figures, listed, several
 from discreet.risk.scorr import category
 

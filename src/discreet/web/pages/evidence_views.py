@@ -8,9 +8,9 @@ from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
 from discreet.release.frontier import Frontier, Outcome
 from discreet.reports.audit.pictures import Picture
+from discreet.reports.charts.points import chart_of_settings
 from discreet.reports.evidence import pictures as evidence_pictures
 from discreet.reports.evidence import tables as evidence_tables
-from discreet.reports.evidence.charts import chart_of_settings
 from discreet.reports.evidence.html import judgement, key_figures
 from discreet.reports.words import number, percent
 from discreet.web.pages.release_views import data, drawn, without_style

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.reports.charts import (
+from discreet.reports.charts.svg import (
     FONT,
     WIDTH,
     PlottedOutcome,

@@ -1,0 +1,1 @@
+"""Drawing: plain numbers become inline SVG whose colours the page chooses."""
