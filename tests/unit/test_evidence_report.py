@@ -25,7 +25,9 @@ from discreet.release.attack import Attacks, attack
 from discreet.release.before_after import before_and_after
 from discreet.release.compare import Comparison, compare
 from discreet.release.legal import Untested, summarise
-from discreet.reports.charts.points import Reach, loss_against_exposure, whisker
+from discreet.reports.charts.points import Reach, loss_against_exposure
+from discreet.reports.charts.scale import whisker
+from discreet.reports.evidence import loss_tables
 from discreet.reports.evidence import pictures as evidence_pictures
 from discreet.reports.evidence import tables as evidence_tables
 from discreet.reports.evidence.html import LEFT_OUT, evidence_report, judgement, render_evidence
@@ -202,7 +204,7 @@ def test_every_loss_attack_and_reason_is_there(compared: Comparison, attacked: A
 
 
 def test_losses_stand_in_their_family_beside_the_trivial_release(compared: Comparison) -> None:
-    groups = {group.title: group for group in evidence_tables.losses(compared, public=False)}
+    groups = {group.title: group for group in loss_tables.losses(compared, public=False)}
     row = next(row for row in groups["Precision of values"].rows if row.name == "leaf-loss")
     assert row.trivial == "1"
     assert [name for name, _ in row.parts] == ["age", "place"]
@@ -268,7 +270,7 @@ def test_required_methods_are_marked(compared: Comparison) -> None:
 
 
 def test_own_figures_that_cannot_be_told_any_more(compared: Comparison) -> None:
-    people, age = evidence_tables.kpis(compared, public=False)
+    people, age = loss_tables.kpis(compared, public=False)
     assert people.answer == "answerable for 50.0% of the groups, the others not any more"
     assert people.tone == "bad"
     assert ("Zwiefalten", "1", "not answerable any more", "–") in people.groups
@@ -277,7 +279,7 @@ def test_own_figures_that_cannot_be_told_any_more(compared: Comparison) -> None:
 
 
 def test_learning_stands_between_the_original_and_the_most_frequent_value(compared: Comparison) -> None:
-    [group] = evidence_tables.learning(compared, public=False)
+    [group] = loss_tables.learning(compared, public=False)
     accuracy = group.rows[0]
     assert accuracy.release == accuracy.original
     assert accuracy.majority == accuracy.trivial
@@ -411,8 +413,8 @@ def test_public_edition_tells_no_small_difference(compared: Comparison, attacked
 
 def test_public_losses_have_two_digits_or_a_bound(compared: Comparison) -> None:
     """Of 40 rows, 11 / 40 is the bound; ambiguity and the like have two digits, and bits are no percentages."""
-    rows = {row.name: row for group in evidence_tables.losses(compared, public=True) for row in group.rows}
-    inside = {row.name: row for group in evidence_tables.losses(compared, public=False) for row in group.rows}
+    rows = {row.name: row for group in loss_tables.losses(compared, public=True) for row in group.rows}
+    inside = {row.name: row for group in loss_tables.losses(compared, public=False) for row in group.rows}
     assert inside["js-divergence"].release not in ("0", "not defined")
     assert rows["js-divergence"].release == "less than 0.28"
     assert rows["discernibility"].release == "840"

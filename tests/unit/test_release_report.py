@@ -23,19 +23,20 @@ from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
 from discreet.release.frontier import Outcome
 from discreet.release.release import Release
-from discreet.reports.charts import svg as charts
+from discreet.reports import charts
+from discreet.reports.charts import svg
 from discreet.reports.charts.points import chart_of_methods
+from discreet.reports.figures import Figures
 from discreet.reports.labels import beside
 from discreet.reports.release import pictures as release_pictures
 from discreet.reports.release import tables as release_evidence
 from discreet.reports.release.html import release_report, render_release
-from discreet.reports.words import Figures
 from discreet.table.hierarchies.registry import Intervals
 
 VOID = {"meta", "link", "br"}
 EDITIONS = ("internal", "public")
 MARKS = ("Marquise", "Zwiefalten", "Ornithologist", "Leprosy", "secretreason", "secretnote")
-CSS = (Path(charts.__file__).parent / "templates" / "report.css.jinja").read_text(encoding="utf-8")
+CSS = (Path(charts.__file__).parents[1] / "templates" / "report.css.jinja").read_text(encoding="utf-8")
 
 
 class Page(HTMLParser):
@@ -418,14 +419,14 @@ def test_comparison_is_a_picture_of_its_own() -> None:
     assert "var(" not in drawn
     assert "#fe01" not in drawn
     colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]+)"', drawn))
-    assert colours <= set(charts.LIGHT.values())
+    assert colours <= set(svg.LIGHT.values())
 
 
 def test_best_methods_are_filled_and_joined() -> None:
     drawn = chart_of_methods(OUTCOMES)
     [line] = re.findall(r'aria-roledescription="line mark"|class="mark-line[^"]*"', drawn) or [""]
     assert line
-    accent, paper = charts.LIGHT["accent"], charts.LIGHT["paper"]
+    accent, paper = svg.LIGHT["accent"], svg.LIGHT["paper"]
     points = re.findall(rf'<path[^>]*fill="({accent}|{paper})"[^>]*stroke="{accent}"', drawn)
     assert sorted(points) == sorted([accent, accent, paper])
 
@@ -436,7 +437,7 @@ def test_comparison_without_any_outcome() -> None:
 
 def test_colours_of_files_are_those_of_the_light_page() -> None:
     light = dict(re.findall(r"--([\w-]+): ([^;]+);", CSS[: CSS.index("@media")]))
-    for part, colour in charts.LIGHT.items():
+    for part, colour in svg.LIGHT.items():
         chosen = light[f"chart-{part}"]
         assert colour == (light[chosen[6:-1]] if chosen.startswith("var(--") else chosen)
 

@@ -20,13 +20,16 @@ from discreet.policy import ColumnPolicy, Policy, Rating
 from discreet.privacy import AlphaKAnonymity, DeltaDisclosure, KAnonymity
 from discreet.release.audit import Audit, audit
 from discreet.release.requirements import required_size
+from discreet.reports import charts
 from discreet.reports.audit.html import notebook, render, report
-from discreet.reports.audit.pictures import pictures, size_bins
-from discreet.reports.charts import svg as charts
-from discreet.reports.words import MEASURES, Figures
+from discreet.reports.audit.pictures import pictures
+from discreet.reports.charts import svg
+from discreet.reports.class_sizes import size_bins
+from discreet.reports.figures import Figures
+from discreet.reports.words import MEASURES
 
 VOID = {"meta", "link", "br"}
-CSS = (Path(charts.__file__).parent / "templates" / "report.css.jinja").read_text(encoding="utf-8")
+CSS = (Path(charts.__file__).parents[1] / "templates" / "report.css.jinja").read_text(encoding="utf-8")
 
 
 class Page(HTMLParser):
@@ -495,7 +498,7 @@ def test_text_is_readable_on_its_ground(scheme: str) -> None:
 
 def test_drawings_use_only_colours_of_the_page(residents: Audit) -> None:
     html = render(residents)
-    defined = {f"chart-{part}" for part in charts.PARTS}
+    defined = {f"chart-{part}" for part in svg.PARTS}
     assert defined <= palette("light").keys()
     assert set(re.findall(r"var\(--(chart-[\w-]+)\)", html)) <= defined
     drawn = "".join(re.findall(r"<svg viewBox=.*?</svg>", html, re.DOTALL))

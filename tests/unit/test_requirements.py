@@ -21,7 +21,7 @@ from discreet.release.profile import Limit, load_profile
 from discreet.release.recommend import recommend
 from discreet.release.requirements import goals, mean_limit, models_of, prosecutor_risk, within_mean
 from discreet.reports.audit.pictures import class_sizes
-from discreet.reports.words import Figures
+from discreet.reports.figures import Figures
 from discreet.web.requirements import of_profile
 
 OWN = 'title = "Own"\ndescription = "d"\nsource = "s"\ndate = 2024-02-29\n'

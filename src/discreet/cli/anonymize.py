@@ -330,7 +330,7 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
     """Anonymise FILE by several methods and show risk against loss. Writes no release."""
     from discreet.release.frontier import compare_methods as run_compare_methods
     from discreet.reports.charts.points import chart_of_methods
-    from discreet.reports.release.terminal import show_comparison
+    from discreet.reports.release.terminal import show_methods
 
     _refuse_targets(file, chart)
     with progress(quiet=as_json) as tell:
@@ -342,7 +342,7 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
     if as_json:
         click.echo(json.dumps([outcome.to_dict(setting=False) for outcome in found], indent=2))
     else:
-        Console(highlight=False).print(show_comparison(found))
+        Console(highlight=False).print(show_methods(found))
 
 
 @click.command()

@@ -192,7 +192,7 @@ def attack(
     reading speak of ORIGINAL if it is given.
     """
     from discreet.release.attack import attack as run_attack
-    from discreet.reports.evidence.terminal import beyond, show_attacks
+    from discreet.reports.evidence.terminal import show_attacks
 
     if report_file is not None:
         refuse_unwritable(report_file, release, original, public, control)
@@ -224,7 +224,7 @@ def attack(
                 edition="public" if edition == "public" else "internal",
             )
     _print(found.to_dict(exposed=exposed) if as_json else show_attacks(found), report_file)
-    return EXIT_NOT_MET if max_advantage is not None and beyond(found.results, max_advantage) else 0
+    return EXIT_NOT_MET if max_advantage is not None and found.exposure > max_advantage + 1e-12 else 0
 
 
 def _open(file: Path, given: dict[str, Any], tell: Any) -> tuple[Table, Policy, list[str]]:

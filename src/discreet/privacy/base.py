@@ -141,12 +141,12 @@ class PrivacyModel(ABC):
         >>> LDiversity(3, "dx", kind="entropy").parameters()
         {'l': 3, 'sensitive': 'dx', 'kind': 'entropy'}
         """
-        found: dict[str, object] = {}
-        for one in fields(self):  # type: ignore[arg-type]  # every model is a dataclass
-            value = getattr(self, one.name)
-            if one.init and (one.default is MISSING or value != one.default):
-                found[one.name] = dict(value) if isinstance(value, Mapping) else value
-        return found
+        given: dict[str, object] = {}
+        for parameter in fields(self):  # type: ignore[arg-type]  # every model is a dataclass
+            value = getattr(self, parameter.name)
+            if parameter.init and (parameter.default is MISSING or value != parameter.default):
+                given[parameter.name] = dict(value) if isinstance(value, Mapping) else value
+        return given
 
 
 class WithClassSize:

@@ -66,11 +66,11 @@ def confidence(
         histogram.records[wanted],
     )
     starts = run_starts(words)
-    found = np.zeros(bound)
+    shares = np.zeros(bound)
     if len(starts):
         owner = packing.unpack([word[starts] for word in words], 0).astype(np.int64)
-        np.maximum.at(found, owner, np.add.reduceat(counts, starts) / size[owner])
-    return np.asarray(found[group])
+        np.maximum.at(shares, owner, np.add.reduceat(counts, starts) / size[owner])
+    return np.asarray(shares[group])
 
 
 def group_sizes(classes: EquivalenceClasses, given: Sequence[str] | None, unit: Unit) -> IntArray:
@@ -301,9 +301,9 @@ def names(parameter: str, given: object) -> tuple[str, ...]:
     >>> names("given", "sex"), names("values", [1, "flu"])
     (('sex',), ('1', 'flu'))
     """
-    found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
-    if not found:
+    values = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
+    if not values:
         raise InvalidParameter(
             f"{parameter} names nothing", remedy=f"leave {parameter} out or name at least one"
         )
-    return tuple(str(one) for one in found)
+    return tuple(str(value) for value in values)

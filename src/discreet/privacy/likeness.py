@@ -68,9 +68,9 @@ def log_ratio(histogram: Histogram, base: float = math.e) -> FloatArray:
     ratio = _ratio(histogram)
     high = np.log(histogram.per_class(np.maximum, ratio))
     low = -np.log(histogram.per_class(np.minimum, ratio))
-    found = np.maximum(np.maximum(high, low), 0.0) / math.log(base)
-    found[histogram.distinct < np.count_nonzero(histogram.totals)] = np.inf
-    return found
+    ratios = np.maximum(np.maximum(high, low), 0.0) / math.log(base)
+    ratios[histogram.distinct < np.count_nonzero(histogram.totals)] = np.inf
+    return ratios
 
 
 def _ratio(histogram: Histogram) -> FloatArray:

@@ -100,9 +100,9 @@ def crowded_share(histogram: Histogram, below: FloatArray, above: FloatArray) ->
         running[np.searchsorted(keys, line + high[value])] - running[np.searchsorted(keys, line + low[value])]
     )
     size = np.bincount(owner, weights=records, minlength=count)
-    found = np.zeros(count)
-    np.maximum.at(found, owner, inside / size[owner])
-    return found
+    shares = np.zeros(count)
+    np.maximum.at(shares, owner, inside / size[owner])
+    return shares
 
 
 class _Numeric(PrivacyModel):

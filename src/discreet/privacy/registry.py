@@ -64,12 +64,14 @@ def build_model(model: str, parameters: Mapping[str, object]) -> PrivacyModel:
     if model not in MODELS:
         raise unknown("model", model, MODELS)
     kind = MODELS[model]
-    known = {one.name: one for one in fields(kind) if one.init}  # type: ignore[arg-type]  # all are dataclasses
+    known = {parameter.name: parameter for parameter in fields(kind) if parameter.init}  # type: ignore[arg-type]  # all are dataclasses
     takes = f"{model} takes {', '.join(known)}"
     surplus = [name for name in parameters if name not in known]
     if surplus:
         raise InvalidParameter(f"{model} has no parameter {', '.join(surplus)}", remedy=takes)
-    missing = [name for name, one in known.items() if one.default is MISSING and name not in parameters]
+    missing = [
+        name for name, parameter in known.items() if parameter.default is MISSING and name not in parameters
+    ]
     if missing:
         raise InvalidParameter(f"{model} lacks {', '.join(missing)}", remedy=takes)
     return kind(**parameters)

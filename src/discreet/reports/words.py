@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Literal
 
 from discreet import privacy, risk
 from discreet.measure import Measure, Wording
-from discreet.release.verdict import Criterion, Decision, Verdict
-from discreet.risk import Category, category
-from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.risk import Category
 from discreet.table.roles import Role
 
 Edition = Literal["internal", "public"]
@@ -21,11 +18,6 @@ Tone = Literal["good", "warn", "bad"]
 SYMBOLS: dict[Tone, str] = {"good": "✓", "warn": "!", "bad": "✕"}
 """A mark beside every judgement, so that nothing hangs on colour alone."""
 
-DECISION_TONES: dict[Decision, Tone] = {
-    "release": "good",
-    "release-with-acknowledged-risk": "warn",
-    "do-not-release": "bad",
-}
 CATEGORY_TONES: dict[Category, Tone] = {"low": "good", "medium": "warn", "high": "bad"}
 
 INFINITE = (
@@ -49,9 +41,6 @@ ROLES: dict[Role, str] = {
 GENERAL = frozenset(risk.WORDING)
 """Measures whose meaning is the same whatever their value."""
 
-VALUES_OF_DATA = frozenset({"k-e-anonymity"})
-"""Measures whose number is a difference of two cell values: not for the public."""
-
 
 def title_of(name: str) -> str:
     """The printed name of a measure or risk.
@@ -65,6 +54,21 @@ def title_of(name: str) -> str:
         return risk.TITLES[name]
     text = name if " " in name else name.replace("-", " ")
     return text[:1].upper() + text[1:]
+
+
+def says_of(name: str) -> str:
+    """What a measure says in general; nothing where only its value can tell."""
+    return MEASURES[name].says if name in MEASURES else ""
+
+
+def heading(attribute: str | None) -> str:
+    """The heading of the measures of one sensitive attribute, or of the whole table."""
+    return "Who could be recognised" if attribute is None else f"What could be learnt: {attribute}"
+
+
+def safer(measure: Measure) -> str:
+    """Which direction of a measure protects people."""
+    return f"{measure.better} is safer"
 
 
 def number(value: float) -> str:
@@ -116,6 +120,25 @@ def day(when: date) -> str:
     return f"{when.day} {when:%B %Y}"
 
 
+def moment(when: datetime) -> str:
+    """A date with its time."""
+    return f"{day(when)}, {when:%H:%M %Z}".strip()
+
+
+def amount(value: float) -> str:
+    """A number of people, which may be an expected one.
+
+    >>> amount(1200.0), amount(0.25)
+    ('1,200', '0.2')
+    """
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.1f}"
+
+
+def fingerprint(sha256: str | None) -> str:
+    """The hash of what was read."""
+    return sha256 or "not a file: the rows came from memory"
+
+
 def listed(names: tuple[str, ...] | list[str]) -> str:
     """Names in a row.
 
@@ -123,73 +146,6 @@ def listed(names: tuple[str, ...] | list[str]) -> str:
     ('age, sex and zip', 'age')
     """
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Numbers for one edition: the public one gives no count of a few people, nor a share that betrays it.
-
-    >>> inside, outside = Figures(4000), Figures(4000, public=True)
-    >>> inside.count(3, "record"), outside.count(3, "record"), outside.count(0, "record")
-    ('3 records', 'fewer than 11 records', '0 records')
-    >>> inside.share(3 / 4000), outside.share(3 / 4000), outside.share(3997 / 4000), outside.share(0.25)
-    ('0.1%', 'less than 0.3%', 'more than 99.7%', '25.0%')
-    """
-
-    total: int
-    public: bool = False
-
-    def few(self, count: float) -> bool:
-        """Whether a count is too small to be told."""
-        return self.public and 0 < count < SMALL_GROUP
-
-    def count(self, count: int, noun: str, plural: str = "") -> str:
-        if self.few(count):
-            return f"fewer than {SMALL_GROUP} {plural or noun + 's'}"
-        return several(count, noun, plural)
-
-    def share(self, share: float) -> str:
-        """A share of all records."""
-        if self.few(round(share * self.total, 6)):
-            return f"less than {min(1.0, SMALL_GROUP / self.total):.1%}"
-        if self.few(round((1.0 - share) * self.total, 6)):
-            return f"more than {max(0.0, 1.0 - SMALL_GROUP / self.total):.1%}"
-        return percent(share)
-
-    def measured(self, measure: Measure) -> str:
-        """The value of a measure, without its unit."""
-        if self.public and measure.name in VALUES_OF_DATA:
-            return "withheld"
-        if measure.unit in ("records", "persons") and self.few(measure.value):
-            return f"fewer than {SMALL_GROUP}"
-        if measure.unit.startswith("share of records") and measure.name in ("sample-uniques", "share-above"):
-            return self.share(measure.value)
-        return percent(measure.value) if in_percent(measure) else number(measure.value)
-
-    def unit(self, measure: Measure) -> str:
-        """The unit that belongs to the printed value."""
-        printed = self.measured(measure)
-        if printed == "withheld":
-            return ""
-        return measure.unit if printed.startswith("fewer") else unit_of(measure)
-
-    def found(self, criterion: Criterion) -> str:
-        """What was found for a criterion."""
-        if not self.public or criterion.value is None:
-            return criterion.found
-        if criterion.id in VALUES_OF_DATA:
-            return "withheld"
-        if criterion.id == "k-anonymity" and self.few(criterion.value):
-            unit = "persons" if "person" in criterion.found else "records"
-            return f"fewer than {SMALL_GROUP} {unit}"
-        return criterion.found
-
-    def remedy(self, criterion: Criterion) -> str:
-        """What to do about a criterion that does not hold."""
-        failing = criterion.failing_records or 0
-        if criterion.remedy and (self.few(failing) or self.few(self.total - failing)):
-            return "generalise the quasi-identifiers or suppress the records that fail"
-        return criterion.remedy
 
 
 def in_percent(measure: Measure) -> bool:
@@ -207,73 +163,6 @@ def unit_of(measure: Measure) -> str:
         return ""
     countable = measure.unit in ("records", "persons", "distinct values", "distinct categories")
     return measure.unit.removesuffix("s") if countable and measure.value == 1 else measure.unit
-
-
-def bound(criterion: Criterion) -> str:
-    """What a failed criterion would have needed, with its direction: the side the value is not on."""
-    if criterion.threshold is None or criterion.value is None:
-        return ""
-    if criterion.value == criterion.threshold:
-        return f"better than {number(criterion.threshold)}"
-    return (
-        f"{'at least' if criterion.value < criterion.threshold else 'at most'} {number(criterion.threshold)}"
-    )
-
-
-def compliance(verdict: Verdict) -> str:
-    """Conventional compliance as a sentence.
-
-    The extended risks grade a table; every other criterion says whether it complies.
-    """
-    conventional = conventional_criteria(verdict)
-    failed = sum(not criterion.holds for criterion in conventional)
-    if not conventional:
-        return "This profile asks for nothing beyond the extended risks."
-    if not failed:
-        few = {1: "The one conventional criterion holds.", 2: "Both conventional criteria hold."}
-        return few.get(len(conventional), f"All {len(conventional)} conventional criteria hold.")
-    if failed == len(conventional) > 1:
-        return f"None of the {failed} conventional criteria holds."
-    return f"{failed} of {several(len(conventional), 'conventional criterion', 'conventional criteria')} " + (
-        "does not hold." if failed == 1 else "do not hold."
-    )
-
-
-def conventional_criteria(verdict: Verdict) -> list[Criterion]:
-    """The criteria that decide compliance: all but the extended risks."""
-    graded = risk.GRADED if verdict.profile.extended else ()
-    return [criterion for criterion in verdict.criteria if criterion.id not in graded]
-
-
-def acknowledged(verdict: Verdict) -> list[str]:
-    """The risks that remain to be acknowledged where a table may be released on that condition."""
-    extended = verdict.profile.extended
-    if verdict.decision != "release-with-acknowledged-risk" or extended is None:
-        return []
-    conventional = {id(criterion) for criterion in conventional_criteria(verdict)}
-    return [
-        f"{one.id} risk {one.found}"
-        for one in verdict.criteria
-        if id(one) not in conventional
-        and one.value is not None
-        and category(one.value, low=extended.low, medium=extended.medium) == "medium"
-    ]
-
-
-def grade(verdict: Verdict) -> str:
-    """The extended category as a sentence."""
-    extended = verdict.profile.extended
-    if verdict.category is None or extended is None:
-        return "This profile does not grade the extended risks."
-    bounds = {
-        "low": f"at most {extended.low:g}",
-        "medium": f"above {extended.low:g} and at most {extended.medium:g}",
-        "high": f"above {extended.medium:g}",
-    }
-    return (
-        "The largest uniqueness, uniformity or correlation risk of any record is "
-        f"{verdict.category} ({bounds[verdict.category]})."
-    )
 
 
 LIMITS: tuple[tuple[str, str], ...] = (

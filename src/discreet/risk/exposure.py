@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
-from discreet.risk.tally import Groups, Rows, group_sizes
+from discreet.risk.tally import CodeGroups, Rows, group_sizes
 from discreet.types import FloatArray, IntArray
 
 _SOURCE = "prosecutor risk (El Emam 2013) with one attribute left out; Folz et al. 2025, section VII"
@@ -138,7 +138,7 @@ def contributions(classes: EquivalenceClasses) -> list[AttributeContribution]:
     """
     rows = Rows.of(classes)
     width = len(classes.names)
-    whole = Groups(classes.records, classes.persons)
+    whole = CodeGroups(classes.records, classes.persons)
     risk, unique = _figures(whole)
     k = int(whole.persons.min())
     left_out: list[tuple[str, float, float, int]] = []
@@ -160,7 +160,7 @@ def contributions(classes: EquivalenceClasses) -> list[AttributeContribution]:
     ]
 
 
-def _figures(groups: Groups) -> tuple[float, float]:
+def _figures(groups: CodeGroups) -> tuple[float, float]:
     """Average prosecutor risk and share of unique records."""
     total = groups.records.sum()
     return (

@@ -171,10 +171,10 @@ def _series(f: FloatArray, p: FloatArray, total: FloatArray) -> FloatArray:
     """(p / f) sum_k k! q^k / ((f+1)(f+2)...(f+k)): positive terms only, hence no cancellation."""
     q = (total - f) / total
     term = np.ones_like(p)
-    found = np.ones_like(p)
+    series = np.ones_like(p)
     for k in range(1, _TERMS + 1):
         term *= k * q / (f + k)
-        found += term
-        if not (term > found * 1e-17).any():
+        series += term
+        if not (term > series * 1e-17).any():
             break
-    return np.asarray(p / f * found)
+    return np.asarray(p / f * series)

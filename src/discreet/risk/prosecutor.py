@@ -157,14 +157,14 @@ def _notes(classes: EquivalenceClasses) -> tuple[str, ...]:
 def _population(classes: EquivalenceClasses, population: ArrayLike | None) -> FloatArray:
     if population is None:
         return classes.persons.astype(np.float64)
-    found = np.asarray(population, dtype=np.float64)
-    if found.shape != (len(classes),):
+    people = np.asarray(population, dtype=np.float64)
+    if people.shape != (len(classes),):
         raise InvalidParameter(
-            f"{found.size} population sizes for {len(classes)} classes", remedy="give one number per class"
+            f"{people.size} population sizes for {len(classes)} classes", remedy="give one number per class"
         )
-    if not bool((found >= classes.persons - 1e-9).all()):
+    if not bool((people >= classes.persons - 1e-9).all()):
         raise InvalidParameter(
             "a class has fewer people in the population than in the table",
             remedy="check that the population sizes are in the order of the classes",
         )
-    return found
+    return people

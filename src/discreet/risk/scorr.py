@@ -199,20 +199,20 @@ def all_scorr(
     targets = [domain.name for domain in classes.sensitive] if sensitive is None else list(sensitive)
     scopes: list[str | None] = [None, *classes.names]
     tell = progress or _silent
-    found: list[RecordRisk] = []
+    risks: list[RecordRisk] = []
     for scope in scopes:
         tell(f"uniqueness of {scope or 'the whole quasi-identifier'}")
-        found.append(uniqueness(classes, scope))
+        risks.append(uniqueness(classes, scope))
     for scope in scopes:
         tell(f"uniformity of {scope or 'the whole quasi-identifier'}")
-        found.append(uniformity(classes, scope))
+        risks.append(uniformity(classes, scope))
     for target in targets:
         for scope in scopes:
             tell(f"correlation of {target} with {scope or 'the whole quasi-identifier'}")
-            found.append(correlation(classes, target, scope))
+            risks.append(correlation(classes, target, scope))
         tell(f"Markov model from the quasi-identifier to {target}")
-        found.append(markov_simplified(classes, target))
-    return found
+        risks.append(markov_simplified(classes, target))
+    return risks
 
 
 def _silent(_: str) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
-from discreet.risk.tally import Groups, Rows, group_sizes, tally
+from discreet.risk.tally import CodeGroups, Rows, group_sizes, tally
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 Weighting = Literal["products", "elliot"]
@@ -78,7 +78,7 @@ class SudaResult:
         return float(self.records[self.scores > 0].sum() / self.records.sum())
 
     def to_dict(self) -> dict[str, object]:
-        found: dict[str, object] = {
+        data: dict[str, object] = {
             "max_size": self.max_size,
             "weighting": self.weighting,
             "max": float(self.scores.max()),
@@ -91,13 +91,13 @@ class SudaResult:
             "catalogue": "R5",
         }
         if self.dis_scores is not None:
-            found |= {
+            data |= {
                 "dis_weighting": self.dis_weighting,
                 "sampling_fraction": self.sampling_fraction,
                 "file_risk": self.file_risk,
                 "dis_max": float(self.dis_scores.max()),
             }
-        return found
+        return data
 
 
 @dataclass(frozen=True)
@@ -180,37 +180,19 @@ def suda(
     largest = min(max_size, width)
     # Whoever is alone on some attributes is alone on all: only these classes can have a score.
     alone = np.flatnonzero(classes.persons == 1)
-    sizes_found = np.zeros((largest, len(alone)), dtype=np.int32)
+    kinds, per_size = _minimal_uniques(classes, alone, largest, progress or _silent)
     weights = _weights(weighting, width, largest)
     attributed = dict.fromkeys(classes.names, 0.0)
-    kinds: list[MinimalUniques] = []
-    records = classes.records[alone]
-    tell = progress or _silent
-    covered: dict[tuple[str, ...], NDArray[np.uint8]] = {}
-    for size in range(1, largest + 1):
-        found: dict[tuple[str, ...], NDArray[np.uint8]] = {}
-        for names in subsets(classes.names, size):
-            tell(f"uniques on {', '.join(names)}")
-            unique = _one_person(classes, names)[alone]
-            if size < largest:
-                found[names] = np.packbits(unique)
-            for part in subsets(names, size - 1):
-                if part:
-                    unique &= ~np.unpackbits(covered[part], count=len(alone)).view(bool)
-            persons = int(unique.sum())
-            if persons:
-                sizes_found[size - 1] += unique
-                kinds.append(MinimalUniques(names, persons, int(records[unique].sum())))
-                for name in names:
-                    attributed[name] += float(weights[size - 1]) * float(records[unique].sum())
-        covered = found
+    for kind in kinds:
+        for name in kind.attributes:
+            attributed[name] += float(weights[len(kind.attributes) - 1]) * float(kind.records)
     scores = np.zeros(len(classes))
-    scores[alone] = _weighted(weights, sizes_found)
+    scores[alone] = _weighted(weights, per_size)
     total = float(scores @ classes.records)
     file_risk, dis_scores = None, None
     if sampling_fraction is not None:
         dis_weights = _weights(dis_weighting, width, largest)
-        file_risk, dis_scores = _dis(classes, alone, _weighted(dis_weights, sizes_found), sampling_fraction)
+        file_risk, dis_scores = _dis(classes, alone, _weighted(dis_weights, per_size), sampling_fraction)
     return SudaResult(
         names=classes.names,
         max_size=largest,
@@ -224,6 +206,32 @@ def suda(
         file_risk=file_risk,
         dis_scores=dis_scores,
     )
+
+
+def _minimal_uniques(
+    classes: EquivalenceClasses, alone: IntArray, largest: int, tell: Progress
+) -> tuple[list[MinimalUniques], Int32Array]:
+    """All minimal sample uniques, and for each class that is ``alone`` how many of each size it has."""
+    per_size = np.zeros((largest, len(alone)), dtype=np.int32)
+    kinds: list[MinimalUniques] = []
+    records = classes.records[alone]
+    covered: dict[tuple[str, ...], NDArray[np.uint8]] = {}
+    for size in range(1, largest + 1):
+        uniques: dict[tuple[str, ...], NDArray[np.uint8]] = {}
+        for names in subsets(classes.names, size):
+            tell(f"uniques on {', '.join(names)}")
+            unique = _one_person(classes, names)[alone]
+            if size < largest:
+                uniques[names] = np.packbits(unique)
+            for part in subsets(names, size - 1):
+                if part:
+                    unique &= ~np.unpackbits(covered[part], count=len(alone)).view(bool)
+            persons = int(unique.sum())
+            if persons:
+                per_size[size - 1] += unique
+                kinds.append(MinimalUniques(names, persons, int(records[unique].sum())))
+        covered = uniques
+    return kinds, per_size
 
 
 def combinations(
@@ -248,7 +256,7 @@ def combinations(
     rows = Rows.of(classes)
     enough = _surely_large(rows.persons, rows.records)
     tell = progress or _silent
-    found: list[Combination] = []
+    figures: list[Combination] = []
     for size in range(1, min(max_size, len(classes.names)) + 1):
         for at in subsets(range(len(classes.names)), size):
             names = tuple(classes.names[j] for j in at)
@@ -261,9 +269,9 @@ def combinations(
                 person_size=rows.person_size,
                 count_up_to=enough,
             )
-            found.append(_combination(names, groups))
-    found.sort(key=_worst_first)
-    return found[:limit]
+            figures.append(_combination(names, groups))
+    figures.sort(key=_worst_first)
+    return figures[:limit]
 
 
 def separation(
@@ -296,7 +304,7 @@ def separation(
     return _combination(tuple(names or (str(j) for j in range(len(codes)))), groups)
 
 
-def _combination(names: tuple[str, ...], groups: Groups) -> Combination:
+def _combination(names: tuple[str, ...], groups: CodeGroups) -> Combination:
     records, persons = groups.records, groups.persons
     total = int(records.sum())
     together = float(np.dot(records.astype(np.float64), records - 1.0))
@@ -346,12 +354,12 @@ def _weights(weighting: Weighting, width: int, largest: int) -> FloatArray:
     return np.array([(2.0 ** (width - k) - 1) / comb(width, k) for k in range(1, largest + 1)])
 
 
-def _weighted(weights: FloatArray, sizes_found: Int32Array) -> FloatArray:
+def _weighted(weights: FloatArray, per_size: Int32Array) -> FloatArray:
     """Scores from the numbers of minimal sample uniques of each size, one size at a time to save memory."""
-    found = np.zeros(sizes_found.shape[1])
-    for weight, row in zip(weights, sizes_found, strict=True):
-        found += weight * row
-    return found
+    scores = np.zeros(per_size.shape[1])
+    for weight, row in zip(weights, per_size, strict=True):
+        scores += weight * row
+    return scores
 
 
 def _dis(
@@ -365,14 +373,14 @@ def _dis(
     hits = fraction * len(alone)
     misses = 2.0 * (1.0 - fraction) * pairs
     file_risk = hits / (hits + misses) if hits else 0.0
-    found = np.zeros(len(classes))
+    dis_scores = np.zeros(len(classes))
     scored = scores > 0
     if scored.any():
         exponent = max(0.0, 1.0 + (8 - len(classes.names)) / 20)
         inverse = scores[scored] ** -exponent
         odds_against = (1.0 / file_risk - 1.0) * inverse / inverse.mean()
-        found[alone[scored]] = 1.0 / (1.0 + odds_against)
-    return file_risk, found
+        dis_scores[alone[scored]] = 1.0 / (1.0 + odds_against)
+    return file_risk, dis_scores
 
 
 def _silent(_: str) -> None:

@@ -29,7 +29,7 @@ class Crosstab:
 
 
 @dataclass(frozen=True)
-class Groups:
+class CodeGroups:
     """Records and distinct persons of every combination that occurs, in no stated order."""
 
     records: IntArray
@@ -80,22 +80,22 @@ def number(columns: Sequence[AnyIntArray], sizes: Sequence[int]) -> tuple[IntArr
     """
     rows = len(columns[0])
     if is_dense(sizes, rows):
-        found = columns[0].astype(np.int64)
+        numbers = columns[0].astype(np.int64)
         bound = sizes[0]
         for column, size in zip(columns[1:], sizes[1:], strict=True):
-            found *= size
-            found += column
+            numbers *= size
+            numbers += column
             bound *= size
-        return found, bound
+        return numbers, bound
     words = Packing.of(sizes).pack(columns)
     if len(words) == 1 and bool((words[0][1:] >= words[0][:-1]).all()):
         starts = run_starts(words)
         return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows))), len(starts)
     order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(tuple(reversed(words)))
     starts = run_starts([word[order] for word in words])
-    found = np.empty(rows, dtype=np.int64)
-    found[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows)))
-    return found, len(starts)
+    numbers = np.empty(rows, dtype=np.int64)
+    numbers[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows)))
+    return numbers, len(starts)
 
 
 def tally(numbers: AnyIntArray, counts: IntArray, bound: int) -> IntArray:
@@ -152,35 +152,35 @@ def group_sizes(
     persons: IntArray | None = None,
     person_size: int = 0,
     count_up_to: int | None = None,
-) -> Groups:
+) -> CodeGroups:
     """Sizes of the groups of rows that agree in ``columns``; without ``persons`` each record is a person.
 
     Telling persons apart is the slow part. Groups of more than ``count_up_to`` records are spared it and take
     their records for persons: for callers to whom such a group is large anyway.
 
     >>> group_sizes([np.array([0, 1, 0])], [2], np.array([1, 1, 1]), persons=np.array([7, 7, 7]), person_size=8)
-    Groups(records=array([2, 1]), persons=array([1, 1]))
+    CodeGroups(records=array([2, 1]), persons=array([1, 1]))
     """
     if not columns:
         total = np.array([counts.sum()])
-        return Groups(total, total if persons is None else np.array([len(np.unique(persons))]))
+        return CodeGroups(total, total if persons is None else np.array([len(np.unique(persons))]))
     if persons is None:
         if is_dense(sizes, len(counts)):
             numbers, bound = number(columns, sizes)
             table = tally(numbers, counts, bound)
             table = table[table > 0]
-            return Groups(table, table)
+            return CodeGroups(table, table)
         words, ordered = sort_words(Packing.of(sizes).pack(columns), counts)
-        found = np.add.reduceat(ordered, run_starts(words))
-        return Groups(found, found)
+        people = np.add.reduceat(ordered, run_starts(words))
+        return CodeGroups(people, people)
     numbers, bound = number(columns, sizes)
     records = tally(numbers, counts, bound)
-    found = records.copy()
+    people = records.copy()
     if count_up_to is not None:
         near = np.flatnonzero(records[numbers] <= count_up_to)
         numbers, persons, counts = numbers[near], persons[near], counts[near]
     if len(numbers):
         pairs = crosstab(numbers, persons, (bound, person_size), counts)
         counted = np.bincount(pairs.a, minlength=bound)
-        found[counted > 0] = counted[counted > 0]
-    return Groups(records[records > 0], found[records > 0])
+        people[counted > 0] = counted[counted > 0]
+    return CodeGroups(records[records > 0], people[records > 0])

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.plain import write_text
-from discreet.release.verdict import Verdict
-from discreet.reports.audit import tables as evidence
-from discreet.reports.audit.pictures import pictures, zones
-from discreet.reports.words import (
-    CATEGORY_TONES,
-    DECISION_TONES,
-    LIMITS,
-    MEASURES,
-    SYMBOLS,
-    Edition,
-    Figures,
-    acknowledged,
-    compliance,
-    day,
-    grade,
-    title_of,
-)
+from discreet.policy import dumps
+from discreet.reports.audit import tables
+from discreet.reports.audit.pictures import pictures
+from discreet.reports.figures import Figures, zones
+from discreet.reports.html import page
+from discreet.reports.verdict import criterion_rows, first_obstacles, judgement
+from discreet.reports.words import LIMITS, Edition, moment, says_of, title_of
 from discreet.risk.special_uniques import SMALL_GROUP
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from discreet.release.audit import Audit
 
 KEY_MEASURES = ("k-anonymity", "sample-uniques", "share-above", "average-risk")
-MOST_OBSTACLES = 5
-"""Obstacles a notebook shows; the report shows all."""
 
 LEFT_OUT = (
     "values of any column, and with them the classes of highest risk",
@@ -57,8 +41,6 @@ def report(audit: Audit, path: str | PathLike[str], *, edition: Edition = "inter
 
 def render(audit: Audit, *, edition: Edition = "internal") -> str:
     """The report as HTML text."""
-    from markupsafe import Markup
-
     figures = Figures(audit.rows, public=edition == "public")
     drawn = pictures(audit, figures)
     return page(
@@ -68,33 +50,32 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
             "left_out": LEFT_OUT,
             "small": SMALL_GROUP,
             "name": audit.source.name,
-            "created": f"{day(audit.created)}, {audit.created:%H:%M %Z}".strip(),
+            "created": moment(audit.created),
             "facts": facts(audit),
             **judgement(audit.verdict, figures),
             "key_figures": key_figures(audit, figures),
             "pictures": drawn,
-            # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
-            "svg": {picture.id: Markup(picture.svg) for picture in drawn},
             "detailed": audit.exposure is not None,
-            "criteria": evidence.criteria(audit.verdict.criteria, figures),
-            "measures": evidence.measures(audit, figures),
-            "risks": evidence.risks(audit, figures),
+            "criteria": criterion_rows(audit.verdict.criteria, figures),
+            "measures": tables.measures(audit, figures),
+            "risks": tables.risks(audit, figures),
             "zones": zones(audit),
-            "estimates": evidence.estimates(audit, figures),
-            "riskiest": [] if figures.public else evidence.riskiest(audit),
-            "special_uniques": evidence.special_uniques(audit, figures),
-            "roles": evidence.roles(audit, figures),
-            "missing": evidence.missing(audit, figures),
+            "estimates": tables.estimates(audit, figures),
+            "riskiest": [] if figures.public else tables.riskiest(audit),
+            "special_uniques": tables.special_uniques(audit, figures),
+            "roles": tables.roles(audit, figures),
+            "missing": tables.missing(audit, figures),
             "format": audit.source.format,
-            "reading": [] if figures.public else evidence.reading(audit),
+            "reading": [] if figures.public else tables.reading(audit),
             "reading_notes": () if figures.public else audit.source.notes,
             "notes": () if figures.public else audit.notes,
             "sensitive": audit.policy.sensitive,
             "event_level": audit.event_level,
             "limits": LIMITS,
-            "made_with": evidence.made_with(audit, figures),
-            "policy": "" if figures.public else evidence.policy_text(audit),
+            "made_with": tables.made_with(audit, figures),
+            "policy": "" if figures.public else dumps(audit.policy),
         },
+        drawn,
     )
 
 
@@ -102,38 +83,17 @@ def notebook(audit: Audit) -> str:
     """A fragment for notebooks: verdict, what stands in the way, key numbers; readable on light and dark."""
     figures = Figures(audit.rows)
     judged = judgement(audit.verdict, figures)
-    obstacles = evidence.criteria(audit.verdict.obstacles, figures)
     return page(
         "notebook.html.jinja",
         {
             **judged,
             "name": audit.source.name,
             "facts": facts(audit),
-            "obstacles": obstacles[:MOST_OBSTACLES],
-            "more": max(0, len(obstacles) - MOST_OBSTACLES),
+            **first_obstacles(audit.verdict, figures),
             "key_figures": key_figures(audit, figures),
             "notes": audit.notes,
         },
     )
-
-
-def judgement(verdict: Verdict, figures: Figures) -> dict[str, object]:
-    """The verdict as words, tones and obstacles."""
-    tone = DECISION_TONES[verdict.decision]
-    return {
-        "words": verdict.words,
-        "tone": tone,
-        "symbols": SYMBOLS,
-        "compliant": verdict.compliant,
-        "compliance": compliance(verdict),
-        "category": verdict.category,
-        "category_tone": CATEGORY_TONES[verdict.category] if verdict.category else None,
-        "grade": grade(verdict),
-        "obstacles": evidence.criteria(verdict.obstacles, figures),
-        "acknowledged": acknowledged(verdict),
-        "profile": verdict.profile,
-        "profile_date": day(verdict.profile.date),
-    }
 
 
 def facts(audit: Audit) -> list[tuple[str, str]]:
@@ -151,40 +111,16 @@ def facts(audit: Audit) -> list[tuple[str, str]]:
 
 def key_figures(audit: Audit, figures: Figures) -> list[dict[str, str]]:
     """The few numbers that everybody asks for, with their meaning."""
-    found = []
+    shown = []
     for name in KEY_MEASURES:
-        measure = next(one for one in audit.measures if one.name == name)
-        found.append(
+        measure = next(measure for measure in audit.measures if measure.name == name)
+        shown.append(
             {
                 "title": title_of(name),
                 "value": figures.measured(measure),
                 "unit": figures.unit(measure),
-                "meaning": MEASURES[name].says,
+                "meaning": says_of(name),
                 "source": measure.source,
             }
         )
-    return found
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    found = Environment(
-        loader=PackageLoader("discreet.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters["say"] = _say
-    return found
-
-
-def _say(text: str, *, capital: bool = False, plain: bool = False) -> str:
-    """Words as they are: reports speak English. The page, which shares templates with them, translates here."""
-    return text[:1].upper() + text[1:] if capital else text
-
-
-def page(template: str, content: Mapping[str, object]) -> str:
-    return _environment().get_template(template).render(content) + "\n"
+    return shown

@@ -3,49 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations as pairs_of
 
 import numpy as np
 
-from discreet.measure import RecordRisk
 from discreet.release.audit import Audit
 from discreet.release.requirements import required_size
-from discreet.reports.charts import svg as charts
-from discreet.reports.words import Figures, listed, number, percent, title_of
+from discreet.reports.charts import bar, scale
+from discreet.reports.charts.cells import Cell, heatmap, step
+from discreet.reports.class_sizes import EXPLANATION, MERGED, SOURCE, size_bins
+from discreet.reports.figures import (
+    MOST_SENSITIVE,
+    RISK_SCALE,
+    Figures,
+    Picture,
+    brief,
+    drawn_share,
+    extended_risks,
+    joined,
+    partly,
+    risk_name,
+    sentence,
+    zones,
+)
+from discreet.reports.words import listed, number, percent
 from discreet.risk import GRADED
 from discreet.risk.dependence import Dependence
-from discreet.risk.scorr import LOW, MEDIUM, category
+from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
 
 WHOLE = "whole quasi-identifier"
 MOST_ROWS = 14
 """Attributes a picture shows; a report of a wider table says that it shows the worst ones only."""
-MOST_SENSITIVE = 6
 MOST_BARS = 10
 MOST_DEPENDENT = 10
-EDGES = (1, 2, 3, 5, 11, 21, 51, 101)
-"""Where bins of class sizes begin."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawing with everything that replaces it for whoever cannot see it.
-
-    ``takeaway`` is one sentence computed from the data; ``alternative`` describes the drawing;
-    ``columns`` and ``rows`` hold its numbers; ``source`` says where the drawn measure is defined.
-    """
-
-    id: str
-    title: str
-    takeaway: str
-    alternative: str
-    explanation: str
-    svg: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    source: str
-    note: str = ""
 
 
 def pictures(audit: Audit, figures: Figures) -> list[Picture]:
@@ -61,18 +52,12 @@ def pictures(audit: Audit, figures: Figures) -> list[Picture]:
     return [picture for draw in drawn if (picture := draw(audit, figures)) is not None]
 
 
-def zones(audit: Audit) -> tuple[float, float]:
-    """Where low and medium risk end: by the profile, or by the paper where the profile says nothing."""
-    extended = audit.verdict.profile.extended
-    return (extended.low, extended.medium) if extended else (LOW, MEDIUM)
-
-
 def risk_scale(audit: Audit, figures: Figures) -> Picture:
     """Mean and maximum of the three extended risks on one scale."""
     low, medium = zones(audit)
     risks = extended_risks(audit)
     shown = risks[: 2 + MOST_SENSITIVE]
-    marks = [charts.RiskMark(brief(risk_name(risk)), risk.mean, risk.max) for risk in shown]
+    marks = [scale.RiskMark(brief(risk_name(risk)), risk.mean, risk.max) for risk in shown]
     worst = max(risks, key=lambda risk: (round(risk.max, 9), risk.mean))
     grade = category(worst.max, low=low, medium=medium)
     about = f" for {worst.sensitive}" if worst.sensitive else ""
@@ -101,10 +86,8 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
         takeaway=takeaway,
         alternative="Scale from 0 to 1. "
         + " ".join(f"{risk_name(risk)}, mean {risk.mean:.2f}, maximum {risk.max:.2f}." for risk in shown),
-        explanation="Ring: mean over all records. Diamond: the worst-placed record, which decides. "
-        "Uniqueness is how rare a record is, uniformity how surely it points to one person, correlation how "
-        "surely it gives away a sensitive value.",
-        svg=charts.risk_scale(marks, low=low, medium=medium),
+        explanation=RISK_SCALE,
+        svg=scale.risk_scale(marks, low=low, medium=medium),
         columns=("Risk", "Mean", "Maximum", "Category of the maximum", f"Records above {medium:g}"),
         rows=tuple(
             (
@@ -144,27 +127,26 @@ def class_sizes(audit: Audit, figures: Figures) -> Picture:
     return Picture(
         id="class-sizes",
         title="How large the classes are",
-        takeaway=_sentence(takeaway),
+        takeaway=sentence(takeaway),
         alternative="Bars for the share of records by class size. "
-        + " ".join(f"{one.label} {unit}: {one.text or '0%'}." for one in bins),
-        explanation="A class is everyone who shares one combination of quasi-identifiers. The larger the class, "
-        "the better each person in it is hidden.",
-        svg=charts.size_bins(bins, required=required, unit=unit),
+        + " ".join(f"{size.label} {unit}: {size.text or '0%'}." for size in bins),
+        explanation=EXPLANATION,
+        svg=bar.size_bins(bins, required=required, unit=unit),
         columns=(f"Class size in {unit}", "Share of records", "Required"),
         rows=tuple(
             (
-                one.label,
-                one.text or "0%",
+                size.label,
+                size.text or "0%",
                 "no size required"
                 if required is None
                 else "too small"
-                if one.first < required
+                if size.first < required
                 else "large enough",
             )
-            for one in bins
+            for size in bins
         ),
-        source="equivalence classes and k: Sweeney 2002",
-        note="Ranges that hold only a few people are merged with their neighbours in this edition."
+        source=SOURCE,
+        note=MERGED
         if figures.public and len(bins) < len(size_bins(audit, required=required, public=False))
         else "",
     )
@@ -181,28 +163,28 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
         for name, title in GRADED.items()
         for column in ([f"{title}: {target}" for target in targets] if name == "correlation" else [title])
     ]
-    found = {
+    highest = {
         (
             risk.attribute or WHOLE,
             risk_name(risk),
         ): risk.max
         for risk in graded
     }
-    names.sort(key=lambda name: -max(found[name, column] for column in columns))
+    names.sort(key=lambda name: -max(highest[name, column] for column in columns))
     rows = [WHOLE, *names] if len(names) > 1 else [*names]
     shown_rows, shown_columns = rows[: MOST_ROWS + 1], columns[: 2 + MOST_SENSITIVE]
     cells = [
-        charts.Cell(
+        Cell(
             _clear(row),
             brief(column),
-            f"{found[row, column]:.2f}",
-            category(found[row, column], low=low, medium=medium),
+            f"{highest[row, column]:.2f}",
+            category(highest[row, column], low=low, medium=medium),
         )
         for row in shown_rows
         for column in shown_columns
     ]
-    together = max(found[WHOLE, column] for column in columns) > medium + 1e-9
-    high = [name for name in names if max(found[name, column] for column in columns) > medium + 1e-9]
+    together = max(highest[WHOLE, column] for column in columns) > medium + 1e-9
+    high = [name for name in names if max(highest[name, column] for column in columns) > medium + 1e-9]
     if high:
         each = "" if len(high) == 1 else "Each of "
         takeaway = f"{each}{_some(high)} is enough alone to put some record into the high zone."
@@ -216,13 +198,13 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
         alternative="Table of the largest risk of any record by attribute; the numbers are in the table below.",
         explanation="Each number is the risk of the worst-placed record for someone who knows only this attribute. "
         f"Up to {low:g} is low, up to {medium:g} medium, above it high.",
-        svg=charts.heatmap(
+        svg=heatmap(
             cells,
             rows=[_clear(row) for row in shown_rows],
             columns=[brief(column) for column in shown_columns],
         ),
         columns=("Known", *columns),
-        rows=tuple((row, *(f"{found[row, column]:.3f}" for column in columns)) for row in rows),
+        rows=tuple((row, *(f"{highest[row, column]:.3f}" for column in columns)) for row in rows),
         source=graded[0].source.rpartition(", eq.")[0],
         note=partly(min(MOST_ROWS, len(names)), len(names), "attributes with the highest risks"),
     )
@@ -250,11 +232,8 @@ def contributions(audit: Audit, figures: Figures) -> Picture | None:
         + " ".join(f"{item.attribute}: {_points(item.added_risk)}." for item in shown),
         explanation="How much lower the average chance to name the right person would be if the attribute were "
         "removed and all others stayed.",
-        svg=charts.bars(
-            [
-                charts.Bar(item.attribute, max(0.0, item.added_risk), _points(item.added_risk))
-                for item in shown
-            ],
+        svg=bar.bars(
+            [bar.Bar(item.attribute, max(0.0, item.added_risk), _points(item.added_risk)) for item in shown],
             title="average risk taken away, in percentage points",
             whole=max(0.05, *(item.added_risk * 1.05 for item in shown)),
         ),
@@ -288,15 +267,15 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
     return Picture(
         id="combinations",
         title="Which combinations single people out",
-        takeaway=_sentence(takeaway),
+        takeaway=sentence(takeaway),
         alternative="Bars for the share of records that a combination of attributes makes unique. "
         + " ".join(f"{' + '.join(item.attributes)}: {figures.share(item.unique)}." for item in shown),
         explanation="Dark: share of records whose person is alone with these values. "
         f"Pale: share in groups of fewer than {SMALL_GROUP} people.",
-        svg=charts.bars(
+        svg=bar.bars(
             [
-                charts.Bar(
-                    _joined(item.attributes),
+                bar.Bar(
+                    joined(item.attributes),
                     drawn_share(item.unique, figures),
                     figures.share(item.unique),
                     drawn_share(item.small, figures),
@@ -325,25 +304,26 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
     """How much each attribute tells about each other one."""
     if audit.exposure is None or len(audit.exposure.dependence.names) < 2:
         return None
-    found = audit.exposure.dependence
+    matrices = audit.exposure.dependence
     strongest = sorted(
-        pairs_of(range(len(found.names)), 2), key=lambda pair: (-round(float(found.cramers_v[pair]), 9), pair)
+        pairs_of(range(len(matrices.names)), 2),
+        key=lambda pair: (-round(float(matrices.cramers_v[pair]), 9), pair),
     )
-    shown = _most_dependent(found, strongest)
+    shown = _most_dependent(matrices, strongest)
     cells = [
-        charts.Cell(
-            found.names[i],
-            found.names[j],
-            f"{found.cramers_v[i, j]:.2f}",
-            _step(float(found.cramers_v[i, j])),
+        Cell(
+            matrices.names[i],
+            matrices.names[j],
+            f"{matrices.cramers_v[i, j]:.2f}",
+            step(float(matrices.cramers_v[i, j])),
         )
         for at, i in enumerate(shown)
         for j in shown[:at]
     ]
     i, j = strongest[0]
     takeaway = (
-        f"{found.names[i]} and {found.names[j]} tell most about each other: Cramér's V is "
-        f"{found.cramers_v[i, j]:.2f} on a scale from 0 (nothing) to 1 (everything)."
+        f"{matrices.names[i]} and {matrices.names[j]} tell most about each other: Cramér's V is "
+        f"{matrices.cramers_v[i, j]:.2f} on a scale from 0 (nothing) to 1 (everything)."
     )
     return Picture(
         id="dependence",
@@ -352,104 +332,40 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
         alternative="Table of Cramér's V between every two attributes; the numbers are in the table below.",
         explanation="An attribute that follows from another is not protected by changing it alone. Columns with "
         "very many different values look more dependent than they are.",
-        svg=charts.heatmap(
+        svg=heatmap(
             cells,
-            rows=[found.names[at] for at in shown[1:]],
-            columns=[found.names[at] for at in shown[:-1]],
+            rows=[matrices.names[at] for at in shown[1:]],
+            columns=[matrices.names[at] for at in shown[:-1]],
             widest=64,
         ),
         columns=("Attributes", "Cramér's V", "Mutual information in bits", "Pearson's correlation, absolute"),
         rows=tuple(
             (
-                f"{found.names[a]} and {found.names[b]}",
-                f"{found.cramers_v[a, b]:.3f}",
-                f"{found.mutual_information[a, b]:.3f}",
+                f"{matrices.names[a]} and {matrices.names[b]}",
+                f"{matrices.cramers_v[a, b]:.3f}",
+                f"{matrices.mutual_information[a, b]:.3f}",
                 "not numbers"
-                if np.isnan(found.absolute_pearson[a, b])
-                else f"{found.absolute_pearson[a, b]:.3f}",
+                if np.isnan(matrices.absolute_pearson[a, b])
+                else f"{matrices.absolute_pearson[a, b]:.3f}",
             )
             for a, b in strongest[:30]
         ),
-        source=found.source,
-        note=partly(len(shown), len(found.names), "most dependent attributes"),
+        source=matrices.source,
+        note=partly(len(shown), len(matrices.names), "most dependent attributes"),
     )
 
 
 # ── class sizes ───────────────────────────────────────────────────────────────────────────────────
 
 
-def size_bins(audit: Audit, *, required: int | None, public: bool) -> list[charts.SizeBin]:
-    """Bins of class sizes with an edge at the required size; in public none that holds but a few people."""
-    sizes = audit.classes.persons if audit.event_level else audit.classes.records
-    edges = sorted({*EDGES, *(() if required is None else (required,))})
-    at = np.searchsorted(edges, sizes, side="right") - 1
-    records = np.bincount(at, weights=audit.classes.records, minlength=len(edges)).astype(int).tolist()
-    people = np.bincount(at, weights=audit.classes.persons, minlength=len(edges)).astype(int).tolist()
-    ranges = [[first, after - 1] for first, after in zip(edges, [*edges[1:], 0], strict=True)]
-    if public:
-        ranges, records = _merged(ranges, records, people)
-    total = audit.classes.total
-    return [
-        charts.SizeBin(_range(first, last), first, count / total, percent(count / total) if count else "")
-        for (first, last), count in zip(ranges, records, strict=True)
-    ]
-
-
-def _merged(
-    ranges: list[list[int]], records: list[int], people: list[int]
-) -> tuple[list[list[int]], list[int]]:
-    """Neighbouring ranges merged until each holds nobody or at least eleven people.
-
-    >>> _merged([[1, 1], [2, 2], [3, 4], [5, -1]], [3, 0, 20, 2], [3, 0, 20, 2])
-    ([[1, -1]], [25])
-    >>> _merged([[1, 1], [2, 2], [3, 4], [5, -1]], [12, 4, 20, 0], [12, 4, 20, 0])
-    ([[1, 1], [2, 4], [5, -1]], [12, 24, 0])
-    """
-    kept: list[tuple[list[int], int, int]] = []
-    for (first, last), count, persons in zip(ranges, records, people, strict=True):
-        if kept and 0 < kept[-1][2] < SMALL_GROUP:
-            (start, _), before, persons_before = kept.pop()
-            kept.append(([start, last], before + count, persons_before + persons))
-        else:
-            kept.append(([first, last], count, persons))
-    while len(kept) > 1 and 0 < kept[-1][2] < SMALL_GROUP:
-        (_, last), count, persons = kept.pop()
-        (start, _), before, persons_before = kept.pop()
-        kept.append(([start, last], before + count, persons_before + persons))
-    return [bounds for bounds, _, _ in kept], [count for _, count, _ in kept]
-
-
-def _range(first: int, last: int) -> str:
-    if last < 0:
-        return f">{first - 1}" if first > 1 else "any"
-    return f"{first}" if first == last else f"{first}–{last}"
-
-
 # ── small things ──────────────────────────────────────────────────────────────────────────────────
-
-
-def extended_risks(audit: Audit) -> list[RecordRisk]:
-    """The three risks for the whole quasi-identifier: uniqueness, uniformity, then the worst correlation first."""
-    risks = [risk for risk in audit.risks if risk.attribute is None and risk.name in GRADED]
-    order = list(GRADED)
-    return sorted(risks, key=lambda risk: (order.index(risk.name), -risk.max, -risk.mean))
-
-
-def risk_name(risk: RecordRisk) -> str:
-    """A risk with the sensitive attribute that it speaks of."""
-    return title_of(risk.name) + (f": {risk.sensitive}" if risk.sensitive else "")
-
-
-def brief(name: str) -> str:
-    """The name of a risk where there is little room."""
-    return name.replace("Correlation: ", "Corr. ", 1)
 
 
 def _clear(row: str) -> str:
     return "all together" if row == WHOLE else row
 
 
-def _most_dependent(found: Dependence, strongest: Sequence[tuple[int, int]]) -> list[int]:
+def _most_dependent(matrices: Dependence, strongest: Sequence[tuple[int, int]]) -> list[int]:
     """The attributes of the strongest pairs, in the order of the table."""
     chosen: dict[int, None] = {}
     for pair in strongest:
@@ -457,11 +373,6 @@ def _most_dependent(found: Dependence, strongest: Sequence[tuple[int, int]]) -> 
             if len(chosen) < MOST_DEPENDENT:
                 chosen[at] = None
     return sorted(chosen)
-
-
-def _step(value: float) -> str:
-    """One of five steps of colour."""
-    return f"step-{min(5, int(value * 5) + 1)}"
 
 
 def _points(change: float) -> str:
@@ -473,29 +384,8 @@ def _size(size: int, figures: Figures) -> str:
     return f"fewer than {SMALL_GROUP}" if figures.few(size) else f"{size:,}"
 
 
-def _joined(names: Sequence[str]) -> str:
-    """Several names on one line of a drawing."""
-    return " + ".join(charts.shortened(names, (36 - 3 * (len(names) - 1)) // len(names)).values())
-
-
-def drawn_share(share: float, figures: Figures) -> float:
-    """A share as long as a bar may show it: of a few people only the bound that is also written."""
-    bound = min(1.0, SMALL_GROUP / figures.total)
-    if figures.few(round(share * figures.total, 6)):
-        return bound
-    return 1.0 - bound if figures.few(round((1.0 - share) * figures.total, 6)) else share
-
-
-def partly(shown: int, total: int, what: str) -> str:
-    return f"The picture shows the {shown} {what} of {total:,}." if shown < total else ""
-
-
 def _some(names: Iterable[str]) -> str:
     chosen = list(names)
     if len(chosen) <= 4:
         return listed(chosen)
     return f"{', '.join(chosen[:3])} and {number(len(chosen) - 3)} more"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

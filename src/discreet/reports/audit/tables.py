@@ -6,45 +6,32 @@ over all records, and texts that discreet itself wrote. A cell value has no way 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from discreet.measure import Measure, RecordRisk
-from discreet.policy import dumps
 from discreet.release.audit import Audit, versions
 from discreet.release.verdict import Criterion
-from discreet.reports.audit.pictures import risk_name, zones
+from discreet.reports.figures import Figures, RowGroup, risk_name, short_label, zones
 from discreet.reports.words import (
     CATEGORY_TONES,
     GENERAL,
     INFINITE,
-    MEASURES,
     ROLES,
     UNDEFINED,
-    Figures,
     Tone,
-    bound,
+    fingerprint,
+    heading,
     in_percent,
     number,
     percent,
+    safer,
+    says_of,
     title_of,
 )
 from discreet.risk import GRADED, category
 from discreet.risk.special_uniques import SMALL_GROUP
 
-LONGEST_LABEL = 60
 MOST_KINDS = 15
-
-
-@dataclass(frozen=True)
-class CriterionRow:
-    asked: str
-    found: str
-    holds: bool
-    remedy: str
-    origin: str
-    source: str
-    required: str
 
 
 @dataclass(frozen=True)
@@ -58,12 +45,6 @@ class MeasureRow:
     tone: Tone | None
     source: str
     details: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class MeasureGroup:
-    title: str
-    rows: tuple[MeasureRow, ...]
 
 
 @dataclass(frozen=True)
@@ -114,30 +95,18 @@ class SpecialUniques:
     source: str
 
 
-def criteria(found: Iterable[Criterion], figures: Figures) -> list[CriterionRow]:
-    """What was asked, what was found, whether it holds, and by whose word."""
-    return [
-        CriterionRow(
-            asked=one.description,
-            found=figures.found(one),
-            holds=one.holds,
-            remedy=figures.remedy(one),
-            origin="your policy" if one.origin == "policy" else "the profile",
-            source=one.source,
-            required=bound(one),
-        )
-        for one in found
-    ]
-
-
-def measures(audit: Audit, figures: Figures) -> list[MeasureGroup]:
+def measures(audit: Audit, figures: Figures) -> list[RowGroup[MeasureRow]]:
     """All measures: those of the whole table, then those of each sensitive attribute."""
     attributes = dict.fromkeys(measure.attribute for measure in audit.measures)
     ordered = sorted(attributes, key=lambda attribute: attribute is not None)
     return [
-        MeasureGroup(
-            "Who could be recognised" if attribute is None else f"What could be learnt: {attribute}",
-            tuple(_measure(one, audit, figures) for one in audit.measures if one.attribute == attribute),
+        RowGroup(
+            heading(attribute),
+            tuple(
+                _measure(measure, audit, figures)
+                for measure in audit.measures
+                if measure.attribute == attribute
+            ),
         )
         for attribute in ordered
     ]
@@ -145,7 +114,7 @@ def measures(audit: Audit, figures: Figures) -> list[MeasureGroup]:
 
 def _measure(measure: Measure, audit: Audit, figures: Figures) -> MeasureRow:
     value = figures.measured(measure)
-    says = MEASURES[measure.name].says if measure.name in MEASURES else ""
+    says = says_of(measure.name)
     details = (
         [] if figures.public else [*([says] if says and measure.name not in GENERAL else []), *measure.notes]
     )
@@ -164,7 +133,7 @@ def _measure(measure: Measure, audit: Audit, figures: Figures) -> MeasureRow:
         title=title_of(measure.name),
         value=value,
         unit=figures.unit(measure),
-        direction="higher is safer" if measure.better == "higher" else "lower is safer",
+        direction=safer(measure),
         meaning=says if figures.public or measure.name in GENERAL else measure.meaning,
         threshold=threshold,
         tone=tone,
@@ -175,10 +144,10 @@ def _measure(measure: Measure, audit: Audit, figures: Figures) -> MeasureRow:
 
 def _criterion_of(measure: Measure, audit: Audit) -> Criterion | None:
     """The criterion that asks for this measure, if one does; at event level in the same unit."""
-    for one in audit.verdict.criteria:
-        counted = measure.unit not in ("records", "persons") or measure.unit[:-1] in one.found
-        if one.id == measure.name and one.attribute == measure.attribute and counted:
-            return one
+    for criterion in audit.verdict.criteria:
+        counted = measure.unit not in ("records", "persons") or measure.unit[:-1] in criterion.found
+        if criterion.id == measure.name and criterion.attribute == measure.attribute and counted:
+            return criterion
     return None
 
 
@@ -211,25 +180,29 @@ def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> Risk
 def estimates(audit: Audit, figures: Figures) -> list[EstimateRow]:
     """Estimates for the population, with what each of them rests on."""
     rows = []
-    for one in audit.estimates:
-        counted = one.unit == "records" and figures.few(one.value)
+    for estimate in audit.estimates:
+        counted = estimate.unit == "records" and figures.few(estimate.value)
         value = (
             f"fewer than {SMALL_GROUP}"
             if counted
-            else (figures.share(one.value) if one.unit == "share of records" else number(one.value))
+            else (
+                figures.share(estimate.value)
+                if estimate.unit == "share of records"
+                else number(estimate.value)
+            )
         )
         interval = ""
-        if one.low is not None and one.high is not None and not counted:
-            interval = f"{number(one.low)} to {number(one.high)}"
+        if estimate.low is not None and estimate.high is not None and not counted:
+            interval = f"{number(estimate.low)} to {number(estimate.high)}"
         rows.append(
             EstimateRow(
-                title=title_of(one.name),
-                method=one.method,
-                value=value if value.endswith("%") else f"{value} {one.unit}",
+                title=title_of(estimate.name),
+                method=estimate.method,
+                value=value if value.endswith("%") else f"{value} {estimate.unit}",
                 interval=interval,
-                meaning=one.meaning,
-                assumptions=one.assumptions,
-                source=one.source,
+                meaning=estimate.meaning,
+                assumptions=estimate.assumptions,
+                source=estimate.source,
             )
         )
     return rows
@@ -242,14 +215,14 @@ def riskiest(audit: Audit) -> list[RiskyRow]:
     return [
         RiskyRow(
             labels=tuple(
-                (name, _short(label), name in one.decisive)
-                for name, label in audit.classes.labels(one.position).items()
+                (name, short_label(label), name in risky.decisive)
+                for name, label in audit.classes.labels(risky.position).items()
             ),
-            persons=f"{one.persons:,}",
-            records=f"{one.records:,}",
-            meaning=one.meaning,
+            persons=f"{risky.persons:,}",
+            records=f"{risky.records:,}",
+            meaning=risky.meaning,
         )
-        for one in audit.exposure.riskiest
+        for risky in audit.exposure.riskiest
     ]
 
 
@@ -257,31 +230,31 @@ def special_uniques(audit: Audit, figures: Figures) -> SpecialUniques | None:
     """SUDA scores: who is singled out by few attributes."""
     if audit.exposure is None:
         return None
-    found = audit.exposure.special_uniques
-    mean = float(found.scores @ found.records / found.records.sum())
+    suda = audit.exposure.special_uniques
+    mean = float(suda.scores @ suda.records / suda.records.sum())
     facts = [
         (
             "Singled out",
-            figures.share(found.share_scored),
-            f"of records, by {found.max_size} or fewer attributes",
+            figures.share(suda.share_scored),
+            f"of records, by {suda.max_size} or fewer attributes",
         ),
-        ("Highest score", number(float(found.scores.max())), "the fewer attributes it takes, the higher"),
+        ("Highest score", number(float(suda.scores.max())), "the fewer attributes it takes, the higher"),
         ("Mean score", number(mean), "over all records; 0 for whoever is not singled out"),
     ]
-    if found.file_risk is not None:
+    if suda.file_risk is not None:
         facts.append(
-            ("DIS-SUDA file risk", percent(found.file_risk), "the chance that a unique match is a right one")
+            ("DIS-SUDA file risk", percent(suda.file_risk), "the chance that a unique match is a right one")
         )
-    kinds = found.minimal_uniques[:MOST_KINDS]
+    kinds = suda.minimal_uniques[:MOST_KINDS]
     return SpecialUniques(
         facts=tuple(facts),
         contributions=tuple(
             (name, f"{share:.1f}%")
-            for name, share in sorted(found.contributions.items(), key=lambda item: -item[1])
+            for name, share in sorted(suda.contributions.items(), key=lambda item: -item[1])
         ),
         kinds=tuple((" + ".join(kind.attributes), figures.count(kind.persons, "person")) for kind in kinds),
-        more=len(found.minimal_uniques) - len(kinds),
-        source=found.source,
+        more=len(suda.minimal_uniques) - len(kinds),
+        source=suda.source,
     )
 
 
@@ -306,13 +279,13 @@ def roles(audit: Audit, figures: Figures) -> list[RoleRow]:
 def missing(audit: Audit, figures: Figures) -> list[tuple[str, str]]:
     """How missing values were treated, per column that has any."""
     rows = []
-    for one in audit.missing:
+    for column in audit.missing:
         parts = []
-        if one.nulls:
-            parts.append(f"{figures.count(one.nulls, 'null')}, counted as one value of their own")
-        if one.marks:
-            parts.append(f"{figures.count(one.marks, 'missing mark')}, kept as ordinary values")
-        rows.append((one.column, "; ".join(parts)))
+        if column.nulls:
+            parts.append(f"{figures.count(column.nulls, 'null')}, counted as one value of their own")
+        if column.marks:
+            parts.append(f"{figures.count(column.marks, 'missing mark')}, kept as ordinary values")
+        rows.append((column.column, "; ".join(parts)))
     return rows
 
 
@@ -332,7 +305,7 @@ def setting(value: object) -> str:
     if value is None:
         return "none"
     if isinstance(value, (list, tuple)):
-        return ", ".join(f"“{one}”" for one in value) or "none"
+        return ", ".join(f"“{text}”" for text in value) or "none"
     if value == "\t":
         return "tab"
     text = str(value)
@@ -343,14 +316,5 @@ def made_with(audit: Audit, figures: Figures) -> list[tuple[str, str]]:
     """Versions, and which file was read."""
     rows = [(name, text) for name, text in versions().items()]
     if not figures.public:
-        rows.append(("SHA-256 of the file", audit.source.sha256 or "not a file: the rows came from memory"))
+        rows.append(("SHA-256 of the file", fingerprint(audit.source.sha256)))
     return rows
-
-
-def policy_text(audit: Audit) -> str:
-    """The policy as it would stand in a file; it may name values, so it is for the internal edition."""
-    return dumps(audit.policy)
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-
 from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
+from rich.console import Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table as Grid
 from rich.text import Text
 
 from discreet.measure import Measure
 from discreet.release.audit import Audit
-from discreet.release.verdict import Criterion, Decision, Verdict
+from discreet.release.verdict import Criterion, Verdict
+from discreet.reports.terminal import STYLE, footnotes, grid, plain, row, title
 from discreet.reports.words import number
 from discreet.risk import GRADED, category
 
-STYLE: dict[Decision, tuple[str, str]] = {
-    "release": ("green", "✔"),
-    "release-with-acknowledged-risk": ("yellow", "!"),
-    "do-not-release": ("red", "✘"),
-}
 GRADE = {"low": "green", "medium": "yellow", "high": "red"}
 KEY_MEASURES = (
     "k-anonymity",
@@ -151,13 +142,13 @@ def _combinations(audit: Audit) -> RenderableType:
     assert audit.exposure is not None
     table = grid("known to the intruder", "unique", "in groups below 11", "pairs told apart")
     for size in (1, 2, 3):
-        for found in [c for c in audit.exposure.combinations if len(c.attributes) == size][:2]:
+        for combination in [c for c in audit.exposure.combinations if len(c.attributes) == size][:2]:
             row(
                 table,
-                " + ".join(found.attributes),
-                f"{found.unique:.1%}",
-                f"{found.small:.1%}",
-                f"{found.separation:.1%}",
+                " + ".join(combination.attributes),
+                f"{combination.unique:.1%}",
+                f"{combination.small:.1%}",
+                f"{combination.separation:.1%}",
             )
     return table
 
@@ -165,13 +156,13 @@ def _combinations(audit: Audit) -> RenderableType:
 def _contributions(audit: Audit) -> RenderableType:
     assert audit.exposure is not None
     table = grid("without", "mean risk", "unique records", "smallest class")
-    for one in audit.exposure.contributions[:6]:
+    for contribution in audit.exposure.contributions[:6]:
         row(
             table,
-            one.attribute,
-            f"{one.risk:.1%} → {one.risk_without:.1%}",
-            f"{one.unique:.1%} → {one.unique_without:.1%}",
-            f"{one.k} → {one.k_without}",
+            contribution.attribute,
+            f"{contribution.risk:.1%} → {contribution.risk_without:.1%}",
+            f"{contribution.unique:.1%} → {contribution.unique_without:.1%}",
+            f"{contribution.k} → {contribution.k_without}",
         )
     return table
 
@@ -192,32 +183,6 @@ def _remarks(audit: Audit) -> list[RenderableType]:
     return footnotes(lines)
 
 
-def footnotes(lines: Sequence[str]) -> list[RenderableType]:
-    """Remarks below the tables."""
-    return [Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in lines]
-
-
-def title(text: str) -> Text:
-    """The heading of a table."""
-    return Text(text, style="bold underline")
-
-
-def grid(*heads: str) -> Grid:
-    """A compact table."""
-    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-    for head in heads:
-        table.add_column(Text(head), overflow="fold")
-    return table
-
-
-def row(table: Grid, *cells: str | Text) -> None:
-    """Add a row of plain text: a column called ``age[years]`` is not markup."""
-    table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
-
-
 def as_text(audit: Audit, *, width: int = 110) -> str:
     """The audit as plain text, for ``print(audit)``."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
-    console.print(show(audit))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().rstrip() + "\n"
+    return plain(show(audit), width)

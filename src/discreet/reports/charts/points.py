@@ -1,28 +1,86 @@
-"""Pictures of what was lost against what is exposed."""
+"""Points of what is lost against what risk or exposure is left."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from discreet.reports.charts.svg import (
-    FONT,
-    WIDTH,
-    PlottedOutcome,
-    adopt,
-    beyond,
-    colour,
-    converted,
-    data_of,
-    risk_against_loss,
-    standalone,
-)
+from discreet.reports.charts.svg import FONT, WIDTH, adopt, colour, converted, data_of, scale_end, standalone
 from discreet.reports.labels import beside
 
 if TYPE_CHECKING:
-    from discreet.release.before_after import Bin
     from discreet.release.frontier import Frontier, Outcome
+
+
+class PlottedOutcome(TypedDict):
+    """What something costs and what risk it leaves; ``best`` if nothing beats it. Without a name it stays a mark."""
+
+    name: str
+    loss: float
+    risk: float
+    best: bool
+    shape: Literal["circle", "square", "diamond"]
+
+
+def risk_against_loss(points: Sequence[PlottedOutcome], *, subtitle: Sequence[str], nothing: str) -> str:
+    """Risk against loss: what nothing else beats is filled and joined by a line. ``nothing`` is said without points."""
+    import altair as alt
+
+    width, height = 520, 320
+    right, top = (scale_end([point[side] for point in points]) for side in ("loss", "risk"))
+    places = [(width * point["loss"] / right, height * (1 - point["risk"] / top)) for point in points]
+    labels = beside(places, [point["name"] for point in points], width=width, height=height, size=FONT)
+    data = [
+        {
+            **point,
+            "fill": colour("accent" if point["best"] else "paper"),
+            "size": 110 if point["shape"] == "circle" else 190,
+            "x": label.x,
+            "y": label.y,
+        }
+        for point, label in zip(points, labels, strict=True)
+    ]
+    front = sorted(
+        (point for point in points if point["best"]), key=lambda point: (point["loss"], -point["risk"])
+    )
+    axis = alt.Axis(format=".2~%", tickCount=5)
+    x = alt.X("loss:Q", title="loss", axis=axis, scale=alt.Scale(domain=[0, right], nice=False))
+    y = alt.Y("risk:Q", title="mean prosecutor risk", axis=axis, scale=alt.Scale(domain=[0, top], nice=False))
+    # Labels have their place in pixels already.
+    text_x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
+    text_y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
+    marks = alt.layer(
+        alt.Chart(data_of(front)).mark_line(color=colour("accent"), strokeWidth=2).encode(x=x, y=y),
+        alt.Chart(data_of(data))
+        .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            fill=alt.Fill("fill:N", scale=None, legend=None),
+            shape=alt.Shape("shape:N", scale=None, legend=None),
+            size=alt.Size("size:Q", scale=None, legend=None),
+        ),
+    )
+    told = [point for point in data if point["name"]] or [
+        {"name": "" if data else nothing, "x": 160, "y": height / 2}
+    ]
+    words = (
+        alt.Chart(data_of(told))
+        .mark_text(align="left", baseline="middle", fontSize=FONT, color=colour("ink"))
+        .encode(x=text_x, y=text_y, text="name:N")
+    )
+    title = alt.Title(
+        "Risk against loss",
+        subtitle=list(subtitle),
+        anchor="start",
+        color=colour("ink"),
+        subtitleColor=colour("muted"),
+        fontSize=FONT + 2,
+        subtitleFontSize=FONT - 1,
+    )
+    chart = alt.layer(marks, words).resolve_scale(x="independent", y="independent")
+    return converted(chart.properties(width=width, height=height, title=title), slack=8)
 
 
 def chart_of_settings(frontier: Frontier, *, inside: bool = False) -> str:
@@ -76,9 +134,6 @@ def _named(point: Outcome) -> str:
     return point.label + (", chosen" if point.chosen else "") + (", knee" if point.knee else "")
 
 
-# ── what was lost against what is exposed ─────────────────────────────────────────────────────────────
-
-
 @dataclass(frozen=True)
 class Reach:
     """How far the best attack on one criterion got beyond chance, with its interval; bounds may be withheld."""
@@ -100,22 +155,24 @@ def loss_against_exposure(
 
     width, height = WIDTH - 70, 270
     right = max(1.0, 1.05 * loss, trivial or 0.0)
-    top = beyond([one.high if one.high is not None else one.value for one in reached] + [tolerated])
-    worst = max((one.value for one in reached), default=0.0)
-    places = [(width * loss / right, height * (1 - one.value / top)) for one in reached]
-    labels = beside(places, [one.name for one in reached], width=width, height=height, size=FONT)
+    top = scale_end(
+        [reach.high if reach.high is not None else reach.value for reach in reached] + [tolerated]
+    )
+    worst = max((reach.value for reach in reached), default=0.0)
+    places = [(width * loss / right, height * (1 - reach.value / top)) for reach in reached]
+    labels = beside(places, [reach.name for reach in reached], width=width, height=height, size=FONT)
     data = [
         {
             "loss": loss,
-            "exposure": one.value,
-            "low": one.value if one.low is None else one.low,
-            "high": one.value if one.high is None else one.high,
-            "name": one.name,
-            "fill": colour("accent" if one.value == worst else "paper"),
+            "exposure": reach.value,
+            "low": reach.value if reach.low is None else reach.low,
+            "high": reach.value if reach.high is None else reach.high,
+            "name": reach.name,
+            "fill": colour("accent" if reach.value == worst else "paper"),
             "x": label.x,
             "y": label.y,
         }
-        for one, label in zip(reached, labels, strict=True)
+        for reach, label in zip(reached, labels, strict=True)
     ]
     axis = alt.Axis(format=".2~%", tickCount=5)
     x = alt.X("loss:Q", title=loss_title, axis=axis, scale=alt.Scale(domain=[0, right], nice=False))
@@ -159,74 +216,3 @@ def loss_against_exposure(
     )
     chart = alt.layer(alt.layer(*layers), names).resolve_scale(x="independent", y="independent")
     return adopt(converted(chart.properties(width=width, height=height), slack=14))
-
-
-# ── before and after ──────────────────────────────────────────────────────────────────────────────────
-
-
-def before_after(bins: Sequence[Bin], *, texts: Sequence[str]) -> str:
-    """Two bars per value, each pair under its own label: pale what was, dark what the release implies."""
-    import altair as alt
-
-    order = [f"{i}" for i in range(len(bins))]
-    longest = max(0.01, *(max(one.before, one.after) for one in bins))
-    data = data_of(
-        [
-            {"at": at, "name": one.label, "before": one.before, "after": one.after, "text": text}
-            for at, one, text in zip(order, bins, texts, strict=True)
-        ]
-    )
-    scale = alt.Scale(domain=[0, longest], nice=False)
-    y = alt.Y("at:N", sort=order, title=None, axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
-    base = alt.Chart(data)
-    axis = alt.Axis(format=".2~%", tickCount=4)
-    layers = [
-        base.mark_bar(height=8, yOffset=3, color=colour("step-3")).encode(
-            x=alt.X("before:Q", title="share of records", scale=scale, axis=axis), y=y
-        ),
-        base.mark_bar(height=8, yOffset=11, color=colour("step-5")).encode(x=alt.X("after:Q"), y=y),
-        base.mark_text(
-            align="left", dy=-10, fontSize=FONT - 1, color=colour("ink"), limit=WIDTH - 150
-        ).encode(x=alt.value(0), y=y, text="name:N"),
-        base.mark_text(align="right", dy=-10, fontSize=FONT - 1, color=colour("muted"), limit=140).encode(
-            x=alt.value(WIDTH - 20), y=y, text="text:N"
-        ),
-    ]
-    chart = alt.layer(*layers).properties(width=WIDTH - 20, height=40 * len(bins))
-    return adopt(converted(chart, slack=0))
-
-
-# ── in the cell of a table ────────────────────────────────────────────────────────────────────────────
-
-
-def whisker(
-    value: float, *, low: float | None = None, high: float | None = None, marks: Sequence[float] = ()
-) -> str:
-    """A dot on a scale from 0 to 1, with its interval as a line and upright marks to compare it with.
-
-    >>> whisker(0.5, marks=[0.25]).count("<circle"), whisker(0.5, marks=[0.25]).count("<line")
-    (1, 2)
-    """
-    left, wide = 8, 184
-
-    def at(share: float) -> str:
-        return f"{left + wide * min(max(share, 0.0), 1.0):.1f}"
-
-    middle = 12
-    parts = [_line(left, middle, left + wide, middle, "grid", 2)]
-    if low is not None and high is not None:
-        parts.append(_line(at(low), middle, at(high), middle, "step-3", 9))
-    parts += [_line(at(mark), 3, at(mark), 21, "ink", 2) for mark in marks]
-    parts.append(f'<circle cx="{at(value)}" cy="{middle}" r="4" fill="var(--chart-step-5)"/>')
-    return (
-        '<svg class="whisker" viewBox="0 0 200 24" aria-hidden="true" focusable="false">'
-        + "".join(parts)
-        + "</svg>"
-    )
-
-
-def _line(x1: float | str, y1: float, x2: float | str, y2: float, part: str, width: int) -> str:
-    return (
-        f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="var(--chart-{part})" '
-        f'stroke-width="{width}" stroke-linecap="round"/>'
-    )

@@ -16,12 +16,13 @@ from discreet.policy import Policy
 from discreet.release import legal
 from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
-from discreet.reports.audit.html import page
-from discreet.reports.audit.pictures import Picture
+from discreet.reports.evidence import loss_tables
 from discreet.reports.evidence import pictures as evidence_pictures
 from discreet.reports.evidence import tables as evidence_tables
-from discreet.reports.evidence.pictures import advantage_text, drawn_loss, figures_of, known_value
-from discreet.reports.words import SYMBOLS, Edition, Figures, Tone, day, number, percent
+from discreet.reports.evidence.pictures import advantage_text, drawn_loss, edition_figures, known_value
+from discreet.reports.figures import Figures, Picture
+from discreet.reports.html import page
+from discreet.reports.words import SYMBOLS, Edition, Tone, moment, number, percent
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
 
@@ -132,8 +133,6 @@ def render_evidence(
             "overviews": others,
             "shapes": shapes,
             "shapes_note": "" if comparison is None or public else _left_out(comparison),
-            # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
-            "svg": {one.id: Markup(one.svg) for one in (*others, *shapes, *([map_of] if map_of else []))},
             "drawn": Markup,
             "scenario": None if attacks is None else attacks.scenario,
             "attacks": [] if attacks is None else evidence_tables.attack_groups(attacks, public=public),
@@ -143,66 +142,67 @@ def render_evidence(
             "no_comparison": comparison is None,
             "defences": evidence_tables.defences(policy),
             "defences_source": legal.DEFENCES_SOURCE,
-            "losses": [] if comparison is None else evidence_tables.losses(comparison, public=public),
-            "queries": [] if comparison is None else evidence_tables.queries(comparison),
+            "losses": [] if comparison is None else loss_tables.losses(comparison, public=public),
+            "queries": [] if comparison is None else loss_tables.queries(comparison),
             "unanswered": "" if comparison is None else _unanswered(comparison),
-            "quantiles": [f"{q:.0%}" for q in evidence_tables.QUANTILES],
-            "kpis": [] if comparison is None else evidence_tables.kpis(comparison, public=public),
-            "learning": [] if comparison is None else evidence_tables.learning(comparison, public=public),
+            "quantiles": [f"{q:.0%}" for q in loss_tables.QUANTILES],
+            "kpis": [] if comparison is None else loss_tables.kpis(comparison, public=public),
+            "learning": [] if comparison is None else loss_tables.learning(comparison, public=public),
             "limits": LIMITS,
             "notes": [] if public else _notes(comparison, attacks),
             "made_with": evidence_tables.provenance(comparison, attacks, public=public),
         },
+        (*others, *shapes, *([map_of] if map_of else [])),
     )
 
 
 def _overviews(comparison: Comparison, *, public: bool) -> list[Picture]:
     drawn = (evidence_pictures.moved(comparison, public=public), evidence_pictures.relations(comparison))
-    return [one for one in drawn if one is not None]
+    return [picture for picture in drawn if picture is not None]
 
 
 def judgement(attacks: Attacks | None) -> dict[str, object]:
     """The summary by the worst of the three criteria: words and tone."""
     if attacks is None:
         return {"tone": "warn", "words": "What was lost was measured; no attack was run."}
-    states = {one.state for one in attacks.criteria}
+    states = {criterion.state for criterion in attacks.criteria}
     tone, words = next(told for state, told in WORDS.items() if state in states)
     return {"tone": tone, "words": words}
 
 
 def facts(comparison: Comparison | None, attacks: Attacks | None, *, public: bool) -> list[tuple[str, str]]:
     """How large both tables are, and how much was tried; a difference of a few people is not told in public."""
-    found: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     if comparison is not None:
         before, after = comparison.rows
         told = not Figures(max(after, 1), public=public).few(abs(before - after))
-        found.append(("Records", f"{before:,} → {after:,}" if told else f"{after:,}"))
+        rows.append(("Records", f"{before:,} → {after:,}" if told else f"{after:,}"))
     elif attacks is not None:
-        found.append(("Records", f"{attacks.audit.rows:,}"))
+        rows.append(("Records", f"{attacks.audit.rows:,}"))
     if attacks is not None:
-        found += [
-            ("Made", f"{day(attacks.audit.created)}, {attacks.audit.created:%H:%M %Z}".strip()),
+        rows += [
+            ("Made", moment(attacks.audit.created)),
             ("Attacks run", f"{len(attacks.results):,}"),
             ("Not tested", f"{len(evidence_tables.untested(attacks, public=public)):,}"),
             ("Intruder", attacks.scenario.name),
         ]
     if comparison is not None:
-        found.append(("Measures of loss", f"{len({one.name for one in comparison.losses.overall}):,}"))
-    return found
+        rows.append(("Measures of loss", f"{len({measure.name for measure in comparison.losses.overall}):,}"))
+    return rows
 
 
 def key_figures(
     comparison: Comparison | None, attacks: Attacks | None, *, public: bool
 ) -> list[dict[str, str]]:
     """The few numbers that everybody asks for: loss, exposure, and what the release is still good for."""
-    found: list[tuple[str, str, str, str]] = []
+    shown: list[tuple[str, str, str, str]] = []
     if comparison is not None:
-        found += _kept(comparison, figures_of(comparison.rows, public=public), public=public)
+        shown += _kept(comparison, edition_figures(comparison, public=public), public=public)
     if attacks is not None:
-        found.insert(1 if found else 0, _exposure(attacks, public=public))
+        shown.insert(1 if shown else 0, _exposure(attacks, public=public))
     return [
         {"title": title, "value": value, "meaning": meaning, "source": source}
-        for title, value, meaning, source in found
+        for title, value, meaning, source in shown
     ]
 
 
@@ -219,10 +219,10 @@ def _exposure(attacks: Attacks, *, public: bool) -> tuple[str, str, str, str]:
 
 
 def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tuple[str, str, str, str]]:
-    found = []
+    shown = []
     loss = drawn_loss(comparison.losses)
     if loss is not None:
-        found.append(
+        shown.append(
             (
                 "Loss",
                 figures.share(loss.value),
@@ -232,29 +232,28 @@ def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tup
         )
     error = comparison.losses.measure("count-error-median")
     if error is not None and known_value(error) is not None:
-        found.append(
+        shown.append(
             (
                 "Answers to questions",
-                f"± {evidence_tables.percent_of_error(error.value)}",
+                f"± {loss_tables.percent_of_error(error.value)}",
                 f"{error.meaning} Lower is better.",
                 error.source,
             )
         )
-    best = max(comparison.efficacy, key=lambda one: one.original["accuracy"].value, default=None)
+    best = loss_tables.best_learner(comparison)
     if best is not None:
-        kept = best.relative()
-        found.append(
+        shown.append(
             (
                 f"Learning {best.label}",
-                "nothing to keep" if kept != kept else f"{kept:.0%}".replace("-", "−"),
+                loss_tables.kept_text(best.relative()),
                 "What the release kept of what the original teaches, by the classifier that learns most from the "
                 "original: 100% as good as the original, 0% as good as no data. Higher is better.",
                 best.source,
             )
         )
     if comparison.kpis:
-        good = sum(one.holds is not False and one.answerable for one in comparison.kpis)
-        found.append(
+        good = sum(kpi.holds is not False and kpi.answerable for kpi in comparison.kpis)
+        shown.append(
             (
                 "Your own figures",
                 f"{good} of {len(comparison.kpis)}",
@@ -262,7 +261,7 @@ def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tup
                 KPI_SOURCE,
             )
         )
-    return found
+    return shown
 
 
 def _unanswered(comparison: Comparison) -> str:
@@ -286,9 +285,9 @@ def _name(comparison: Comparison | None, attacks: Attacks | None) -> str:
 
 def _notes(comparison: Comparison | None, attacks: Attacks | None) -> list[str]:
     said: list[str] = []
-    for one in (comparison, attacks):
-        if one is not None:
-            said += one.notes
+    for result in (comparison, attacks):
+        if result is not None:
+            said += result.notes
     return list(dict.fromkeys(said))
 
 
@@ -304,9 +303,9 @@ def notebook_comparison(comparison: Comparison) -> str:
         else f"{percent(loss.value)} lost by {loss.name} (0% nothing, 100% all)"
     )
     parts = [
-        f"{one.attribute} {number(one.value)}"
-        for one in comparison.losses.attributes
-        if loss is not None and one.name == loss.name
+        f"{measure.attribute} {number(measure.value)}"
+        for measure in comparison.losses.attributes
+        if loss is not None and measure.name == loss.name
     ]
     return _notebook(
         tone="plain",
@@ -328,7 +327,9 @@ def notebook_attacks(attacks: Attacks) -> str:
         name=attacks.source.name,
         facts=facts(None, attacks, public=False),
         figures=key_figures(None, attacks, public=False),
-        lines=[f"{one.title}: {one.state}. {one.finding}" for one in attacks.criteria],
+        lines=[
+            f"{criterion.title}: {criterion.state}. {criterion.finding}" for criterion in attacks.criteria
+        ],
         notes=[attacks.matched, *attacks.notes],
     )
 

@@ -13,11 +13,10 @@ from discreet.release.attack import Attacks
 from discreet.release.before_after import Bin, Distribution
 from discreet.release.compare import Comparison
 from discreet.release.legal import TITLES, TOLERATED
-from discreet.reports.audit.pictures import Picture, drawn_share, partly
-from discreet.reports.audit.tables import LONGEST_LABEL
-from discreet.reports.charts import points as evidence_charts
-from discreet.reports.charts import svg as charts
-from discreet.reports.words import Figures, percent
+from discreet.reports.charts import bar, points
+from discreet.reports.charts.cells import Cell, heatmap, step
+from discreet.reports.figures import Figures, Picture, drawn_share, figures_of, partly, short_label
+from discreet.reports.words import percent
 from discreet.utility.losses import Losses
 
 MOST_ATTRIBUTES = 16
@@ -31,10 +30,10 @@ STEPS = (0.03, 0.1, 0.2, 0.4)
 SPREAD = "released values spread evenly over what they may stand for: Kifer and Gehrke 2006"
 
 
-def figures_of(rows: tuple[int, int], *, public: bool) -> Figures:
+def edition_figures(comparison: Comparison, *, public: bool) -> Figures:
     """Shares reckon with the original's rows; with the release's where their difference would tell of a few people."""
-    after = Figures(max(rows[1], 1), public=public)
-    return after if after.few(rows[0] - rows[1]) else Figures(max(rows[0], 1), public=public)
+    before, after = comparison.rows
+    return figures_of(before, after, few=before - after, public=public)[0]
 
 
 def figures_for(result: AttackResult, *, public: bool) -> Figures:
@@ -84,8 +83,8 @@ def baseline_told(result: AttackResult, *, public: bool) -> bool:
 
 def drawn_loss(losses: Losses) -> Measure | None:
     """The loss that stands for all others: the first that is defined; ``None`` if none is."""
-    found = (losses.measure(name) for name in LOSS_NAMES)
-    return next((one for one in found if known_value(one) is not None), None)
+    candidates = (losses.measure(name) for name in LOSS_NAMES)
+    return next((measure for measure in candidates if known_value(measure) is not None), None)
 
 
 def known_value(measure: Measure | None) -> float | None:
@@ -99,13 +98,13 @@ def known_value(measure: Measure | None) -> float | None:
 def loss_and_exposure(comparison: Comparison, attacks: Attacks, *, public: bool) -> Picture | None:
     """What was lost against how far the best attack on each criterion got; ``None`` if either is not known."""
     loss = drawn_loss(comparison.losses)
-    worst = [one.worst for one in attacks.criteria if one.worst is not None]
+    worst = [criterion.worst for criterion in attacks.criteria if criterion.worst is not None]
     if loss is None or not worst:
         return None
-    figures = figures_of(comparison.rows, public=public)
-    reached = [_reach(one, public=public) for one in worst]
+    figures = edition_figures(comparison, public=public)
+    reached = [_reach(result, public=public) for result in worst]
     value, trivial = loss.value, known_value(comparison.losses.baseline(loss.name))
-    furthest = max(worst, key=lambda one: (one.better_than_baseline, one.advantage))
+    furthest = max(worst, key=lambda result: (result.better_than_baseline, result.advantage))
     takeaway = f"{figures.share(value)} is lost, and "
     if furthest.better_than_baseline:
         takeaway += (
@@ -120,14 +119,15 @@ def loss_and_exposure(comparison: Comparison, attacks: Attacks, *, public: bool)
         takeaway=takeaway,
         alternative=f"This release loses {figures.share(value)}. "
         + " ".join(
-            f"{TITLES[one.criterion]}: {advantage_text(one, public=public)} beyond chance." for one in worst
+            f"{TITLES[result.criterion]}: {advantage_text(result, public=public)} beyond chance."
+            for result in worst
         ),
         explanation="To the right: more is lost. Upwards: attacks get further beyond what they reach without the "
         "release. Points: the best attack on each criterion, with its 95% interval; filled: the furthest. Red line: "
         f"the {TOLERATED:.0%} that are tolerated for public releases of clinical data (EMA policy 0070, Health "
         "Canada). Upright lines: the unchanged original and the release that shows no quasi-identifier; only their "
         "loss is known, their exposure was not measured. Best is the lower left corner.",
-        svg=evidence_charts.loss_against_exposure(
+        svg=points.loss_against_exposure(
             reached,
             loss=drawn_share(min(value, 1.0), figures),
             loss_title=f"loss ({loss.name})",
@@ -141,11 +141,11 @@ def loss_and_exposure(comparison: Comparison, attacks: Attacks, *, public: bool)
                 (
                     "this release",
                     figures.share(value),
-                    TITLES[one.criterion],
-                    advantage_text(one, public=public),
-                    interval_text(one, public=public),
+                    TITLES[result.criterion],
+                    advantage_text(result, public=public),
+                    interval_text(result, public=public),
                 )
-                for one in worst
+                for result in worst
             ),
             (
                 "shows nothing",
@@ -161,12 +161,12 @@ def loss_and_exposure(comparison: Comparison, attacks: Attacks, *, public: bool)
     )
 
 
-def _reach(result: AttackResult, *, public: bool) -> evidence_charts.Reach:
+def _reach(result: AttackResult, *, public: bool) -> points.Reach:
     name = TITLES[result.criterion]
     if hidden(result, public=public):
         shown = drawn_share(result.rate, figures_for(result, public=public))
-        return evidence_charts.Reach(name, beyond_chance(result, shown), None, None)
-    return evidence_charts.Reach(
+        return points.Reach(name, beyond_chance(result, shown), None, None)
+    return points.Reach(
         name,
         result.advantage,
         beyond_chance(result, result.low),
@@ -179,15 +179,15 @@ def _reach(result: AttackResult, *, public: bool) -> evidence_charts.Reach:
 
 def moved(comparison: Comparison, *, public: bool) -> Picture | None:
     """How far the distribution of each attribute moved: quasi-identifiers and sensitive attributes."""
-    figures = figures_of(comparison.rows, public=public)
+    figures = edition_figures(comparison, public=public)
     known = [
-        one
-        for one in comparison.losses.attributes
-        if one.name == "total-variation" and not math.isnan(one.value)
+        measure
+        for measure in comparison.losses.attributes
+        if measure.name == "total-variation" and not math.isnan(measure.value)
     ]
     if not known:
         return None
-    items = sorted(known, key=lambda one: -one.value)
+    items = sorted(known, key=lambda measure: -measure.value)
     shown = items[:MOST_ATTRIBUTES]
     worst = items[0]
     takeaway = (
@@ -199,18 +199,20 @@ def moved(comparison: Comparison, *, public: bool) -> Picture | None:
         id="moved",
         title="How far each distribution moved",
         takeaway=takeaway,
-        alternative=" ".join(f"{one.attribute}: {figures.share(one.value)}." for one in shown),
+        alternative=" ".join(f"{measure.attribute}: {figures.share(measure.value)}." for measure in shown),
         explanation="The share of an attribute's values that would have to change to get the original distribution "
         "back, for someone who spreads released values evenly over what they may stand for. Less is better.",
-        svg=charts.bars(
+        svg=bar.bars(
             [
-                charts.Bar(str(one.attribute), drawn_share(one.value, figures), figures.share(one.value))
-                for one in shown
+                bar.Bar(
+                    str(measure.attribute), drawn_share(measure.value, figures), figures.share(measure.value)
+                )
+                for measure in shown
             ],
             title="share of values that moved",
         ),
         columns=("Attribute", "Moved"),
-        rows=tuple((str(one.attribute), figures.share(one.value)) for one in items),
+        rows=tuple((str(measure.attribute), figures.share(measure.value)) for measure in items),
         source=f"total variation: {worst.source}; {SPREAD}",
         note=partly(len(shown), len(items), "attributes that moved most"),
     )
@@ -218,32 +220,37 @@ def moved(comparison: Comparison, *, public: bool) -> Picture | None:
 
 def distributions(comparison: Comparison) -> list[Picture]:
     """The values of each attribute before and after: for the internal edition only."""
-    return [_distribution(one, at) for at, one in enumerate(comparison.distributions[:MOST_ATTRIBUTES])]
+    return [
+        _distribution(distribution, at)
+        for at, distribution in enumerate(comparison.distributions[:MOST_ATTRIBUTES])
+    ]
 
 
-def _distribution(found: Distribution, at: int) -> Picture:
-    texts = [f"{percent(one.before)} → {percent(one.after)}" for one in found.bins]
-    furthest = max(found.bins, key=lambda one: abs(one.after - one.before))
+def _distribution(distribution: Distribution, at: int) -> Picture:
+    texts = [f"{percent(part.before)} → {percent(part.after)}" for part in distribution.bins]
+    furthest = max(distribution.bins, key=lambda part: abs(part.after - part.before))
     gap = furthest.after - furthest.before
     takeaway = "Its distribution is as it was."
     if abs(gap) >= 5e-4:
         takeaway = (
-            f"“{_short(furthest.label)}” changed most: it {'gained' if gap > 0 else 'lost'} "
+            f"“{short_label(furthest.label)}” changed most: it {'gained' if gap > 0 else 'lost'} "
             f"{100 * abs(gap):.1f} percentage points."
         )
     return Picture(
         id=f"distribution-{at}",
-        title=f"{found.name} ({found.role})",
+        title=f"{distribution.name} ({distribution.role})",
         takeaway=takeaway,
         alternative=" ".join(
-            f"{_short(one.label)}: {text}." for one, text in zip(found.bins, texts, strict=True)
+            f"{short_label(part.label)}: {text}." for part, text in zip(distribution.bins, texts, strict=True)
         ),
         explanation="Pale: the original. Dark: what the release implies. The nearer both are, the better.",
-        svg=evidence_charts.before_after(
-            [Bin(_short(one.label), one.before, one.after) for one in found.bins], texts=texts
+        svg=bar.before_after(
+            [Bin(short_label(part.label), part.before, part.after) for part in distribution.bins], texts=texts
         ),
         columns=("Value", "Original", "Release"),
-        rows=tuple((_short(one.label), percent(one.before), percent(one.after)) for one in found.bins),
+        rows=tuple(
+            (short_label(part.label), percent(part.before), percent(part.after)) for part in distribution.bins
+        ),
         source=SPREAD,
     )
 
@@ -253,10 +260,10 @@ def _distribution(found: Distribution, at: int) -> Picture:
 
 def relations(comparison: Comparison) -> Picture | None:
     """How much the association of every two attributes changed."""
-    found = comparison.losses.matrices
+    matrices = comparison.losses.matrices
     measure = "cramers-v"
-    change = found.difference(measure)
-    pairs = [pair for pair in combinations(range(len(found.names)), 2) if not np.isnan(change[pair])]
+    change = matrices.difference(measure)
+    pairs = [pair for pair in combinations(range(len(matrices.names)), 2) if not np.isnan(change[pair])]
     if not pairs:
         return None
     order = sorted(pairs, key=lambda pair: (-abs(float(change[pair])), pair))
@@ -267,7 +274,7 @@ def relations(comparison: Comparison) -> Picture | None:
     takeaway = "No association between two attributes changed."
     if abs(gap) >= 0.005:
         takeaway = (
-            f"{found.names[i]} and {found.names[j]} changed most: their association "
+            f"{matrices.names[i]} and {matrices.names[j]} changed most: their association "
             f"{'grew' if gap > 0 else 'fell'} by {abs(gap):.2f} on a scale from 0 to 1."
         )
     return Picture(
@@ -278,39 +285,38 @@ def relations(comparison: Comparison) -> Picture | None:
         explanation="Association (Cramér's V) in the release minus that in the original: near 0 is good, below 0 the "
         "release hides a relation, above 0 it shows one that was weaker. Released values count as categories of "
         "their own: where classes were changed differently, columns look more related than they are.",
-        svg=charts.heatmap(
+        svg=heatmap(
             [
-                charts.Cell(
-                    found.names[b], found.names[a], _signed(float(change[a, b])), _step(float(change[a, b]))
+                Cell(
+                    matrices.names[b],
+                    matrices.names[a],
+                    _signed(float(change[a, b])),
+                    step(abs(float(change[a, b])), STEPS),
                 )
                 for a, b in pairs
                 if a in drawn and b in drawn
             ],
-            rows=[found.names[at] for at in shown[1:]],
-            columns=[found.names[at] for at in shown[:-1]],
+            rows=[matrices.names[at] for at in shown[1:]],
+            columns=[matrices.names[at] for at in shown[:-1]],
             widest=64,
         ),
         columns=("Attributes", "Original", "Release", "Difference"),
         rows=tuple(
             (
-                f"{found.names[a]} and {found.names[b]}",
-                f"{found.before[measure][a, b]:.3f}",
-                f"{found.after[measure][a, b]:.3f}",
+                f"{matrices.names[a]} and {matrices.names[b]}",
+                f"{matrices.before[measure][a, b]:.3f}",
+                f"{matrices.after[measure][a, b]:.3f}",
                 _signed(float(change[a, b]), 3),
             )
             for a, b in order[:30]
         ),
         source="Cramér 1946, plain V without bias correction",
-        note=partly(len(shown), len(found.names), "attributes whose relations changed most"),
+        note=partly(len(shown), len(matrices.names), "attributes whose relations changed most"),
     )
 
 
 def _first(places: list[int], most: int) -> list[int]:
     return list(dict.fromkeys(places))[:most]
-
-
-def _step(change: float) -> str:
-    return f"step-{1 + sum(abs(change) >= edge for edge in STEPS)}"
 
 
 def _signed(value: float, digits: int = 2) -> str:
@@ -322,7 +328,3 @@ def _signed(value: float, digits: int = 2) -> str:
     if round(abs(value), digits) == 0:
         return "0"
     return f"{value:+.{digits}f}".replace("-", "−")
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
@@ -15,9 +14,10 @@ from discreet.measure import Measure
 from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
 from discreet.release.frontier import Frontier
-from discreet.release.legal import UPPER_BOUNDS, State
-from discreet.reports.audit.terminal import footnotes, grid, row, title
-from discreet.reports.words import number, percent
+from discreet.release.legal import State
+from discreet.reports.evidence.loss_tables import best_learner
+from discreet.reports.terminal import footnotes, grid, plain, row, title
+from discreet.reports.words import amount, number, percent
 
 STATES: dict[State, tuple[str, str]] = {
     "gives way": ("red", "✘"),
@@ -43,44 +43,46 @@ MAIN_LOSSES = (
 # ── comparison ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show_comparison(found: Comparison) -> RenderableType:
+def show_comparison(comparison: Comparison) -> RenderableType:
     """What was lost: overall, per attribute, for queries, figures and learning."""
-    parts: list[RenderableType] = [_loss_headline(found), Text(), title("Losses"), _losses(found)]
-    parts += [Text(), title("Each quasi-identifier"), _attributes(found)]
-    if found.efficacy:
-        parts += [Text(), title("Learning from the release"), _efficacy(found)]
-    if found.kpis:
-        parts += [Text(), title("Your own figures"), _kpis(found)]
+    parts: list[RenderableType] = [_loss_headline(comparison), Text(), title("Losses"), _losses(comparison)]
+    parts += [Text(), title("Each quasi-identifier"), _attributes(comparison)]
+    if comparison.efficacy:
+        parts += [Text(), title("Learning from the release"), _efficacy(comparison)]
+    if comparison.kpis:
+        parts += [Text(), title("Your own figures"), _kpis(comparison)]
     told = [
         "trivial: the release that shows no quasi-identifier at all; being hardly better than it is not worth the "
         "effort",
-        f"{found.matched[:1].upper()}{found.matched[1:]}.",
+        f"{comparison.matched[:1].upper()}{comparison.matched[1:]}.",
     ]
-    learned = dict.fromkeys(f"learning {one.label}: {note}" for one in found.efficacy for note in one.notes)
+    learned = dict.fromkeys(
+        f"learning {learner.label}: {note}" for learner in comparison.efficacy for note in learner.notes
+    )
     return Group(
-        *parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in (*found.notes, *learned))])
+        *parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in (*comparison.notes, *learned))])
     )
 
 
-def comparison_as_text(found: Comparison, *, width: int = 110) -> str:
+def comparison_as_text(comparison: Comparison, *, width: int = 110) -> str:
     """The comparison as plain text, for ``print``."""
-    return _plain(show_comparison(found), width)
+    return plain(show_comparison(comparison), width)
 
 
-def _loss_headline(found: Comparison) -> RenderableType:
+def _loss_headline(comparison: Comparison) -> RenderableType:
     body = Text()
-    loss = found.losses.measure("leaf-loss")
+    loss = comparison.losses.measure("leaf-loss")
     if loss is not None and not math.isnan(loss.value):
         body.append(f"{percent(loss.value)} of the quasi-identifiers' detail is lost", style="bold")
         body.append(" (0% nothing, 100% all).\n")
-    body.append(f"{found.rows[1]:,} of {found.rows[0]:,} rows are in the release.")
-    best = max(found.efficacy, key=lambda one: one.original["accuracy"].value, default=None)
+    body.append(f"{comparison.rows[1]:,} of {comparison.rows[0]:,} rows are in the release.")
+    best = best_learner(comparison)
     if best is not None:
         body.append(f"\n{best.meaning}")
-    failed = [one for one in found.kpis if one.holds is False]
-    if found.kpis:
+    failed = [kpi for kpi in comparison.kpis if kpi.holds is False]
+    if comparison.kpis:
         body.append(
-            f"\n{len(found.kpis) - len(failed)} of {len(found.kpis)} of your own figures are within their tolerance."
+            f"\n{len(comparison.kpis) - len(failed)} of {len(comparison.kpis)} of your own figures are within their tolerance."
         )
     return Panel(body, border_style="cyan", expand=False)
 
@@ -91,60 +93,60 @@ def _value(measure: Measure | None) -> str:
     return number(measure.value)
 
 
-def _losses(found: Comparison) -> RenderableType:
+def _losses(comparison: Comparison) -> RenderableType:
     table = grid("measure", "release", "trivial", "better", "what it means")
     for name in MAIN_LOSSES:
-        measure = found.losses.measure(name)
+        measure = comparison.losses.measure(name)
         if measure is not None:
             row(
                 table,
                 name,
                 _value(measure),
-                _value(found.losses.baseline(name)),
+                _value(comparison.losses.baseline(name)),
                 measure.better,
                 measure.meaning,
             )
     return table
 
 
-def _attributes(found: Comparison) -> RenderableType:
+def _attributes(comparison: Comparison) -> RenderableType:
     heads = ("leaf-loss", "certainty-penalty", "emd", "hellinger")
     table = grid("attribute", *heads)
-    for name in dict.fromkeys(one.attribute or "" for one in found.losses.attributes):
-        row(table, name, *(_value(found.losses.measure(head, name)) for head in heads))
+    for name in dict.fromkeys(measure.attribute or "" for measure in comparison.losses.attributes):
+        row(table, name, *(_value(comparison.losses.measure(head, name)) for head in heads))
     return table
 
 
-def _efficacy(found: Comparison) -> RenderableType:
+def _efficacy(comparison: Comparison) -> RenderableType:
     table = grid("predicts", "classifier", "score", "release", "original", "majority", "kept")
-    for one in found.efficacy:
-        for metric, score in one.release.items():
-            kept = one.relative(metric)
+    for learner in comparison.efficacy:
+        for metric, score in learner.release.items():
+            kept = learner.relative(metric)
             row(
                 table,
-                one.label,
-                one.classifier,
+                learner.label,
+                learner.classifier,
                 metric,
                 f"{score.value:.3f} ({score.low:.3f}–{score.high:.3f})",
-                f"{one.original[metric].value:.3f}",
-                f"{one.majority[metric].value:.3f}",
+                f"{learner.original[metric].value:.3f}",
+                f"{learner.majority[metric].value:.3f}",
                 "–" if math.isnan(kept) else f"{kept:.0%}",
             )
     return table
 
 
-def _kpis(found: Comparison) -> RenderableType:
+def _kpis(comparison: Comparison) -> RenderableType:
     table = grid("figure", "answerable", "median error", "largest error", "tolerance", "")
-    for one in found.kpis:
-        holds = "" if one.holds is None else "✔" if one.holds else "✘"
+    for kpi in comparison.kpis:
+        holds = "" if kpi.holds is None else "✔" if kpi.holds else "✘"
         row(
             table,
-            one.name,
-            percent(one.answerable_share) if one.answerable_share else "not answerable any more",
-            "–" if one.median_error is None else percent(one.median_error),
-            "–" if one.max_error is None else percent(one.max_error),
-            "–" if one.tolerance is None else percent(one.tolerance),
-            Text(holds, style="green" if one.holds else "red"),
+            kpi.name,
+            percent(kpi.answerable_share) if kpi.answerable_share else "not answerable any more",
+            "–" if kpi.median_error is None else percent(kpi.median_error),
+            "–" if kpi.max_error is None else percent(kpi.max_error),
+            "–" if kpi.tolerance is None else percent(kpi.tolerance),
+            Text(holds, style="green" if kpi.holds else "red"),
         )
     return table
 
@@ -152,79 +154,73 @@ def _kpis(found: Comparison) -> RenderableType:
 # ── attacks ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show_attacks(found: Attacks) -> RenderableType:
+def show_attacks(attacks: Attacks) -> RenderableType:
     """The three legal criteria first, then every attack with its interval, then what was not tested."""
-    parts: list[RenderableType] = [_criteria(found), Text(), title("Attacks"), _results(found)]
-    if found.untested:
+    parts: list[RenderableType] = [_criteria(attacks), Text(), title("Attacks"), _results(attacks)]
+    if attacks.untested:
         table = grid("attack", "why")
-        for one in found.untested:
-            row(table, one.attack, one.why)
+        for attack in attacks.untested:
+            row(table, attack.attack, attack.why)
         parts += [Text(), title("Not tested"), table]
-    scenario = found.scenario
+    scenario = attacks.scenario
     told = [
         f"The intruder ({scenario.name}: {scenario.preset.title}) {scenario.preset.says}.",
         f"Known: {', '.join(scenario.known)}.",
-        f"tried: {_units(found.results)}; without it: the same intruder's success without the release; beyond: "
+        f"tried: {_units(attacks.results)}; without it: the same intruder's success without the release; beyond: "
         f"(rate - without) / (1 - without)",
-        f"{found.matched[:1].upper()}{found.matched[1:]}.",
+        f"{attacks.matched[:1].upper()}{attacks.matched[1:]}.",
     ]
     by_note: dict[str, list[str]] = {}
-    for result in found.results:
+    for result in attacks.results:
         for note in result.notes:
             by_note.setdefault(note, []).append(result.attack)
-    own = [f"{', '.join(dict.fromkeys(attacks))}: {note}" for note, attacks in by_note.items()]
-    return Group(*parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in (*found.notes, *own))]))
+    own = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in by_note.items()]
+    return Group(*parts, Text(), *footnotes([*told, *(f"Note: {note}." for note in (*attacks.notes, *own))]))
 
 
 def _units(results: Sequence[AttackResult]) -> str:
     """What was tried; which attacks count otherwise, if some do."""
-    units = list(dict.fromkeys(one.unit for one in results)) or ["records"]
+    units = list(dict.fromkeys(result.unit for result in results)) or ["records"]
     others = [
-        f"{', '.join(dict.fromkeys(one.attack for one in results if one.unit == unit))}: {unit}"
+        f"{', '.join(dict.fromkeys(result.attack for result in results if result.unit == unit))}: {unit}"
         for unit in units[1:]
     ]
     return units[0] + (f" ({'; '.join(others)})" if others else "")
 
 
-def attacks_as_text(found: Attacks, *, width: int = 110) -> str:
+def attacks_as_text(attacks: Attacks, *, width: int = 110) -> str:
     """The attacks as plain text, for ``print``."""
-    return _plain(show_attacks(found), width)
+    return plain(show_attacks(attacks), width)
 
 
-def _criteria(found: Attacks) -> RenderableType:
+def _criteria(attacks: Attacks) -> RenderableType:
     body = Text()
-    for at, one in enumerate(found.criteria):
-        colour, symbol = STATES[one.state]
+    for at, criterion in enumerate(attacks.criteria):
+        colour, symbol = STATES[criterion.state]
         body.append("\n\n" if at else "")
-        body.append(f"{symbol} {one.title}: {one.state}. ", style=f"bold {colour}")
-        body.append(f"{one.question}\n{one.finding}")
-    worst = next(STATES[state][0] for state in STATES if any(one.state == state for one in found.criteria))
+        body.append(f"{symbol} {criterion.title}: {criterion.state}. ", style=f"bold {colour}")
+        body.append(f"{criterion.question}\n{criterion.finding}")
+    worst = next(
+        STATES[state][0]
+        for state in STATES
+        if any(criterion.state == state for criterion in attacks.criteria)
+    )
     return Panel(body, border_style=worst, expand=False)
 
 
-def _results(found: Attacks) -> RenderableType:
+def _results(attacks: Attacks) -> RenderableType:
     table = grid("attack", "right / tried", "rate", "95% interval", "without it", "beyond")
-    for one in found.results:
+    for result in attacks.results:
         row(
             table,
-            f"{one.attack}: {one.target}" if one.target else one.attack,
-            f"{_count(one.successes)} / {_count(one.tries)}",
-            percent(one.rate),
-            f"{one.low:.1%}–{one.high:.1%}",
-            percent(one.baseline),
-            Text(percent(one.advantage), style="red" if one.better_than_baseline else "green"),
+            f"{result.attack}: {result.target}" if result.target else result.attack,
+            f"{amount(result.successes)} / {amount(result.tries)}",
+            percent(result.rate),
+            f"{result.low:.1%}–{result.high:.1%}",
+            percent(result.baseline),
+            Text(percent(result.advantage), style="red" if result.better_than_baseline else "green"),
         )
     return table
-
-
-def _count(value: float) -> str:
-    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.1f}"
-
-
-def beyond(results: tuple[AttackResult, ...], limit: float) -> list[AttackResult]:
-    """The attacks that got further than a limit allows, and not by chance."""
-    counted = [one for one in results if one.attack not in UPPER_BOUNDS]
-    return [one for one in counted if one.better_than_baseline and one.advantage > limit + 1e-12]
 
 
 # ── frontier ──────────────────────────────────────────────────────────────────────────────────────────
@@ -234,21 +230,21 @@ def show_frontier(frontier: Frontier) -> RenderableType:
     """Every setting by rising loss; marks say which are not beaten, chosen, and the knee."""
     table = grid("", "setting", "loss", "suppressed", "mean risk", "largest risk", "value guessed", "classes")
     failed = []
-    for one in sorted(frontier.points, key=lambda point: (point.loss is None, point.loss)):
-        if one.loss is None or one.mean_risk is None or one.max_risk is None:
-            failed.append(f"{one.label}: {one.failed}")
+    for point in sorted(frontier.points, key=lambda point: (point.loss is None, point.loss)):
+        if point.loss is None or point.mean_risk is None or point.max_risk is None:
+            failed.append(f"{point.label}: {point.failed}")
             continue
-        marks = ("★" if one.best else "") + ("◆" if one.knee else "") + ("■" if one.chosen else "")
+        marks = ("★" if point.best else "") + ("◆" if point.knee else "") + ("■" if point.chosen else "")
         row(
             table,
             marks,
-            one.label,
-            number(one.loss),
-            percent(one.suppressed_share or 0.0),
-            percent(one.mean_risk),
-            percent(one.max_risk),
-            "–" if one.inference is None else percent(one.inference),
-            f"{one.classes:,}",
+            point.label,
+            number(point.loss),
+            percent(point.suppressed_share or 0.0),
+            percent(point.mean_risk),
+            percent(point.max_risk),
+            "–" if point.inference is None else percent(point.inference),
+            f"{point.classes:,}",
         )
     told = [
         "★ no other setting is better in both loss and mean risk; ◆ the knee: beyond it more loss buys little; "
@@ -258,10 +254,3 @@ def show_frontier(frontier: Frontier) -> RenderableType:
     return Group(
         title("Risk against loss"), table, *footnotes([*told, *(f"Failed: {line}." for line in failed)])
     )
-
-
-def _plain(shown: RenderableType, width: int) -> str:
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
-    console.print(shown)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().rstrip() + "\n"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from discreet.plain import write_text
+from discreet.policy import dumps
 from discreet.release.release import Release
-from discreet.reports.audit import tables as evidence
-from discreet.reports.audit.html import MOST_OBSTACLES, judgement, page
-from discreet.reports.audit.pictures import Picture, zones
-from discreet.reports.release import tables as release_evidence
+from discreet.reports.figures import Figures, Picture, figures_of, zones
+from discreet.reports.html import page
+from discreet.reports.release import tables
 from discreet.reports.release.pictures import release_pictures
-from discreet.reports.words import LIMITS, MEASURES, Edition, Figures, compliance, day, title_of
+from discreet.reports.verdict import compliance, first_obstacles, judgement
+from discreet.reports.words import LIMITS, Edition, moment, says_of, title_of
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.transform.loss import leaf_share_loss
 
@@ -56,20 +58,17 @@ def render_release(
     drawn: Sequence[Picture] | None = None,
 ) -> str:
     """The report of a release as HTML text."""
-    from markupsafe import Markup
-
     public = edition == "public"
-    before, after = figures_of(release, public=public)
+    before, after = edition_figures(release, public=public)
     drawn = release_pictures(release, before, after) if drawn is None else drawn
-    required = release_evidence.requirements(release, before, after)
-    created = release.after.created
+    required = tables.requirements(release, before, after)
     return page(
         "release.html.jinja",
         {
             "public": public,
             "left_out": LEFT_OUT,
             "name": release.before.source.name,
-            "created": f"{day(created)}, {created:%H:%M %Z}".strip(),
+            "created": moment(release.after.created),
             "facts": facts(release, before),
             **judgement(release.verdict, after),
             "words_before": release.before.verdict.words,
@@ -78,31 +77,29 @@ def render_release(
             "key_figures": key_figures(release, before, after),
             "pictures": drawn,
             "side_by_side": SIDE_BY_SIDE,
-            # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
-            "svg": {picture.id: Markup(picture.svg) for picture in drawn},
             "requirements": required,
-            "criteria": release_evidence.criteria(release, before, after),
-            "attributes": release_evidence.attributes(release, before),
-            "mappings": [] if public else release_evidence.mappings(release),
-            "columns": release_evidence.columns(release),
-            "measures": release_evidence.measures(release, before, after),
-            "risks": release_evidence.risks(release, before, after),
+            "criteria": tables.criteria(release, before, after),
+            "attributes": tables.attributes(release, before),
+            "mappings": [] if public else tables.mappings(release),
+            "columns": tables.columns(release),
+            "measures": tables.measures(release, before, after),
+            "risks": tables.risks(release, before, after),
             "zones": zones(release.after),
-            "how": release_evidence.how(release, before),
-            "cautions": release_evidence.cautions(release),
-            "notes": [] if public else release_evidence.notes(release),
+            "how": tables.how(release, before),
+            "cautions": tables.cautions(release),
+            "notes": [] if public else tables.notes(release),
             "limits": LIMITS,
-            "made_with": release_evidence.provenance(release, before, file_hash),
-            "policy": "" if public else release_evidence.policy_text(release),
+            "made_with": tables.provenance(release, before, file_hash),
+            "policy": "" if public else dumps(replace(release.before.policy, plan=release.plan)),
         },
+        drawn,
     )
 
 
 def notebook_release(release: Release) -> str:
     """A fragment for notebooks: verdict, key numbers before and after, what still stands in the way."""
-    before, after = figures_of(release, public=False)
-    obstacles = evidence.criteria(release.verdict.obstacles, after)
-    required = release_evidence.requirements(release, before, after)
+    before, after = edition_figures(release, public=False)
+    required = tables.requirements(release, before, after)
     holds = (
         "Every requirement holds." if all(row.holds for row in required) else "A requirement does not hold."
     )
@@ -113,29 +110,23 @@ def notebook_release(release: Release) -> str:
             "compliance": f"{holds} {compliance(release.verdict)}",
             "name": release.before.source.name,
             "facts": [(f"of {release.before.rows:,} records", f"{release.after.rows:,}")],
-            "obstacles": obstacles[:MOST_OBSTACLES],
-            "more": max(0, len(obstacles) - MOST_OBSTACLES),
+            **first_obstacles(release.verdict, after),
             "key_figures": [
                 {
-                    "title": one["title"],
-                    "value": f"{one['was']} → {one['value']}" if one["was"] else one["value"],
+                    "title": figure["title"],
+                    "value": f"{figure['was']} → {figure['value']}" if figure["was"] else figure["value"],
                     "unit": "",
                 }
-                for one in key_figures(release, before, after)
+                for figure in key_figures(release, before, after)
             ],
-            "notes": release_evidence.notes(release),
+            "notes": tables.notes(release),
         },
     )
 
 
-def figures_of(release: Release, *, public: bool) -> tuple[Figures, Figures]:
-    """Numbers before and after.
-
-    Bounds such as 11 of all records would betray how many there were; where only a few were suppressed, the
-    public edition reckons with those that are left.
-    """
-    after = Figures(release.after.rows, public=public)
-    return after if after.few(release.suppressed) else Figures(release.before.rows, public=public), after
+def edition_figures(release: Release, *, public: bool) -> tuple[Figures, Figures]:
+    """Numbers before and after for one edition."""
+    return figures_of(release.before.rows, release.after.rows, few=release.suppressed, public=public)
 
 
 def facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
@@ -145,8 +136,8 @@ def facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
     if new.event_level:
         told = told and not figures.few(old.persons - new.persons)
 
-    def pair(one: int, two: int) -> str:
-        return f"{one:,} → {two:,}" if told else f"{two:,}"
+    def pair(was: int, now: int) -> str:
+        return f"{was:,} → {now:,}" if told else f"{now:,}"
 
     return [
         ("Records", pair(old.rows, new.rows)),
@@ -160,23 +151,23 @@ def facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
 
 def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[str, str]]:
     """The numbers that everybody asks for: three before and after, then what they cost."""
-    found = []
+    shown = []
     for name in KEY_MEASURES:
         old, new = release.before.measure(name), release.after.measure(name)
         unit = after.unit(new)
         was = before.measured(old)
-        found.append(
+        shown.append(
             {
                 "title": title_of(name),
                 "was": was
                 if before.unit(old).rstrip("s") == unit.rstrip("s")
                 else f"{was} {before.unit(old)}",
                 "value": f"{after.measured(new)} {unit}".strip(),
-                "meaning": MEASURES[name].says,
+                "meaning": says_of(name),
                 "source": new.source,
             }
         )
-    grade, says = release_evidence.quality(release)
+    grade, says = tables.quality(release)
     plan = release.plan
     costs = [
         (
@@ -189,14 +180,14 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
         ),
         (
             "Loss",
-            release_evidence.share_of(leaf_share_loss(release.recoding), before),
+            tables.share_of(leaf_share_loss(release.recoding), before),
             "How much of the quasi-identifiers' detail is gone, suppressed records included: 0% nothing, 100% all.",
             "mean leaf-share loss: Iyengar 2002",
         ),
         ("How near to the best", grade, says, f"search by the method {release.chosen.method}"),
     ]
     return [
-        *found,
+        *shown,
         *(
             {"title": title, "was": "", "value": value, "meaning": meaning, "source": source}
             for title, value, meaning, source in costs

@@ -6,22 +6,23 @@ import math
 from collections.abc import Callable, Sequence
 
 from discreet.measure import RecordRisk
-from discreet.release.audit import Audit
 from discreet.release.release import Release
 from discreet.release.requirements import required_size
-from discreet.reports.audit.pictures import (
+from discreet.reports.charts import bar, scale
+from discreet.reports.class_sizes import EXPLANATION, MERGED, SOURCE, share_under, size_bins
+from discreet.reports.figures import (
     MOST_SENSITIVE,
+    RISK_SCALE,
+    Figures,
     Picture,
     brief,
     drawn_share,
     extended_risks,
     partly,
     risk_name,
-    size_bins,
     zones,
 )
-from discreet.reports.charts import svg as charts
-from discreet.reports.words import Figures, listed, several
+from discreet.reports.words import listed, several
 from discreet.risk.scorr import category
 
 MOST_ATTRIBUTES = 16
@@ -44,11 +45,11 @@ def class_sizes(release: Release, before: Figures, after: Figures) -> Picture:
     sides = [("Before", release.before, before), ("After", release.after, after)]
     required = required_size(release.after.policy, release.verdict.profile)
     bins = [size_bins(audit, required=required, public=figures.public) for _, audit, figures in sides]
-    longest = max(one.share for side in bins for one in side)
+    longest = max(size.share for side in bins for size in side)
     units = ["persons" if audit.event_level else "records" for _, audit, _ in sides]
     least = required if required is not None else 2
     small = [
-        figures.share(share) if (share := _share_under(audit, least)) else "" for _, audit, figures in sides
+        figures.share(share) if (share := share_under(audit, least)) else "" for _, audit, figures in sides
     ]
     what = f"in classes of fewer than {least} {units[0]}" if required is not None else "alone in their class"
     takeaway = f"Before, {small[0] or 'none'} of the records were {what}; now {small[1] or 'none'} are."
@@ -58,28 +59,27 @@ def class_sizes(release: Release, before: Figures, after: Figures) -> Picture:
         takeaway=takeaway,
         alternative=" ".join(
             f"{head}: "
-            + ", ".join(f"{one.text} of records in classes of {one.label} {unit}" for one in side if one.text)
+            + ", ".join(
+                f"{size.text} of records in classes of {size.label} {unit}" for size in side if size.text
+            )
             + "."
             for (head, _, _), side, unit in zip(sides, bins, units, strict=True)
         ),
-        explanation="A class is everyone who shares one combination of quasi-identifiers. The larger the class, "
-        "the better each person in it is hidden. Both pictures have the same scale.",
+        explanation=f"{EXPLANATION} Both pictures have the same scale.",
         svg=_side_by_side(
             [
-                charts.size_bins(side, required=required, unit=unit, longest=longest)
+                bar.size_bins(side, required=required, unit=unit, longest=longest)
                 for side, unit in zip(bins, units, strict=True)
             ]
         ),
         columns=("Class size", "Share of records"),
         rows=tuple(
-            (f"{head.lower()}: {one.label} {unit}", one.text or "0%")
+            (f"{head.lower()}: {size.label} {unit}", size.text or "0%")
             for (head, _, _), side, unit in zip(sides, bins, units, strict=True)
-            for one in side
+            for size in side
         ),
-        source="equivalence classes and k: Sweeney 2002",
-        note="Ranges that hold only a few people are merged with their neighbours in this edition."
-        if after.public
-        else "",
+        source=SOURCE,
+        note=MERGED if after.public else "",
     )
 
 
@@ -102,18 +102,16 @@ def risks(release: Release, before: Figures, after: Figures) -> Picture:
         title="How high the risks are",
         takeaway=takeaway,
         alternative=" ".join(
-            f"{risk_name(one)}: mean {one.mean:.2f} before and {two.mean:.2f} after, maximum {one.max:.2f} before "
-            f"and {two.max:.2f} after."
-            for one, two in shown
+            f"{risk_name(old)}: mean {old.mean:.2f} before and {new.mean:.2f} after, maximum {old.max:.2f} before "
+            f"and {new.max:.2f} after."
+            for old, new in shown
         ),
-        explanation="Ring: mean over all records. Diamond: the worst-placed record, which decides. "
-        "Uniqueness is how rare a record is, uniformity how surely it points to one person, correlation how "
-        "surely it gives away a sensitive value.",
+        explanation=RISK_SCALE,
         svg=_side_by_side(
             [
-                charts.risk_scale(
+                scale.risk_scale(
                     [
-                        charts.RiskMark(brief(risk_name(pair[at])), pair[at].mean, pair[at].max)
+                        scale.RiskMark(brief(risk_name(pair[at])), pair[at].mean, pair[at].max)
                         for pair in shown
                     ],
                     low=low,
@@ -125,12 +123,12 @@ def risks(release: Release, before: Figures, after: Figures) -> Picture:
         columns=("Risk", "Mean", "Maximum", f"Records above {medium:g}"),
         rows=tuple(
             (
-                risk_name(one),
-                f"{one.mean:.3f} → {two.mean:.3f}",
-                f"{one.max:.3f} → {two.max:.3f}",
-                f"{before.share(one.share_above(medium))} → {after.share(two.share_above(medium))}",
+                risk_name(old),
+                f"{old.mean:.3f} → {new.mean:.3f}",
+                f"{old.max:.3f} → {new.max:.3f}",
+                f"{before.share(old.share_above(medium))} → {after.share(new.share_above(medium))}",
             )
-            for one, two in pairs
+            for old, new in pairs
         ),
         source=worst.source,
         note=partly(len(shown) - 2, len(pairs) - 2, "sensitive attributes that were worst before"),
@@ -139,10 +137,10 @@ def risks(release: Release, before: Figures, after: Figures) -> Picture:
 
 def losses(release: Release, before: Figures, after: Figures) -> Picture | None:
     """What each attribute lost; ``None`` where a recipe without hierarchies was applied."""
-    found = {name: change["loss"] for name, change in release.changes().items()}
-    if any(map(math.isnan, found.values())):
+    lost = {name: change["loss"] for name, change in release.changes().items()}
+    if any(map(math.isnan, lost.values())):
         return None
-    items = sorted(found.items(), key=lambda item: -item[1])
+    items = sorted(lost.items(), key=lambda item: -item[1])
     shown = items[:MOST_ATTRIBUTES]
     whole = [name for name, loss in items if loss <= 1e-12]
     if items[0][1] <= 1e-12:
@@ -159,8 +157,8 @@ def losses(release: Release, before: Figures, after: Figures) -> Picture | None:
         + " ".join(f"{name}: {before.share(loss)}." for name, loss in shown),
         explanation="0% is a value as it was, 100% a value that may be any; suppressed records count as 100%. "
         "The average over all attributes is the loss of the release.",
-        svg=charts.bars(
-            [charts.Bar(name, drawn_share(loss, before), before.share(loss)) for name, loss in shown],
+        svg=bar.bars(
+            [bar.Bar(name, drawn_share(loss, before), before.share(loss)) for name, loss in shown],
             title="loss",
         ),
         columns=("Attribute", "Loss"),
@@ -172,27 +170,27 @@ def losses(release: Release, before: Figures, after: Figures) -> Picture | None:
 
 def distinct_values(release: Release, before: Figures, after: Figures) -> Picture:
     """How many different values each attribute has, before and after."""
-    found = {
+    distinct = {
         name: (int(change["distinct_before"]), int(change["distinct_after"]))
         for name, change in release.changes().items()
     }
-    items = sorted(found.items(), key=lambda item: item[1][1] / item[1][0])
+    items = sorted(distinct.items(), key=lambda item: item[1][1] / item[1][0])
     shown = items[:MOST_ATTRIBUTES]
-    old, new = (sum(pair[at] for pair in found.values()) for at in (0, 1))
+    old, new = (sum(pair[at] for pair in distinct.values()) for at in (0, 1))
     return Picture(
         id="distinct-values",
         title="How many different values are left",
         takeaway=f"The quasi-identifiers had {several(old, 'different value')}; the release has {new:,}.",
         alternative="Bars for the different values of each attribute after the change, as a share of those before. "
-        + " ".join(f"{name}: {one:,} before, {two:,} after." for name, (one, two) in shown),
+        + " ".join(f"{name}: {was:,} before, {now:,} after." for name, (was, now) in shown),
         explanation="Pale: different values before. Dark: different values in the release. A full bar is as "
         "many as before or more, which happens where values are grouped differently in different classes.",
-        svg=charts.bars(
-            [charts.Bar(name, min(1.0, two / one), f"{one:,} → {two:,}", 1.0) for name, (one, two) in shown],
+        svg=bar.bars(
+            [bar.Bar(name, min(1.0, now / was), f"{was:,} → {now:,}", 1.0) for name, (was, now) in shown],
             title="different values after, as a share of those before",
         ),
         columns=("Attribute", "Before", "After"),
-        rows=tuple((name, f"{one:,}", f"{two:,}") for name, (one, two) in items),
+        rows=tuple((name, f"{was:,}", f"{now:,}") for name, (was, now) in items),
         source="counted",
         note=partly(len(shown), len(items), "attributes that kept least"),
     )
@@ -209,12 +207,6 @@ def _side_by_side(drawings: Sequence[str]) -> str:
 
 def _kind(risk: RecordRisk) -> tuple[str, str | None]:
     return risk.name, risk.sensitive
-
-
-def _share_under(audit: Audit, size: int) -> float:
-    """Share of records in classes under a size."""
-    sizes = audit.classes.persons if audit.event_level else audit.classes.records
-    return float(audit.classes.records[sizes < size].sum() / audit.classes.total)
 
 
 def _few(names: Sequence[str]) -> str:

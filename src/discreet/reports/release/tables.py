@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.measure import Measure, RecordRisk
-from discreet.policy import dumps
 from discreet.privacy import assess
 from discreet.release.audit import versions
 from discreet.release.release import Release
 from discreet.release.verdict import Criterion
-from discreet.reports.audit.pictures import risk_name, zones
-from discreet.reports.audit.tables import LONGEST_LABEL
+from discreet.reports.figures import Figures, RowGroup, risk_name, short_label, zones
+from discreet.reports.verdict import asked_by
 from discreet.reports.words import (
     CATEGORY_TONES,
-    MEASURES,
     ROLES,
-    Figures,
     Tone,
+    fingerprint,
+    heading,
     in_percent,
     listed,
     number,
     percent,
+    safer,
+    says_of,
     title_of,
 )
 from discreet.risk import GRADED, category
@@ -50,7 +51,7 @@ class RequirementRow:
 
 
 @dataclass(frozen=True)
-class CriterionRow:
+class CriterionChangeRow:
     asked: str
     before: str
     after: str
@@ -97,7 +98,7 @@ class ValueMap:
 
 
 @dataclass(frozen=True)
-class MeasureRow:
+class MeasureChangeRow:
     title: str
     unit: str
     before: str
@@ -108,13 +109,7 @@ class MeasureRow:
 
 
 @dataclass(frozen=True)
-class MeasureGroup:
-    title: str
-    rows: tuple[MeasureRow, ...]
-
-
-@dataclass(frozen=True)
-class RiskRow:
+class RiskChangeRow:
     title: str
     meaning: str
     mean: str
@@ -132,29 +127,29 @@ def requirements(release: Release, before: Figures, after: Figures) -> list[Requ
     new = assess(release.models, shown)
     return [
         RequirementRow(
-            one.description,
-            _value(one.measure, before),
-            _value(two.measure, after),
-            two.holds,
-            one.model.source,
+            original.description,
+            _value(original.measure, before),
+            _value(released.measure, after),
+            released.holds,
+            original.model.source,
         )
-        for one, two in zip(old, new, strict=True)
+        for original, released in zip(old, new, strict=True)
     ]
 
 
-def criteria(release: Release, before: Figures, after: Figures) -> list[CriterionRow]:
+def criteria(release: Release, before: Figures, after: Figures) -> list[CriterionChangeRow]:
     """Everything that the verdict rests on, as found before and after."""
-    old = {_asked(one): one for one in release.before.verdict.criteria}
+    old = {_asked(criterion): criterion for criterion in release.before.verdict.criteria}
     return [
-        CriterionRow(
-            asked=one.description,
-            before=before.found(old[_asked(one)]) if _asked(one) in old else "not asked",
-            after=after.found(one),
-            holds=one.holds,
-            origin="your policy" if one.origin == "policy" else "the profile",
-            source=one.source,
+        CriterionChangeRow(
+            asked=criterion.description,
+            before=before.finding(old[_asked(criterion)]) if _asked(criterion) in old else "not asked",
+            after=after.finding(criterion),
+            holds=criterion.holds,
+            origin=asked_by(criterion),
+            source=criterion.source,
         )
-        for one in release.verdict.criteria
+        for criterion in release.verdict.criteria
     ]
 
 
@@ -164,17 +159,17 @@ def _asked(criterion: Criterion) -> tuple[str, str, str]:
 
 def attributes(release: Release, figures: Figures) -> list[AttributeRow]:
     """What happened to each quasi-identifier; a recipe that is applied knows no loss."""
-    fitted = {one.ladder.name: one for one in release.hierarchies}
+    fitted = {hierarchy.ladder.name: hierarchy for hierarchy in release.hierarchies}
     levels = release.recoding.levels
     rows = []
     for name, change in release.changes().items():
-        one = fitted.get(name)
+        hierarchy = fitted.get(name)
         level = "by class" if levels is None else f"{levels[name]}"
-        if levels is not None and one is not None:
-            level += f" of {one.ladder.height}"
-        origin = "not used: the recipe says it all" if one is None else one.origin
-        if figures.public and one is not None:
-            origin = one.origin if one.learned else "given"
+        if levels is not None and hierarchy is not None:
+            level += f" of {hierarchy.ladder.height}"
+        origin = "not used: the recipe says it all" if hierarchy is None else hierarchy.origin
+        if figures.public and hierarchy is not None:
+            origin = hierarchy.origin if hierarchy.learned else "given"
         rows.append(
             AttributeRow(
                 name=name,
@@ -205,7 +200,7 @@ def mappings(release: Release) -> list[ValueMap]:
     """What became of the values of each attribute that changed: for the internal edition only."""
     names = release.recoding.classes.names
     most = max(10, min(MOST_VALUES, MOST_VALUES_OF_ALL // len(names)))
-    found = []
+    maps = []
     for name in names:
         grouped = list(_grouped(release, name))
         if all(old == [new] for new, _, old in grouped):
@@ -214,10 +209,10 @@ def mappings(release: Release) -> list[ValueMap]:
         left = most
         for new, records, old in grouped:
             if left > 0:
-                rows.append(NewValue(_short(new), f"{records:,}", tuple(map(_short, old[:left]))))
+                rows.append(NewValue(short_label(new), f"{records:,}", tuple(map(short_label, old[:left]))))
                 left -= len(rows[-1].old)
-        found.append(ValueMap(name, tuple(rows), most - left, sum(len(old) for _, _, old in grouped)))
-    return found
+        maps.append(ValueMap(name, tuple(rows), most - left, sum(len(old) for _, _, old in grouped)))
+    return maps
 
 
 def _grouped(release: Release, name: str) -> Iterator[tuple[str, int, list[str]]]:
@@ -232,7 +227,7 @@ def _grouped(release: Release, name: str) -> Iterator[tuple[str, int, list[str]]
     for pair in np.unique(new.astype(np.int64) * len(labels) + old).tolist():
         members.setdefault(pair // len(labels), []).append(pair % len(labels))
     for code in sorted(members, key=lambda code: (members[code], code)):
-        yield printed[code], int(records[code]), [labels[one] for one in members[code]]
+        yield printed[code], int(records[code]), [labels[old_code] for old_code in members[code]]
 
 
 def columns(release: Release) -> list[tuple[str, str]]:
@@ -259,28 +254,27 @@ def unexamined(release: Release) -> list[str]:
     return [name for name in release.recipe.columns if name not in known]
 
 
-def measures(release: Release, before: Figures, after: Figures) -> list[MeasureGroup]:
+def measures(release: Release, before: Figures, after: Figures) -> list[RowGroup[MeasureChangeRow]]:
     """All measures of both audits: those of the whole table, then those of each sensitive attribute."""
-    old = {_key(one): one for one in release.before.measures}
-    new = {_key(one): one for one in release.after.measures}
+    old = {_key(measure): measure for measure in release.before.measures}
+    new = {_key(measure): measure for measure in release.after.measures}
     both = {**old, **new}
-    groups: dict[str | None, list[MeasureRow]] = {}
-    for key, one in both.items():
-        says = MEASURES[one.name].says if one.name in MEASURES else ""
-        groups.setdefault(one.attribute, []).append(
-            MeasureRow(
-                title=title_of(one.name),
-                unit="" if in_percent(one) else one.unit,
+    groups: dict[str | None, list[MeasureChangeRow]] = {}
+    for key, measure in both.items():
+        groups.setdefault(measure.attribute, []).append(
+            MeasureChangeRow(
+                title=title_of(measure.name),
+                unit="" if in_percent(measure) else measure.unit,
                 before=_value(old[key], before) if key in old else "not measured",
                 after=_value(new[key], after) if key in new else "not measured",
-                direction="higher is safer" if one.better == "higher" else "lower is safer",
-                says=says,
-                source=one.source,
+                direction=safer(measure),
+                says=says_of(measure.name),
+                source=measure.source,
             )
         )
     return [
-        MeasureGroup(
-            "Who could be recognised" if attribute is None else f"What could be learnt: {attribute}",
+        RowGroup(
+            heading(attribute),
             tuple(groups[attribute]),
         )
         for attribute in sorted(groups, key=lambda attribute: attribute is not None)
@@ -298,32 +292,32 @@ def _value(measure: Measure, figures: Figures) -> str:
     return f"{figures.measured(measure)} {unit}" if counted else figures.measured(measure)
 
 
-def risks(release: Release, before: Figures, after: Figures) -> list[RiskRow]:
+def risks(release: Release, before: Figures, after: Figures) -> list[RiskChangeRow]:
     """Risks of the whole quasi-identifier before and after."""
     low, medium = zones(release.after)
-    new = {(one.name, one.sensitive): one for one in release.after.risks if one.attribute is None}
+    new = {(risk.name, risk.sensitive): risk for risk in release.after.risks if risk.attribute is None}
     rows = []
-    for one in release.before.risks:
-        two = new.get((one.name, one.sensitive))
-        if one.attribute is None and two is not None:
-            rows.append(_risk(one, two, before, after, low, medium))
+    for risk in release.before.risks:
+        released = new.get((risk.name, risk.sensitive))
+        if risk.attribute is None and released is not None:
+            rows.append(_risk(risk, released, before, after, low, medium))
     return rows
 
 
 def _risk(
-    one: RecordRisk, two: RecordRisk, before: Figures, after: Figures, low: float, medium: float
-) -> RiskRow:
-    graded = one.name in GRADED
-    grade = category(two.max, low=low, medium=medium)
-    return RiskRow(
-        title=risk_name(one),
-        meaning=one.meaning,
-        mean=f"{one.mean:.3f} → {two.mean:.3f}",
-        max=f"{one.max:.3f} → {two.max:.3f}",
-        above=f"{before.share(one.share_above(medium))} → {after.share(two.share_above(medium))}",
+    old: RecordRisk, new: RecordRisk, before: Figures, after: Figures, low: float, medium: float
+) -> RiskChangeRow:
+    graded = old.name in GRADED
+    grade = category(new.max, low=low, medium=medium)
+    return RiskChangeRow(
+        title=risk_name(old),
+        meaning=old.meaning,
+        mean=f"{old.mean:.3f} → {new.mean:.3f}",
+        max=f"{old.max:.3f} → {new.max:.3f}",
+        above=f"{before.share(old.share_above(medium))} → {after.share(new.share_above(medium))}",
         tone=CATEGORY_TONES[grade] if graded else None,
         grade=grade if graded else "not graded",
-        source=one.source,
+        source=old.source,
     )
 
 
@@ -389,46 +383,36 @@ def notes(release: Release) -> list[str]:
 
 def cautions(release: Release) -> list[str]:
     """What has to be known to compare before and after; holds no word of anybody else."""
-    found = []
+    lines = []
     if others := unexamined(release):
-        found.append(
+        lines.append(
             f"Not examined and released as before: {listed(others)}. Whoever knows such a column of somebody may "
             "find them by it"
         )
     if release.before.event_level and not release.after.event_level:
-        found.append(
+        lines.append(
             "Person ids are left out of the release: before, classes are counted in persons, after in records"
         )
     if math.isnan(release.chosen.cost):
-        found.append(
+        lines.append(
             "A recipe was applied without hierarchies: what a value may stand for, and so the loss, is "
             "not known"
         )
     if release.plan.suppressed == "star" and release.suppressed:
         told = f"the {release.plan.suppressed_numbers} of released numbers" if release.stand_ins else "*"
-        found.append(
+        lines.append(
             f"Suppressed records are shown with {told} and form one class of their own; requirements are asked "
             "of the others"
         )
-    return found
+    return lines
 
 
 def provenance(release: Release, figures: Figures, file_hash: str | None) -> list[tuple[str, str]]:
     """Versions, and which file became which."""
     rows = list(versions().items())
     if not figures.public:
-        source = release.before.source.sha256
-        rows.append(("SHA-256 of the source", source or "not a file: the rows came from memory"))
+        rows.append(("SHA-256 of the source", fingerprint(release.before.source.sha256)))
     rows.append(
         ("SHA-256 of the written release", file_hash or "this report was made without a written file")
     )
     return rows
-
-
-def policy_text(release: Release) -> str:
-    """Policy and plan as they would stand in a file; they may name values and are for the internal edition."""
-    return dumps(replace(release.before.policy, plan=release.plan))
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

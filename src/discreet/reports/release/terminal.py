@@ -12,7 +12,7 @@ from discreet.release.audit import Audit
 from discreet.release.frontier import Outcome
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
-from discreet.reports.audit.terminal import STYLE, footnotes, grid, row, title
+from discreet.reports.terminal import STYLE, footnotes, grid, row, title
 from discreet.reports.words import number, percent, several
 from discreet.risk import GRADED
 
@@ -68,7 +68,7 @@ def _worst(audit: Audit, name: str) -> str:
 
 def _changes(release: Release) -> RenderableType:
     table = grid("attribute", "values before", "values after", "level", "loss", "hierarchy")
-    origins = {one.ladder.name: one.origin for one in release.hierarchies}
+    origins = {hierarchy.ladder.name: hierarchy.origin for hierarchy in release.hierarchies}
     for name, change in release.changes().items():
         level = release.recoding.levels.get(name) if release.recoding.levels else None
         row(
@@ -85,29 +85,29 @@ def _changes(release: Release) -> RenderableType:
 
 def _obstacles(release: Release) -> RenderableType:
     table = grid("", "asked", "found")
-    for place, one in enumerate(release.verdict.obstacles, start=1):
-        row(table, f"{place}.", one.description, Text(one.found, style="red"))
+    for place, criterion in enumerate(release.verdict.obstacles, start=1):
+        row(table, f"{place}.", criterion.description, Text(criterion.found, style="red"))
     return table
 
 
-def show_comparison(outcomes: Sequence[Outcome]) -> RenderableType:
+def show_methods(outcomes: Sequence[Outcome]) -> RenderableType:
     """Methods side by side, least loss first; a star marks those that no other beats."""
     table = grid("", "method", "loss", "suppressed", "mean risk", "largest risk", "classes", "seconds")
     failed = []
-    for one in sorted(outcomes, key=lambda c: (c.loss is None, c.loss)):
-        if one.loss is None or one.mean_risk is None or one.max_risk is None:
-            failed.append(f"{one.method}: {one.failed}")
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.loss is None, outcome.loss)):
+        if outcome.loss is None or outcome.mean_risk is None or outcome.max_risk is None:
+            failed.append(f"{outcome.method}: {outcome.failed}")
             continue
         row(
             table,
-            "★" if one.best else "",
-            one.method,
-            number(one.loss),
-            percent(one.suppressed_share or 0.0),
-            percent(one.mean_risk),
-            percent(one.max_risk),
-            f"{one.classes:,}",
-            f"{one.seconds:.1f}",
+            "★" if outcome.best else "",
+            outcome.method,
+            number(outcome.loss),
+            percent(outcome.suppressed_share or 0.0),
+            percent(outcome.mean_risk),
+            percent(outcome.max_risk),
+            f"{outcome.classes:,}",
+            f"{outcome.seconds:.1f}",
         )
     told = ["★ no other method is better in both loss and mean risk"]
     return Group(
@@ -122,14 +122,14 @@ def show_advice(advice: Advice) -> RenderableType:
         parts += [title("First"), *footnotes([f"{step}." for step in advice.first_steps]), Text()]
     if advice.recommendations:
         table = grid("loss", "what to change", "levels up", "records suppressed")
-        for one in advice.recommendations:
-            raised = ", ".join(f"{name} +{level}" for name, level in one.levels.items()) or "none"
+        for change in advice.recommendations:
+            raised = ", ".join(f"{name} +{level}" for name, level in change.levels.items()) or "none"
             row(
                 table,
-                number(one.loss),
-                one.change,
+                number(change.loss),
+                change.change,
                 raised,
-                f"{one.suppressed:,} ({percent(one.suppressed_share)})",
+                f"{change.suppressed:,} ({percent(change.suppressed_share)})",
             )
         parts += [title("Changes under which every requirement holds"), table]
     else:

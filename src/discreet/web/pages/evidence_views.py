@@ -7,11 +7,12 @@ from discreet.release import legal
 from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
 from discreet.release.frontier import Frontier, Outcome
-from discreet.reports.audit.pictures import Picture
 from discreet.reports.charts.points import chart_of_settings
+from discreet.reports.evidence import loss_tables
 from discreet.reports.evidence import pictures as evidence_pictures
 from discreet.reports.evidence import tables as evidence_tables
 from discreet.reports.evidence.html import judgement, key_figures
+from discreet.reports.figures import Picture
 from discreet.reports.words import number, percent
 from discreet.web.pages.release_views import data, drawn, without_style
 
@@ -39,9 +40,9 @@ def evidence(comparison: Comparison, attacks: Attacks) -> dict[str, object]:
             },
             "attacks": evidence_tables.attack_groups(attacks, public=False),
             "untested": evidence_tables.untested(attacks, public=False),
-            "losses": evidence_tables.losses(comparison, public=False),
-            "learning": evidence_tables.learning(comparison, public=False),
-            "kpis": evidence_tables.kpis(comparison, public=False),
+            "losses": loss_tables.losses(comparison, public=False),
+            "learning": loss_tables.learning(comparison, public=False),
+            "kpis": loss_tables.kpis(comparison, public=False),
             "pictures": [drawn(picture, "evidence") for picture in shapes if picture is not None],
             "notes": list(dict.fromkeys((*comparison.notes, *attacks.notes))),
         }

@@ -10,12 +10,13 @@ from discreet.plain import plain
 from discreet.release.audit import Audit
 from discreet.release.release import Release
 from discreet.reports.audit import tables as audit_tables
-from discreet.reports.audit.html import KEY_MEASURES, facts, judgement, key_figures
-from discreet.reports.audit.pictures import Picture, pictures
+from discreet.reports.audit.html import KEY_MEASURES, facts, key_figures
+from discreet.reports.audit.pictures import pictures
+from discreet.reports.figures import Figures, Picture
 from discreet.reports.release import html as reports
 from discreet.reports.release import tables as release_tables
 from discreet.reports.release.pictures import release_pictures
-from discreet.reports.words import Figures
+from discreet.reports.verdict import criterion_rows, judgement
 
 _WIDTHS = re.compile(r' style="min-width:\d+px;max-width:(\d+)px"')
 
@@ -33,7 +34,7 @@ def audit(result: Audit) -> dict[str, object]:
             ],
             "pictures": [drawn(picture, "audit") for picture in pictures(result, figures)],
             "riskiest": audit_tables.riskiest(result),
-            "criteria": audit_tables.criteria(result.verdict.criteria, figures),
+            "criteria": criterion_rows(result.verdict.criteria, figures),
             "notes": result.notes,
         }
     )
@@ -47,12 +48,12 @@ def _read_as(audit: Audit, name: str) -> dict[str, str]:
 
 def release_drawings(result: Release) -> list[Picture]:
     """The pictures of a release, for page and report alike."""
-    return release_pictures(result, *reports.figures_of(result, public=False))
+    return release_pictures(result, *reports.edition_figures(result, public=False))
 
 
 def release(result: Release, drawings: Sequence[Picture]) -> dict[str, object]:
     """Before and after, and what it cost."""
-    before, after = reports.figures_of(result, public=False)
+    before, after = reports.edition_figures(result, public=False)
     return data(
         {
             **judgement(result.verdict, after),

@@ -1,0 +1,271 @@
+"""The tables of what was lost: losses, queries, own figures and learning."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.measure import Measure
+from discreet.release.compare import Comparison
+from discreet.reports.charts.scale import whisker
+from discreet.reports.evidence.pictures import edition_figures
+from discreet.reports.figures import Figures, RowGroup, drawn_share
+from discreet.reports.words import Tone, number, percent
+from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.utility.efficacy import METRICS, Efficacy, Metric, Score
+from discreet.utility.kpi import SOURCE as KPI_SOURCE
+from discreet.utility.kpi import KpiResult
+from discreet.utility.workload import AGGREGATES
+
+FAMILIES: dict[str, str] = {
+    "U1": "Records and classes",
+    "U2": "Precision of values",
+    "U3": "Information",
+    "U4": "Distortion",
+    "U5": "Distances between records",
+    "U6": "Distributions and relations",
+    "U7": "Answers to queries",
+    "U8": "Learning",
+    "U9": "Use against risk",
+}
+"""The families of measures of loss, as the catalogue has them."""
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+MOST_GROUPS = 50
+SCORES = {"accuracy": "accuracy", "macro-f1": "F1, mean over values", "auc": "area under the ROC curve"}
+
+
+@dataclass(frozen=True)
+class LossRow:
+    name: str
+    unit: str
+    direction: str
+    release: str
+    trivial: str
+    meaning: str
+    source: str
+    notes: tuple[str, ...]
+    parts: tuple[tuple[str, str], ...]
+
+
+def losses(comparison: Comparison, *, public: bool) -> list[RowGroup[LossRow]]:
+    """All measures of loss by family: overall, of the release that shows nothing, and per attribute."""
+    figures = edition_figures(comparison, public=public)
+    results = comparison.losses
+    first: dict[str, Measure] = {}
+    for measure in (*results.overall, *results.attributes):
+        first.setdefault(measure.name, measure)
+    groups: dict[str, list[LossRow]] = {family: [] for family in FAMILIES}
+    for name, measure in first.items():
+        groups[measure.catalogue.partition(",")[0]].append(
+            LossRow(
+                name=name,
+                unit=measure.unit,
+                direction=f"{measure.better} is better",
+                release=_loss(results.measure(name), figures),
+                trivial=_loss(results.baseline(name), figures),
+                meaning=measure.meaning,
+                source=measure.source,
+                notes=measure.notes,
+                parts=tuple(
+                    (str(part.attribute), _loss(part, figures))
+                    for part in results.attributes
+                    if part.name == name
+                ),
+            )
+        )
+    return [RowGroup(FAMILIES[family], tuple(rows)) for family, rows in groups.items() if rows]
+
+
+def _loss(measure: Measure | None, figures: Figures) -> str:
+    """A value; in public a share as it may be told, and anything else with two digits, which betray nobody."""
+    if measure is None:
+        return "per attribute"
+    value = measure.value
+    if math.isnan(value):
+        return "not defined"
+    if not figures.public or math.isinf(value) or value == 0:
+        return number(value)
+    if 0 < value <= 1 and measure.unit.startswith("share"):
+        return figures.share(value)
+    if figures.few(round(value * figures.total, 6)):
+        return f"less than {SMALL_GROUP / figures.total:.2g}"
+    return number(float(f"{value:.2g}"))
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    kind: str
+    queries: str
+    errors: tuple[str, ...]
+
+
+def queries(comparison: Comparison) -> list[QueryRow]:
+    """The relative errors of random queries: quantiles for counts, sums and means."""
+    rows = []
+    for aggregate in AGGREGATES:
+        errors = comparison.losses.workload.errors[aggregate]
+        if len(errors):
+            rows.append(
+                QueryRow(
+                    {
+                        "count": "How many people …?",
+                        "sum": "What is the sum …?",
+                        "average": "What is the mean …?",
+                    }[aggregate],
+                    f"{len(errors):,}",
+                    tuple(percent_of_error(float(np.quantile(errors, q))) for q in QUANTILES),
+                )
+            )
+    return rows
+
+
+def percent_of_error(error: float) -> str:
+    """A relative error as a percentage, which may be above 100.
+
+    >>> percent_of_error(0.025), percent_of_error(1.5), percent_of_error(0.0)
+    ('2.5%', '150.0%', '0%')
+    """
+    return percent(error) if error < 1.0 else f"{error:,.1%}"
+
+
+@dataclass(frozen=True)
+class KpiRow:
+    name: str
+    description: str
+    answer: str
+    median: str
+    largest: str
+    tolerance: str
+    tone: Tone | None
+    holds: str
+    reason: str
+    by: str
+    groups: tuple[tuple[str, str, str, str], ...]
+    more: int
+    source: str
+
+
+def kpis(comparison: Comparison, *, public: bool) -> list[KpiRow]:
+    """The user's own figures; what the release cannot tell any more is said in words."""
+    return [_kpi(kpi, public=public) for kpi in comparison.kpis]
+
+
+def _kpi(kpi: KpiResult, *, public: bool) -> KpiRow:
+    answer = "not answerable any more"
+    if kpi.answerable:
+        answer = "answerable" if len(kpi.groups) == 1 else "answerable for every group"
+    elif kpi.errors:
+        answer = f"answerable for {percent(kpi.answerable_share)} of the groups, the others not any more"
+    tones: dict[bool | None, tuple[Tone | None, str]] = {
+        True: ("good", "within tolerance"),
+        False: ("bad", "outside tolerance"),
+        None: (None, "no tolerance named"),
+    }
+    tone, holds = tones[kpi.holds]
+    return KpiRow(
+        name=kpi.name,
+        description="" if public else kpi.description,
+        answer=answer,
+        median="–" if kpi.median_error is None else percent_of_error(kpi.median_error),
+        largest="–" if kpi.max_error is None else percent_of_error(kpi.max_error),
+        tolerance="–" if kpi.tolerance is None else percent_of_error(kpi.tolerance),
+        tone=tone,
+        holds=holds,
+        reason="" if public else kpi.reason,
+        by=", ".join(kpi.by),
+        groups=()
+        if public
+        else tuple(
+            (
+                ", ".join("∅" if part is None else part for part in group.key) or "all",
+                number(group.original),
+                "not answerable any more" if group.released is None else number(group.released),
+                "–"
+                if group.error is None
+                else number(group.error)
+                if group.absolute
+                else percent_of_error(group.error),
+            )
+            for group in kpi.groups[:MOST_GROUPS]
+        ),
+        more=max(0, len(kpi.groups) - MOST_GROUPS),
+        source=KPI_SOURCE,
+    )
+
+
+@dataclass(frozen=True)
+class LearningRow:
+    metric: str
+    picture: str
+    release: str
+    interval: str
+    original: str
+    majority: str
+    trivial: str
+    kept: str
+
+
+@dataclass(frozen=True)
+class LearningGroup:
+    title: str
+    meaning: str
+    notes: tuple[str, ...]
+    source: str
+    rows: tuple[LearningRow, ...]
+
+
+def learning(comparison: Comparison, *, public: bool) -> list[LearningGroup]:
+    """What can be learnt from the release, between the original (U_max) and the most frequent value (U_base)."""
+    return [
+        LearningGroup(
+            title=f"{learner.label}, by {learner.classifier.replace('-', ' ').replace('bayes', 'Bayes')}",
+            meaning="" if public else learner.meaning,
+            notes=() if public else learner.notes,
+            source=learner.source,
+            rows=tuple(_learnt(learner, metric, public=public) for metric in METRICS),
+        )
+        for learner in comparison.efficacy
+    ]
+
+
+def _learnt(learner: Efficacy, metric: Metric, *, public: bool) -> LearningRow:
+    """One score; in public without intervals, from which a few people could be reckoned."""
+    figures = Figures(max(learner.tested, 1), public=public)
+    release, original = learner.release[metric], learner.original[metric]
+    majority, trivial = learner.majority[metric], learner.trivial[metric]
+    kept = learner.relative(metric)
+    picture = ""
+    if not math.isnan(release.value):
+        others = [score.value for score in (majority, original) if not math.isnan(score.value)]
+        picture = whisker(
+            drawn_share(release.value, figures),
+            low=None if public else release.low,
+            high=None if public else release.high,
+            marks=[drawn_share(value, figures) for value in others],
+        )
+    return LearningRow(
+        metric=SCORES[metric],
+        picture=picture,
+        release=_score(release, figures),
+        interval="" if public or not picture else f"{percent(release.low)} to {percent(release.high)}",
+        original=_score(original, figures),
+        majority=_score(majority, figures),
+        trivial=_score(trivial, figures),
+        kept=kept_text(kept),
+    )
+
+
+def kept_text(kept: float) -> str:
+    """What a release kept of what the original teaches; less than no data would teach is below 0."""
+    return "nothing to keep" if math.isnan(kept) else f"{kept:.0%}".replace("-", "−")
+
+
+def best_learner(comparison: Comparison) -> Efficacy | None:
+    """The classifier that learns most from the original."""
+    return max(comparison.efficacy, key=lambda learner: learner.original["accuracy"].value, default=None)
+
+
+def _score(score: Score, figures: Figures) -> str:
+    return "not defined" if math.isnan(score.value) else figures.share(score.value)

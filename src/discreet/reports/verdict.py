@@ -1,0 +1,147 @@
+"""The verdict of an audit: its criteria as rows, and what it comes to in words and tones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from discreet import risk
+from discreet.release.verdict import Criterion, Decision, Verdict
+from discreet.reports.figures import Figures
+from discreet.reports.words import CATEGORY_TONES, SYMBOLS, Tone, day, number, several
+
+DECISION_TONES: dict[Decision, Tone] = {
+    "release": "good",
+    "release-with-acknowledged-risk": "warn",
+    "do-not-release": "bad",
+}
+
+
+MOST_OBSTACLES = 5
+"""Obstacles a notebook shows; the report shows all."""
+
+
+@dataclass(frozen=True)
+class CriterionRow:
+    """One criterion of a verdict."""
+
+    asked: str
+    found: str
+    holds: bool
+    remedy: str
+    origin: str
+    source: str
+    required: str
+
+
+def criterion_rows(criteria: Iterable[Criterion], figures: Figures) -> list[CriterionRow]:
+    """What was asked, what was found, whether it holds, and by whose word."""
+    return [
+        CriterionRow(
+            asked=criterion.description,
+            found=figures.finding(criterion),
+            holds=criterion.holds,
+            remedy=figures.remedy(criterion),
+            origin=asked_by(criterion),
+            source=criterion.source,
+            required=bound(criterion),
+        )
+        for criterion in criteria
+    ]
+
+
+def asked_by(criterion: Criterion) -> str:
+    """Who asks for a criterion."""
+    return "your policy" if criterion.origin == "policy" else "the profile"
+
+
+def judgement(verdict: Verdict, figures: Figures) -> dict[str, object]:
+    """The verdict as words, tones and obstacles."""
+    tone = DECISION_TONES[verdict.decision]
+    return {
+        "words": verdict.words,
+        "tone": tone,
+        "symbols": SYMBOLS,
+        "compliant": verdict.compliant,
+        "compliance": compliance(verdict),
+        "category": verdict.category,
+        "category_tone": CATEGORY_TONES[verdict.category] if verdict.category else None,
+        "grade": grade(verdict),
+        "obstacles": criterion_rows(verdict.obstacles, figures),
+        "acknowledged": acknowledged(verdict),
+        "profile": verdict.profile,
+        "profile_date": day(verdict.profile.date),
+    }
+
+
+def first_obstacles(verdict: Verdict, figures: Figures) -> dict[str, object]:
+    """The most important obstacles, and how many more there are."""
+    rows = criterion_rows(verdict.obstacles, figures)
+    return {"obstacles": rows[:MOST_OBSTACLES], "more": max(0, len(rows) - MOST_OBSTACLES)}
+
+
+def bound(criterion: Criterion) -> str:
+    """What a failed criterion would have needed, with its direction: the side the value is not on."""
+    if criterion.threshold is None or criterion.value is None:
+        return ""
+    if criterion.value == criterion.threshold:
+        return f"better than {number(criterion.threshold)}"
+    return (
+        f"{'at least' if criterion.value < criterion.threshold else 'at most'} {number(criterion.threshold)}"
+    )
+
+
+def compliance(verdict: Verdict) -> str:
+    """Conventional compliance as a sentence.
+
+    The extended risks grade a table; every other criterion says whether it complies.
+    """
+    conventional = conventional_criteria(verdict)
+    failed = sum(not criterion.holds for criterion in conventional)
+    if not conventional:
+        return "This profile asks for nothing beyond the extended risks."
+    if not failed:
+        few = {1: "The one conventional criterion holds.", 2: "Both conventional criteria hold."}
+        return few.get(len(conventional), f"All {len(conventional)} conventional criteria hold.")
+    if failed == len(conventional) > 1:
+        return f"None of the {failed} conventional criteria holds."
+    return f"{failed} of {several(len(conventional), 'conventional criterion', 'conventional criteria')} " + (
+        "does not hold." if failed == 1 else "do not hold."
+    )
+
+
+def conventional_criteria(verdict: Verdict) -> list[Criterion]:
+    """The criteria that decide compliance: all but the extended risks."""
+    graded = risk.GRADED if verdict.profile.extended else ()
+    return [criterion for criterion in verdict.criteria if criterion.id not in graded]
+
+
+def acknowledged(verdict: Verdict) -> list[str]:
+    """The risks that remain to be acknowledged where a table may be released on that condition."""
+    extended = verdict.profile.extended
+    if verdict.decision != "release-with-acknowledged-risk" or extended is None:
+        return []
+    conventional = {id(criterion) for criterion in conventional_criteria(verdict)}
+    return [
+        f"{criterion.id} risk {criterion.found}"
+        for criterion in verdict.criteria
+        if id(criterion) not in conventional
+        and criterion.value is not None
+        and risk.category(criterion.value, low=extended.low, medium=extended.medium) == "medium"
+    ]
+
+
+def grade(verdict: Verdict) -> str:
+    """The extended category as a sentence."""
+    extended = verdict.profile.extended
+    if verdict.category is None or extended is None:
+        return "This profile does not grade the extended risks."
+    bounds = {
+        "low": f"at most {extended.low:g}",
+        "medium": f"above {extended.low:g} and at most {extended.medium:g}",
+        "high": f"above {extended.medium:g}",
+    }
+    return (
+        "The largest uniqueness, uniformity or correlation risk of any record is "
+        f"{verdict.category} ({bounds[verdict.category]})."
+    )
