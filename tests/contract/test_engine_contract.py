@@ -8,8 +8,9 @@ import decimal
 import gzip
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,25 +33,6 @@ from discreet.errors import DiscreetError, EmptyTable, MissingDependency, Unread
 from discreet.table import Table
 
 SECRET = "Zzyzx-4711"
-
-
-@pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made: Engine
-    try:
-        if request.param == "duckdb":
-            made = DuckDBEngine()
-        else:
-            with pytest.MonkeyPatch.context() as patch:
-                # Many small queries: a quick compiler serves them better than a thorough one.
-                patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
-                made = SparkEngine()
-    except MissingDependency as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
-    yield made
-    made.close()
 
 
 ONLY_SPARK = pytest.mark.parametrize(
@@ -624,13 +606,51 @@ def test_a_session_passed_in_is_left_running(engine: SparkEngine) -> None:
     assert engine._parent.sql("SELECT 1 AS one").collect()[0].one == 1
 
 
+TWO_ENGINES = """
+import numpy as np, pyarrow as pa
+from discreet.engine.read import read
+from discreet.engine.spark import SparkEngine
+
+for _ in range(2):
+    engine = SparkEngine()
+    table = read(pa.table({"age": [31, 31, 47], "ill": ["flu", "cold", "well"]}), engine=engine)
+    classes = engine.count(table, quasi_identifiers=["age"])
+    labels, kept = pa.array(["[30, 39]", "*"]), np.array([True, True])
+    recoded = engine.recode(table, classes, values={"age": labels}, kept=kept, columns=["age", "ill"])
+    rows = engine.to_arrow(recoded).to_pylist()
+    places = [engine._scratch, engine._parent.sparkContext._temp_dir]
+    engine.close()
+    print(*(row["age"] for row in rows), *places, sep=";")
+"""
+
+
+@ONLY_SPARK
+@pytest.mark.usefixtures("engine")
+def test_one_engine_after_another_in_one_process(tmp_path: Path) -> None:
+    """Java runs on after the first is closed; the second must not write where nothing is kept."""
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_ENGINES],
+        env={**os.environ, "TMPDIR": str(tmp_path), "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = (line.split(";") for line in done.stdout.splitlines())
+    assert first[:3] == second[:3] == ["[30, 39]", "[30, 39]", "*"]
+    removed, *places = (Path(place) for place in (first[3], *second[3:]))
+    for place in places:
+        assert place.is_relative_to(tmp_path)
+        assert not place.is_relative_to(removed)
+    assert not list(tmp_path.glob("*discreet-*"))
+
+
 @pytest.mark.spark
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(MissingDependency, match="openjdk-17-jre-headless"):
-        start(tmp_path)
+        start()
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(MissingDependency, match=r'pip install "discreet\[spark\]"'):
         SparkEngine()

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.protocol import Engine
 from discreet.engine.query import MAX_ROWS
 from discreet.engine.read import read
-from discreet.engine.spark import SparkEngine
 from discreet.errors import (
     DiscreetError,
     InvalidParameter,
-    MissingDependency,
     UnknownColumn,
     UnsuitableColumn,
 )
@@ -27,24 +22,6 @@ from discreet.release.kpis import measure_kpis
 from discreet.table import Table
 
 SECRET = "Zzyzx-4711"
-
-
-@pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made: Engine
-    try:
-        if request.param == "duckdb":
-            made = DuckDBEngine()
-        else:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
-                made = SparkEngine()
-    except MissingDependency as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
-    yield made
-    made.close()
 
 
 ROWS = pa.table(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,32 +14,11 @@ import pytest
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.protocol import Engine
 from discreet.engine.read import read
-from discreet.engine.spark import SparkEngine
-from discreet.errors import MissingDependency
 from discreet.policy import Policy
 from discreet.policy.plan import Method, Plan
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.release.anonymize import anonymize
 from discreet.table import Table
-
-
-@pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made: Engine
-    try:
-        if request.param == "duckdb":
-            made = DuckDBEngine()
-        else:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
-                made = SparkEngine()
-    except MissingDependency as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
-    yield made
-    made.close()
-
 
 ROWS = pa.table(
     {

@@ -21,7 +21,7 @@ from discreet.engine.recognise import DATES
 from discreet.engine.relations import no_rows, unanswerable
 from discreet.engine.scratch import Scratch
 from discreet.engine.sniff.format import TextFormat
-from discreet.engine.spark_session import session_type, spark_errors, start, unlogged, unresolved_column
+from discreet.engine.spark_session import session_type, spark_errors, start, stop, unlogged, unresolved_column
 from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.table import Column, DataType, Source, Table
@@ -74,15 +74,16 @@ class SparkEngine(SqlEngine):
         self._scratch = self._folder.path
         self._frames: dict[str, DataFrame] = {}
         self._closed = False
-        atexit.register(self.close)
         try:
-            found = session or session_type().getActiveSession()
-            self._stops = found is None
-            self._parent = found or start(self._scratch)
+            given = session or session_type().getActiveSession()
+            self._stops = given is None
+            self._parent = given or start()
         except BaseException:
             self._closed = True
             self._remove()
             raise
+        # After the folder of Java, which therefore goes last.
+        atexit.register(self.close)
         # Views and settings of its own: the caller's session keeps its names and its time zone.
         self._session = self._parent.newSession()
         for key, value in SETTINGS.items():
@@ -95,7 +96,7 @@ class SparkEngine(SqlEngine):
                 for relation in list(self._frames):
                     self._drop(relation)
                 if self._stops:
-                    self._parent.stop()
+                    stop(self._parent)
             finally:
                 self._closed = True
                 self._remove()

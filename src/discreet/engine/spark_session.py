@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.engine.scratch import Scratch
 from discreet.errors import MissingDependency
 
 if TYPE_CHECKING:
@@ -67,7 +70,23 @@ def session_type() -> type[SparkSession]:
     return SparkSession
 
 
-def start(scratch: Path) -> SparkSession:
+@cache
+def _java_folder() -> Path:
+    """Where Java keeps Spark's files, for as long as this process: it stays with the first folder it was given."""
+    folder = Scratch("rows")
+    atexit.register(folder.remove)
+    return folder.path
+
+
+def stop(session: SparkSession) -> None:
+    """Stop a session that was started here, and remove what it left on disk."""
+    session.stop()
+    for path in _java_folder().iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def start() -> SparkSession:
     """A session inside this machine that reaches nothing else and says nothing."""
     make = session_type()
     from pyspark import SparkConf, SparkContext
@@ -77,6 +96,7 @@ def start(scratch: Path) -> SparkSession:
     home = os.environ.get("JAVA_HOME")
     if shutil.which("java", path=str(Path(home) / "bin") if home else None) is None:
         raise MissingDependency("the Spark engine needs Java", remedy=JAVA_REMEDY)
+    scratch = _java_folder()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     conf = SparkConf().setMaster("local[2]").setAppName("discreet")
     for key, value in {
