@@ -14,7 +14,6 @@ from pathlib import Path
 import click
 import pyarrow as pa
 import pytest
-from markdown_blocks import REFERENCE, ROOT, names_in, sections
 from pydantic import BaseModel
 
 import discreet
@@ -41,6 +40,7 @@ from discreet.utility import (
 )
 from discreet.utility.definition import Definition
 from discreet.utility.measures import MEASURES as LOSSES
+from helpers.markdown import REFERENCE, ROOT, names_in, sections
 
 
 def page(name: str) -> str:

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from markdown_blocks import ROOT, Block, anchors, blocks, documents, links
 
 from discreet.example import write_example
+from helpers.markdown import ROOT, Block, anchors, blocks, documents, links
 
 BIN = Path(sys.executable).parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from markdown_blocks import REFERENCE, names_in, sections
-
 from discreet.engine.query import FUNCTIONS, MAX_ROWS
+from helpers.markdown import REFERENCE, names_in, sections
 
 SPELT_OTHERWISE = {"count_star", "like_escape", "not_like_escape"}
 """What a parser calls ``count(*)`` and ``LIKE … ESCAPE``."""

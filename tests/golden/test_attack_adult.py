@@ -16,7 +16,7 @@ from discreet.attacks.minimality.minimality import minimality
 from discreet.classes.pair import Pair
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.table.hierarchies.hierarchy import Hierarchy
-from pairs import adult_pair
+from helpers.pairs import adult_pair
 
 pytestmark = pytest.mark.data
 

@@ -15,8 +15,8 @@ from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.utility import class_sizes, distances, entropy, precision, tradeoff
 from discreet.utility.distributions import joint_kl_divergence
 from discreet.utility.losses import measure_all
-from pairs import adult_pair
-from small_pairs import linked, value
+from helpers.pairs import adult_pair
+from helpers.small_pairs import linked, value
 
 # ── six rows of Adult ────────────────────────────────────────────────────────────────────────────────
 

@@ -11,7 +11,7 @@ import pytest
 from discreet.attacks.disclosure.inference import attribute_inference
 from discreet.classes.pair import Pair
 from discreet.utility.efficacy import efficacy
-from pairs import adult_pair
+from helpers.pairs import adult_pair
 
 pytestmark = pytest.mark.data
 

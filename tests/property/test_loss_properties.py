@@ -23,7 +23,7 @@ from discreet.utility.losses import Losses, measure_all
 from discreet.utility.measures import MEASURES
 from discreet.utility.objectives.registry import build_objective
 from discreet.utility.precision import interval_loss
-from small_pairs import linked, value
+from helpers.small_pairs import linked, value
 
 # No label stands on two levels: a released value tells how far it was generalised.
 NUMBERS = Hierarchy.of(

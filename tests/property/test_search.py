@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_reference import Example, best_of_all, counted, examples, generalised
 
 from discreet.privacy import (
     MODELS,
@@ -36,6 +35,7 @@ from discreet.search.lattice.evaluator import LatticeResult
 from discreet.search.lattice.search import search, walk
 from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
+from helpers.search_reference import Example, best_of_all, counted, examples, generalised
 
 TREE = {"acne": ("skin", "any"), "flu": ("lung", "any"), "gastritis": ("stomach", "any")}
 CATEGORY = {"acne": "mild", "flu": "mild", "gastritis": "bad", "∅": "unknown"}

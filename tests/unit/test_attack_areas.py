@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from cars import trips
 from discreet.attacks.disclosure.areas import areas_of_interest
 from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
@@ -17,6 +16,7 @@ from discreet.policy.plan import Method
 from discreet.privacy import KAnonymity
 from discreet.release.pairing import pair_of_recoding
 from discreet.transform.recoding import Recoding
+from helpers.cars import trips
 
 AREAS = {1: ["(1,0)", "(2,0)", "x"], 2: ["(1,0)", "(2,0)", "y", "z", "w"], 3: ["u", "v"]}
 

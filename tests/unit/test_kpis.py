@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from cars import FLEET, trips
 from discreet.errors import InvalidParameter, InvalidPolicy
 from discreet.policy import Kpi, Policy
 from discreet.policy.plan import Method, Plan
@@ -18,6 +17,7 @@ from discreet.privacy import KAnonymity
 from discreet.release.kpis import check_kpis, measure_kpis
 from discreet.table import Table
 from discreet.utility.kpi import KpiResult, compare_answers
+from helpers.cars import FLEET, trips
 
 # ── two answers ───────────────────────────────────────────────────────────────────────────────────
 

@@ -243,7 +243,7 @@ def test_without_splink_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.data
 def test_on_adult_the_attacks_find_what_the_classes_allow(data_dir: Path) -> None:
-    from pairs import adult_pair
+    from helpers.pairs import adult_pair
 
     pair = adult_pair(data_dir)
     exact = compatible_linkage(pair)

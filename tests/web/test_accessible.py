@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from web_browser import RELEASE, VERDICT, watched
-from web_server import Program
+from helpers.browser import RELEASE, VERDICT, watched
+from helpers.server import Program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytest_plugins = ("web_server", "web_browser")
+pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = pytest.mark.browser
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 SERIOUS = ("serious", "critical")

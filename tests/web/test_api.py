@@ -15,15 +15,15 @@ import pytest
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
-from web_server import wait_for
 
 from discreet.engine.read import read
 from discreet.policy import load, loads
 from discreet.release.check import check
 from discreet.reports.schema import AUDIT_SCHEMA
 from discreet.web.service import Service
+from helpers.server import wait_for
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("helpers.server",)
 ROWS = 240
 TABLE = "name;age;sex;town;illness\n" + "".join(
     f"P{i:03d};{20 + i % 12};{'fm'[i % 2]};{'=HYPERLINK(1)' if i % 3 else 'Ulm'};{('flu', 'cold', 'gout')[i % 3 - i % 2]}\n"

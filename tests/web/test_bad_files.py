@@ -11,14 +11,14 @@ import pytest
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
-from web_server import wait_for
 
 from discreet.web.service import Service
+from helpers.server import wait_for
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from test_bad_input import CASES, MARKER, PEOPLE, Bad
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("helpers.server",)
 BY_ID = {case.id: case for case in CASES}
 FILES = [
     *("empty file", "header only", "blank lines", "ragged", "unbalanced quote", "NUL bytes"),

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from discreet.web.service import Service
 from discreet.web.settings import Settings
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("helpers.server",)
 OTHERS = [
     "evil.example",
     "evil.example:8477",

@@ -15,15 +15,14 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from web_browser import VERDICT, Hands, watched
-from web_server import Program
-
 from discreet.cli import main
+from helpers.browser import VERDICT, Hands, watched
+from helpers.server import Program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytest_plugins = ("web_server", "web_browser")
+pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = [pytest.mark.browser, pytest.mark.data]
 MOST = 4
 """So many interactions from the start to a verdict; the published tool takes 11 to 14."""

@@ -10,13 +10,13 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from web_browser import watched
-from web_server import Program
+from helpers.browser import watched
+from helpers.server import Program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytest_plugins = ("web_server", "web_browser")
+pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = pytest.mark.browser
 
 TABLE = "who,age,sex,illness\n" + "".join(

@@ -12,15 +12,15 @@ import pytest
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
-from web_server import wait_for
 
 from discreet.policy import load
 from discreet.table.hierarchies.registry import BUILDERS, parameter_names
 from discreet.web.hierarchies import tree
 from discreet.web.pages.builder_forms import BY_HAND, FIELDS
 from discreet.web.service import Service
+from helpers.server import wait_for
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("helpers.server",)
 IN_HTMX = {"hx-request": "true"}
 JOBS = ["baker", "cook", "judge", "<i>monk"]
 TABLE = "id,age,job,note\n" + "".join(f"{i},{20 + i % 41},{JOBS[i % 7 % 4]},{i % 3}\n" for i in range(280))

@@ -11,13 +11,13 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from web_browser import RELEASE, VERDICT, watched
-from web_server import Program
+from helpers.browser import RELEASE, VERDICT, watched
+from helpers.server import Program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytest_plugins = ("web_server", "web_browser")
+pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = pytest.mark.browser
 
 JOBS = ["clerk"] * 195 + ["judge"] * 196 + ["baker"] * 4 + ["cook"] * 3 + ["waiter"] * 2

@@ -9,11 +9,10 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from web_server import wait_for
-
 from discreet.web.api.parameters import Parameters
 from discreet.web.jobs.scheduler import Job, Jobs, task_folders
 from discreet.web.jobs.worker import Task
+from helpers.server import wait_for
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def jobs() -> Iterator[Jobs]:
 
 def job(folder: Path, name: str, number: int = 0) -> Job:
     task = Task(
-        function=f"slow_kinds:{name}",
+        function=f"helpers.slow_jobs:{name}",
         case=folder,
         source=folder / "table-0badcafe.csv",
         label="people.csv",

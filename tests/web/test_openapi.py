@@ -16,9 +16,10 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from web_server import Program, wait_for
 
-pytest_plugins = ("web_server",)
+from helpers.server import Program, wait_for
+
+pytest_plugins = ("helpers.server",)
 EXAMPLES = 10
 CHECKS = [
     not_a_server_error,

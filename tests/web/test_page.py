@@ -9,12 +9,12 @@ import pytest
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
-from web_server import wait_for
 
 from discreet.policy import load
 from discreet.web.service import KEPT_RESULTS, Service
+from helpers.server import wait_for
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("helpers.server",)
 IN_HTMX = {"hx-request": "true"}
 NASTY = "<script>alert(1)</script>"
 TABLE = f'id,age,sex,"{NASTY}"\n' + "".join(

@@ -14,7 +14,6 @@ import pytest
 pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
-from web_server import wait_for
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes import store as counted
@@ -27,8 +26,9 @@ from discreet.table import Table
 from discreet.web.jobs import parsed_table
 from discreet.web.requirements import entry_of, fields_of
 from discreet.web.service import Service
+from helpers.server import wait_for
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("helpers.server",)
 IN_HTMX = {"hx-request": "true"}
 TABLE = "name,age,sex,illness\n" + "".join(
     f"Person {i},{30 + i % 31},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i * 7 % 3]}\n" for i in range(400)

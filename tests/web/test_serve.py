@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from web_server import Program, wait_for
+from helpers.server import Program, wait_for
 
-pytest_plugins = ("web_server",)
+pytest_plugins = ("helpers.server",)
 MEGABYTE = 1 << 20
 
 

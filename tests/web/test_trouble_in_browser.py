@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from web_browser import REBOUND, RELEASE, VERDICT, upload, watched
-from web_server import Program, wait_for
+from helpers.browser import REBOUND, RELEASE, VERDICT, upload, watched
+from helpers.server import Program, wait_for
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from test_bad_input import CASES
@@ -22,7 +22,7 @@ from test_bad_input import CASES
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
-pytest_plugins = ("web_server", "web_browser")
+pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = pytest.mark.browser
 TABLE = "age,sex,illness\n" + "".join(
     f"{30 + i % 20},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i % 3]}\n" for i in range(400)

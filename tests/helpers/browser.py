@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
-from web_server import Program
+
+from helpers.server import Program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
