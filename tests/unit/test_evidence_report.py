@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -33,42 +32,10 @@ from discreet.reports.evidence import tables as evidence_tables
 from discreet.reports.evidence.html import LEFT_OUT, evidence_report, judgement, render_evidence
 from discreet.reports.words import title_of
 from discreet.utility.efficacy import efficacy
+from helpers.html import Page
 
-VOID = {"meta", "link", "br", "line", "circle"}
 MARKS = ("Zwiefalten", "Leprosy", "Ulm", "[30, 39]", "secretdescription")
 ATTACKS = ["singling-out", "record-linkage", "homogeneity", "skewness", "similarity", "membership"]
-
-
-class Page(HTMLParser):
-    """Checks that tags are balanced, and keeps texts and attributes."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] != "style":
-            self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return re.sub(r"\s+", " ", " ".join(self.texts))
 
 
 POLICY = replace(

@@ -7,7 +7,6 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,43 +31,11 @@ from discreet.reports.release import pictures as release_pictures
 from discreet.reports.release import tables as release_evidence
 from discreet.reports.release.html import release_report, render_release
 from discreet.table.hierarchies.registry import Intervals
+from helpers.html import Page
 
-VOID = {"meta", "link", "br"}
 EDITIONS = ("internal", "public")
 MARKS = ("Marquise", "Zwiefalten", "Ornithologist", "Leprosy", "secretreason", "secretnote")
 CSS = (Path(charts.__file__).parents[1] / "templates" / "report.css.jinja").read_text(encoding="utf-8")
-
-
-class Page(HTMLParser):
-    """Checks that tags are balanced, and keeps texts and attributes."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] != "style":
-            self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return re.sub(r"\s+", " ", " ".join(self.texts))
 
 
 def people() -> pa.Table:

@@ -6,7 +6,6 @@ import dataclasses
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -27,41 +26,9 @@ from discreet.reports.charts import svg
 from discreet.reports.class_sizes import size_bins
 from discreet.reports.figures import Figures
 from discreet.reports.words import MEASURES
+from helpers.html import Page
 
-VOID = {"meta", "link", "br"}
 CSS = (Path(charts.__file__).parents[1] / "templates" / "report.css.jinja").read_text(encoding="utf-8")
-
-
-class Page(HTMLParser):
-    """Checks that tags are balanced, and keeps texts and attributes."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] != "style":
-            self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return re.sub(r"\s+", " ", " ".join(self.texts))
 
 
 @pytest.fixture(scope="module")
