@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from helpers.server import Program
-
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+    from helpers.server import Program
+
 CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
-PATIENCE = 60_000
-"""How long a page may take for anything, in milliseconds."""
+PATIENCE = 600_000
+"""How long a page may take for anything, in milliseconds: what takes longer hangs."""
 REBOUND = "rebound.example"
 """A foreign name that leads to this machine."""
 VERDICT = "#verdict .words"
 RELEASE = "#downloads a[href$='/download/release']"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """Chromium; absent on a user's machine: say so; absent in CI: that is a failure."""
+    """Chromium, started once; absent on a user's machine: say so; absent in CI: that is a failure."""
     sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else None
     if not CHROMIUM.exists():
         reason = f"Chromium is not at {CHROMIUM} (set DISCREET_CHROMIUM to its path)"
@@ -73,6 +73,19 @@ def watched(
     page.wait_for_selector("#drop")
     assert "token" not in page.url
     return page, complaints
+
+
+def watch_for(page: Page, selector: str) -> Callable[[], object]:
+    """Look out for what may be gone before one could look; the answer waits until it has been there."""
+    page.evaluate(
+        """selector => {
+          window.seen = false;
+          const look = () => { window.seen ||= document.querySelector(selector) !== null; };
+          new MutationObserver(look).observe(document.body, {subtree: true, childList: true, attributes: true});
+        }""",
+        selector,
+    )
+    return lambda: page.wait_for_function("() => window.seen")
 
 
 class Hands:

@@ -1,4 +1,4 @@
-"""Servers to knock at, as fixtures: in this process without a network, and as a program of its own.
+"""The page's server as fixtures: in this process without a network, and as a program of its own.
 
 A plugin and no conftest, of which there can be one only where modules are searched for doctests.
 """
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from discreet.web.app import create_app
 from discreet.web.service import Service
 from discreet.web.settings import Settings
 
-PATIENCE = 120.0
+PATIENCE = 600.0
+"""How long a server may take for anything, in seconds: what takes longer hangs."""
 
 
 def wait_for(what: Callable[[], Any], seconds: float = PATIENCE) -> Any:
@@ -97,8 +99,9 @@ def stranger(client: TestClient, service: Service) -> TestClient:
     return TestClient(client.app, base_url=service.settings.address, follow_redirects=False)
 
 
-def serve(temporary: Path, *options: str) -> Program:
-    """Start `discreet serve` with options and wait until it answers."""
+@contextmanager
+def running(temporary: Path, *options: str) -> Iterator[Program]:
+    """A `discreet serve` with options, from its first answer until it is ended."""
     temporary.mkdir(exist_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "discreet", "serve", "--no-browser", "--port", "0", *options],
@@ -108,37 +111,39 @@ def serve(temporary: Path, *options: str) -> Program:
         env={**os.environ, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"},
     )
     assert process.stdout is not None
-    found = re.search(r"http://\S+", process.stdout.readline())
-    assert found
-    made = Program(process, found[0], temporary)
+    address = re.search(r"http://\S+", process.stdout.readline())
+    assert address
+    program = Program(process, address[0], temporary)
 
     def answers() -> bool:
         try:
-            return made.client.get("/").status_code == 200
+            return program.client.get("/").status_code == 200
         except httpx.TransportError:
             return False
 
-    wait_for(answers)
-    return made
+    try:
+        wait_for(answers)
+        yield program
+    finally:
+        program.stop()
 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Callable[..., Program]]:
     """Starts `discreet serve` with options; whatever happens, it is ended."""
-    started: list[Program] = []
+    with ExitStack() as started:
+        yield lambda *options: started.enter_context(running(tmp_path / "temporary", *options))
 
-    def start(*options: str) -> Program:
-        started.append(serve(tmp_path / "temporary", *options))
-        return started[-1]
 
-    yield start
-    for one in started:
-        one.stop()
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A `discreet serve` for all tests that leave it as it is."""
+    with running(tmp_path_factory.mktemp("home") / "temporary") as program:
+        yield program
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """One running `discreet serve` for all tests of a module."""
-    made = serve(tmp_path_factory.mktemp("home") / "temporary")
-    yield made
-    made.stop()
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A `discreet serve` for the tests of a module that hold its workers or send it what comes to mind."""
+    with running(tmp_path_factory.mktemp("home") / "temporary") as program:
+        yield program

@@ -19,6 +19,12 @@ pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = pytest.mark.browser
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 SERIOUS = ("serious", "critical")
+AT_REST = """async () => {
+  await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  const moving = document.getAnimations().filter(one => one.effect.getComputedTiming().endTime !== Infinity);
+  await Promise.allSettled(moving.map(one => one.finished));
+}"""
+"""Until what moves when the window changes has stopped."""
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 
 
@@ -40,8 +46,7 @@ def in_every_light(page: Page, step: str) -> list[str]:
         for scheme in ("light", "dark"):
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-            # A frame or two for what moves when the window changes.
-            page.wait_for_timeout(100)
+            page.evaluate(AT_REST)
             found += [f"{step}, {width} px, {scheme}: {one}" for one in violations(page)]
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 found.append(f"{step}, {width} px: the page is wider than the window")

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from discreet.cli import main
-from helpers.browser import VERDICT, Hands, watched
+from helpers.browser import VERDICT, Hands, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -188,8 +188,9 @@ def test_adult_for_a_research_partner(
     page, complaints = watched(chromium, home)
     hands = started(page, "name the path", file)
     judged(page, EXAMPLES["adult"])
+    judges = watch_for(page, "#verdict .job")
     hands.select("#profile", "research-partner-3")
-    page.wait_for_selector("#verdict .job")
+    judges()
     page.wait_for_selector("#verdict .job", state="detached")
     judged(page, EXAMPLES["adult"])
     assert len(hands.moves) <= MOST, hands.moves

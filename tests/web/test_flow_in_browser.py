@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import watched
+from helpers.browser import watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -27,14 +26,14 @@ TABLE = "who,age,sex,illness\n" + "".join(
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_from_requirements_to_evidence(
     chromium: Browser,
-    program: Callable[..., Program],
+    home: Program,
     tmp_path: Path,
     width: int,
     scheme: str,
 ) -> None:
     file = tmp_path / "people.csv"
     file.write_text(TABLE, encoding="utf-8")
-    page, complaints = watched(chromium, program(), width, scheme)
+    page, complaints = watched(chromium, home, width, scheme)
     page.set_input_files("#file", file)
     page.wait_for_selector("#preview .foreseen")
     before = page.inner_text("#preview .foreseen-attributes")
@@ -48,9 +47,10 @@ def test_from_requirements_to_evidence(
         arg=before,
     )
     page.locator("#weight-2").focus()
+    outdated = watch_for(page, "#preview .stale")
     page.keyboard.press("ArrowRight")
     page.wait_for_function("document.getElementById('weight-2-shown').textContent === '×1.25'")
-    page.wait_for_selector("#preview .stale")
+    outdated()
     page.wait_for_selector("#preview .stale", state="detached")
     assert page.evaluate("document.activeElement.id") == "weight-2"
 
@@ -76,7 +76,7 @@ def test_from_requirements_to_evidence(
     page.click("#anonymize")
     page.wait_for_selector("#release .words")
     page.click("#try")
-    page.wait_for_selector("#evidence .words", timeout=180_000)
+    page.wait_for_selector("#evidence .words")
     assert page.locator("#evidence .criteria li").count() == 3
     assert page.locator("#evidence .whisker").count() > 3
     page.wait_for_selector("#downloads a[href$='/download/evidence-report']")
@@ -84,7 +84,7 @@ def test_from_requirements_to_evidence(
     for size in (2, 3, 5, 20, 50):
         page.uncheck(f"#size-{size}")
     page.click("#sweep-start")
-    page.wait_for_selector("#frontier svg", timeout=180_000)
+    page.wait_for_selector("#frontier svg")
     page.locator("#frontier button[id^=use-]").first.click()
     page.wait_for_selector("#release .notice.warn")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

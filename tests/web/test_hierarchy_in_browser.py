@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,9 +52,9 @@ def members(page: Page, group: str) -> list[str]:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_groups_by_hand_are_what_the_release_shows(
-    chromium: Browser, program: Callable[..., Program], tmp_path: Path, width: int, scheme: str
+    chromium: Browser, home: Program, tmp_path: Path, width: int, scheme: str
 ) -> None:
-    page, complaints = opened(chromium, program(), tmp_path, width, scheme)
+    page, complaints = opened(chromium, home, tmp_path, width, scheme)
     page.locator(f"#role-{AGE}-insensitive").check(force=True)
     page.wait_for_selector(f"#hierarchy-{AGE}", state="detached")
 
@@ -114,9 +113,9 @@ def test_groups_by_hand_are_what_the_release_shows(
 
 
 def test_a_builder_shows_what_it_does_while_one_types(
-    chromium: Browser, program: Callable[..., Program], tmp_path: Path
+    chromium: Browser, home: Program, tmp_path: Path
 ) -> None:
-    page, complaints = opened(chromium, program(), tmp_path, 1280, "light")
+    page, complaints = opened(chromium, home, tmp_path, 1280, "light")
     page.locator(f"#role-{AGE}-quasi-identifier").check(force=True)
     page.click(f"#hierarchy-{AGE}")
     page.wait_for_selector("#hierarchy-shown .levels")

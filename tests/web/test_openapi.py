@@ -75,11 +75,11 @@ def attacked(
     return statuses
 
 
-def test_no_server_error_and_answers_as_described(home: Program) -> None:
-    headers = {"authorization": home.client.headers["authorization"]}
-    address = str(home.client.base_url).rstrip("/")
+def test_no_server_error_and_answers_as_described(own_home: Program) -> None:
+    headers = {"authorization": own_home.client.headers["authorization"]}
+    address = str(own_home.client.base_url).rstrip("/")
     described = schemathesis.openapi.from_url(f"{address}/api/v1/openapi.json", headers=headers)
-    real = judged(home)
+    real = judged(own_home)
     found, wrong = {}, []
     for one in described.get_all_operations():
         operation = one.ok()
@@ -93,5 +93,5 @@ def test_no_server_error_and_answers_as_described(home: Program) -> None:
     for label, statuses in found.items():
         if "{" in label and not label.startswith("DELETE"):
             assert any(status != 404 for status in statuses), label
-    assert home.client.get(f"/api/v1/tables/{real['table']}").status_code == 200
-    assert home.process.poll() is None
+    assert own_home.client.get(f"/api/v1/tables/{real['table']}").status_code == 200
+    assert own_home.process.poll() is None

@@ -27,11 +27,11 @@ TABLE = "who,age,sex,illness\n" + "".join(
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_from_a_file_to_a_release(
-    chromium: Browser, program: Callable[..., Program], tmp_path: Path, width: int, scheme: str
+    chromium: Browser, home: Program, tmp_path: Path, width: int, scheme: str
 ) -> None:
     file = tmp_path / "people.csv"
     file.write_text(TABLE, encoding="utf-8")
-    page, complaints = watched(chromium, program(), width, scheme)
+    page, complaints = watched(chromium, home, width, scheme)
 
     # One interaction to a verdict: choosing the file.
     page.set_input_files("#file", file)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,9 +23,8 @@ from discreet.reports.release.html import release_report
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
 
+pytest_plugins = ("helpers.browser",)
 pytestmark = pytest.mark.browser
-
-CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
 
 OUT_OF_SIGHT = """() => {
   const found = [];
@@ -65,25 +62,6 @@ CLIPPED = """() => [...document.querySelectorAll('.drawing svg')].flatMap(svg =>
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium; absent on a user's machine: say so; absent in CI: that is a failure."""
-    sync_api = pytest.importorskip("playwright.sync_api") if not os.environ.get("CI") else None
-    if not CHROMIUM.exists():
-        reason = f"Chromium is not at {CHROMIUM} (set DISCREET_CHROMIUM to its path)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    if sync_api is None:
-        from playwright import sync_api
-    with sync_api.sync_playwright() as started:
-        running = started.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu", "--headless"]
-        )
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
 def residents() -> Audit:
     return audit(
         read(town(1500)),
@@ -116,8 +94,8 @@ def pages(residents: Audit, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     }
 
 
-def opened(browser: Browser, *, width: int = 1280, scheme: str = "light") -> BrowserContext:
-    return browser.new_context(
+def opened(chromium: Browser, *, width: int = 1280, scheme: str = "light") -> BrowserContext:
+    return chromium.new_context(
         viewport={"width": width, "height": 900},
         color_scheme="dark" if scheme == "dark" else "light",
     )
@@ -138,9 +116,9 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("name", ["residents", "public", "events", "fine"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_loads_nothing_fits_and_shows_everything(
-    browser: Browser, pages: dict[str, Path], name: str, width: int, scheme: str
+    chromium: Browser, pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
-    with opened(browser, width=width, scheme=scheme) as context:
+    with opened(chromium, width=width, scheme=scheme) as context:
         page = context.new_page()
         requests: list[str] = []
         complaints: list[str] = []
@@ -165,9 +143,9 @@ def release_page(residents: Audit, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_report_of_a_release_fits_and_complains_of_nothing(
-    browser: Browser, release_page: Path, width: int, scheme: str
+    chromium: Browser, release_page: Path, width: int, scheme: str
 ) -> None:
-    with opened(browser, width=width, scheme=scheme) as context:
+    with opened(chromium, width=width, scheme=scheme) as context:
         page = context.new_page()
         requests: list[str] = []
         complaints: list[str] = []
@@ -217,9 +195,9 @@ def evidence_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
 def test_evidence_loads_nothing_fits_and_is_readable(
-    browser: Browser, evidence_pages: dict[str, Path], name: str, width: int, scheme: str
+    chromium: Browser, evidence_pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
-    with opened(browser, width=width, scheme=scheme) as context:
+    with opened(chromium, width=width, scheme=scheme) as context:
         page = context.new_page()
         requests: list[str] = []
         complaints: list[str] = []
@@ -250,13 +228,13 @@ def test_evidence_loads_nothing_fits_and_is_readable(
         assert whiskers.first.bounding_box()["width"] > 90  # type: ignore[index]
 
 
-def test_public_evidence_shows_no_value(browser: Browser, evidence_pages: dict[str, Path]) -> None:
+def test_public_evidence_shows_no_value(chromium: Browser, evidence_pages: dict[str, Path]) -> None:
     """What a browser shows of the public edition, drawings and folded parts included."""
     residents = town(600)
     values = {str(value) for name in ("diagnosis", "postcode") for value in residents[name].to_pylist()}
     told = {}
     for name in ("internal", "public"):
-        with opened(browser) as context:
+        with opened(chromium) as context:
             page = context.new_page()
             page.goto(evidence_pages[name].as_uri())
             text = page.evaluate("document.documentElement.textContent")
@@ -268,10 +246,10 @@ def test_public_evidence_shows_no_value(browser: Browser, evidence_pages: dict[s
 
 @pytest.mark.parametrize(("ground", "ink"), [("#ffffff", "#111111"), ("#111111", "#eeeeee")])
 def test_notebook_of_attacks_reads_on_light_and_dark(
-    browser: Browser, evidence_pages: dict[str, Path], ground: str, ink: str
+    chromium: Browser, evidence_pages: dict[str, Path], ground: str, ink: str
 ) -> None:
     fragment = evidence_pages["fragment"].read_text(encoding="utf-8")
-    with opened(browser, width=700) as context:
+    with opened(chromium, width=700) as context:
         page = context.new_page()
         page.set_content(f"<body style='background:{ground};color:{ink}'>{fragment}</body>")
         for selector in (".dd-verdict strong", ".discreet-evidence li", ".discreet-evidence dd"):
@@ -284,9 +262,9 @@ def test_notebook_of_attacks_reads_on_light_and_dark(
 @pytest.mark.parametrize("name", ["residents", "fine"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_verdict_and_drawings_are_readable(
-    browser: Browser, pages: dict[str, Path], name: str, scheme: str
+    chromium: Browser, pages: dict[str, Path], name: str, scheme: str
 ) -> None:
-    with opened(browser, scheme=scheme) as context:
+    with opened(chromium, scheme=scheme) as context:
         page = context.new_page()
         page.goto(pages[name].as_uri())
         for selector in ("#verdict", ".verdict .mark", ".verdict li", "h1", ".takeaway", "td", "summary"):
@@ -298,18 +276,18 @@ def test_verdict_and_drawings_are_readable(
         assert contrast(fill, paper) >= 4.5
 
 
-def test_light_and_dark_differ(browser: Browser, pages: dict[str, Path]) -> None:
+def test_light_and_dark_differ(chromium: Browser, pages: dict[str, Path]) -> None:
     grounds = []
     for scheme in ("light", "dark"):
-        with opened(browser, scheme=scheme) as context:
+        with opened(chromium, scheme=scheme) as context:
             page = context.new_page()
             page.goto(pages["residents"].as_uri())
             grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert grounds[0] != grounds[1]
 
 
-def test_sources_open_from_the_keyboard(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser) as context:
+def test_sources_open_from_the_keyboard(chromium: Browser, pages: dict[str, Path]) -> None:
+    with opened(chromium) as context:
         page = context.new_page()
         page.goto(pages["residents"].as_uri())
         source = page.locator("#criteria ~ .card details").first
@@ -319,8 +297,8 @@ def test_sources_open_from_the_keyboard(browser: Browser, pages: dict[str, Path]
         assert source.locator("p").is_visible()
 
 
-def test_opened_details_fit_a_telephone(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, width=400) as context:
+def test_opened_details_fit_a_telephone(chromium: Browser, pages: dict[str, Path]) -> None:
+    with opened(chromium, width=400) as context:
         page = context.new_page()
         page.goto(pages["residents"].as_uri())
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
@@ -328,16 +306,16 @@ def test_opened_details_fit_a_telephone(browser: Browser, pages: dict[str, Path]
         assert page.evaluate(OUT_OF_SIGHT) == []
 
 
-def test_letters_of_drawings_stay_inside_them(browser: Browser, pages: dict[str, Path]) -> None:
+def test_letters_of_drawings_stay_inside_them(chromium: Browser, pages: dict[str, Path]) -> None:
     for name in ("residents", "events", "fine"):
-        with opened(browser) as context:
+        with opened(chromium) as context:
             page = context.new_page()
             page.goto(pages[name].as_uri())
             assert page.evaluate(CLIPPED) == [], name
 
 
-def test_print_is_light_and_shows_what_was_folded(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, scheme="dark") as context:
+def test_print_is_light_and_shows_what_was_folded(chromium: Browser, pages: dict[str, Path]) -> None:
+    with opened(chromium, scheme="dark") as context:
         page = context.new_page()
         page.goto(pages["residents"].as_uri())
         page.emulate_media(media="print", color_scheme="dark")
@@ -352,8 +330,8 @@ def test_print_is_light_and_shows_what_was_folded(browser: Browser, pages: dict[
 
 
 @pytest.mark.parametrize(("ground", "ink"), [("#ffffff", "#111111"), ("#111111", "#eeeeee")])
-def test_notebook_reads_on_light_and_dark(browser: Browser, residents: Audit, ground: str, ink: str) -> None:
-    with opened(browser, width=700) as context:
+def test_notebook_reads_on_light_and_dark(chromium: Browser, residents: Audit, ground: str, ink: str) -> None:
+    with opened(chromium, width=700) as context:
         page = context.new_page()
         page.set_content(f"<body style='background:{ground};color:{ink}'>{notebook(residents)}</body>")
         for selector in (".dd-verdict strong", ".discreet-audit li", ".discreet-audit dd"):

@@ -31,12 +31,12 @@ WORKING = "#release .job"
 
 
 @pytest.fixture(scope="module")
-def judged(home: Program) -> str:
+def judged(own_home: Program) -> str:
     """The address of a table that has a verdict."""
-    table = home.client.post("/api/v1/tables", params={"name": "people.csv"}, content=TABLE).json()["id"]
+    table = own_home.client.post("/api/v1/tables", params={"name": "people.csv"}, content=TABLE).json()["id"]
 
     def done() -> bool:
-        jobs = home.client.get(f"/api/v1/tables/{table}").json()["jobs"]
+        jobs = own_home.client.get(f"/api/v1/tables/{table}").json()["jobs"]
         return any((one["kind"], one["state"]) == ("audit", "done") for one in jobs)
 
     wait_for(done)
@@ -56,12 +56,12 @@ def workers(running: Program) -> list[int]:
 
 
 @pytest.fixture
-def frozen(home: Program) -> Iterator[list[int]]:
+def frozen(own_home: Program) -> Iterator[list[int]]:
     """The worker that stands ready is held still, so that the next job lasts as long as a test wants."""
-    held: list[int] = wait_for(lambda: found if len(found := workers(home)) == 1 else None)
+    held: list[int] = wait_for(lambda: found if len(found := workers(own_home)) == 1 else None)
     os.kill(held[0], signal.SIGSTOP)
     yield held
-    if held[0] in workers(home):
+    if held[0] in workers(own_home):
         os.kill(held[0], signal.SIGKILL)
 
 
@@ -78,9 +78,9 @@ def anonymises(page: Page) -> None:
 
 
 def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
-    chromium: Browser, home: Program, judged: str, frozen: list[int]
+    chromium: Browser, own_home: Program, judged: str, frozen: list[int]
 ) -> None:
-    page, complaints = entered(chromium, home, judged)
+    page, complaints = entered(chromium, own_home, judged)
     page.click("#anonymize")
     page.wait_for_selector(WORKING)
     page.reload()
@@ -89,7 +89,7 @@ def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
 
     # Another tab with another table is judged meanwhile, and what it changes is its own.
     other = page.context.new_page()
-    other.goto(str(home.client.base_url))
+    other.goto(str(own_home.client.base_url))
     other.click("button[value=visits]")
     other.wait_for_selector(VERDICT)
     assert page.locator(WORKING).is_visible()
@@ -109,9 +109,9 @@ def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
 
 
 def test_a_slow_press_meets_its_button(
-    chromium: Browser, home: Program, judged: str, frozen: list[int]
+    chromium: Browser, own_home: Program, judged: str, frozen: list[int]
 ) -> None:
-    page, complaints = entered(chromium, home, judged)
+    page, complaints = entered(chromium, own_home, judged)
     page.click("#anonymize")
     page.wait_for_selector(WORKING)
     page.locator("#cancel-anonymize").scroll_into_view_if_needed()
@@ -126,9 +126,9 @@ def test_a_slow_press_meets_its_button(
 
 
 def test_a_killed_worker_is_told_and_the_page_goes_on(
-    chromium: Browser, home: Program, judged: str, frozen: list[int]
+    chromium: Browser, own_home: Program, judged: str, frozen: list[int]
 ) -> None:
-    page, complaints = entered(chromium, home, judged)
+    page, complaints = entered(chromium, own_home, judged)
     page.click("#anonymize")
     page.wait_for_selector(WORKING)
     os.kill(frozen[0], signal.SIGKILL)
@@ -143,9 +143,9 @@ def test_a_killed_worker_is_told_and_the_page_goes_on(
 
 
 def test_a_role_changed_in_one_tab_is_changed_in_the_other(
-    chromium: Browser, home: Program, judged: str
+    chromium: Browser, own_home: Program, judged: str
 ) -> None:
-    page, complaints = entered(chromium, home, judged)
+    page, complaints = entered(chromium, own_home, judged)
     twin = page.context.new_page()
     twin.goto(page.url)
     page.check("#role-0-insensitive", force=True)
@@ -161,12 +161,12 @@ def test_a_role_changed_in_one_tab_is_changed_in_the_other(
 
 @pytest.mark.parametrize("id", ["empty file", "ragged", "an image", "cut-off gzip", "broken workbook"])
 def test_a_bad_file_is_told_and_the_next_one_can_be_chosen(
-    chromium: Browser, home: Program, tmp_path: Path, id: str
+    chromium: Browser, own_home: Program, tmp_path: Path, id: str
 ) -> None:
     case = next(one for one in CASES if one.id == id)
     file = case.make(tmp_path)[1]
     assert isinstance(file, Path)
-    page, complaints = watched(chromium, home)
+    page, complaints = watched(chromium, own_home)
     upload(page, file)
     page.wait_for_selector("#columns .notice.bad")
     assert case.place in page.inner_text("#columns")
@@ -177,9 +177,9 @@ def test_a_bad_file_is_told_and_the_next_one_can_be_chosen(
     page.context.close()
 
 
-def test_a_server_that_has_ended_is_told(chromium: Browser, home: Program, judged: str) -> None:
+def test_a_server_that_has_ended_is_told(chromium: Browser, own_home: Program, judged: str) -> None:
     """The page says so; what it showed stays."""
-    page, _ = entered(chromium, home, judged)
+    page, _ = entered(chromium, own_home, judged)
     page.context.set_offline(True)
     page.check("#role-1-insensitive", force=True)
     page.wait_for_selector("#notice .notice.bad")
@@ -191,10 +191,10 @@ def test_a_server_that_has_ended_is_told(chromium: Browser, home: Program, judge
 # ── other people's pages ─────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_wrong_token_shows_nothing(chromium: Browser, home: Program) -> None:
+def test_a_wrong_token_shows_nothing(chromium: Browser, own_home: Program) -> None:
     context = chromium.new_context()
     page = context.new_page()
-    answer = page.goto(f"{home.client.base_url}?token=wrong")
+    answer = page.goto(f"{own_home.client.base_url}?token=wrong")
     assert answer is not None
     assert answer.status == 401
     assert page.locator("#drop").count() == 0
@@ -202,10 +202,10 @@ def test_a_wrong_token_shows_nothing(chromium: Browser, home: Program) -> None:
     context.close()
 
 
-def test_a_foreign_page_can_do_nothing(chromium: Browser, home: Program, judged: str) -> None:
+def test_a_foreign_page_can_do_nothing(chromium: Browser, own_home: Program, judged: str) -> None:
     """In the browser of somebody who has the page open: forms and scripts of another site."""
-    page, _ = watched(chromium, home)
-    address = str(home.client.base_url).rstrip("/")
+    page, _ = watched(chromium, own_home)
+    address = str(own_home.client.base_url).rstrip("/")
     form = f'<form method="post" action="{address}{judged}/remove"><button id="go">x</button></form>'
 
     def evil(route: Route) -> None:
@@ -226,15 +226,15 @@ def test_a_foreign_page_can_do_nothing(chromium: Browser, home: Program, judged:
     with other.expect_response(lambda one: one.url.endswith("/remove")) as answered:
         other.click("#go")
     assert answered.value.status == 403
-    assert home.client.get(judged).status_code == 200
+    assert own_home.client.get(judged).status_code == 200
     page.context.close()
 
 
-def test_a_foreign_name_that_leads_here_is_refused(chromium: Browser, home: Program) -> None:
+def test_a_foreign_name_that_leads_here_is_refused(chromium: Browser, own_home: Program) -> None:
     context = chromium.new_context()
     page = context.new_page()
-    for path in ("/", f"/?{home.door.partition('?')[2]}"):
-        answer = page.goto(f"http://{REBOUND}:{home.client.base_url.port}{path}")
+    for path in ("/", f"/?{own_home.door.partition('?')[2]}"):
+        answer = page.goto(f"http://{REBOUND}:{own_home.client.base_url.port}{path}")
         assert answer is not None
         assert answer.status == 421
     assert context.cookies() == []
