@@ -26,7 +26,7 @@ from discreet.utility import (
 )
 from discreet.utility.losses import measure_all
 from discreet.utility.measures import MEASURES
-from helpers.small_pairs import linked, value
+from helpers.pairs import linked, value
 
 JOBS = Hierarchy.of(
     "job", [["baker", "craft", "*"], ["smith", "craft", "*"], ["nurse", "care", "*"], ["medic", "care", "*"]]
