@@ -413,32 +413,23 @@ def start(thousands: Path, folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.fixture(scope="module")
-def whole_run(thousands: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
-    """How long an undisturbed run takes, so that kills fall into it."""
-    began = time.perf_counter()
-    assert start(thousands, tmp_path_factory.mktemp("whole") / "run").wait() == 0
-    return time.perf_counter() - began
-
-
-def wait_for_part(folder: Path, process: subprocess.Popen[bytes]) -> None:
-    """Until the release is being written, which is when a kill could hurt."""
-    while process.poll() is None and not list(folder.glob(".out.*")):
+def interrupted(thousands: Path, folder: Path, number: signal.Signals, when: str) -> subprocess.Popen[bytes]:
+    """A run that gets a signal once it has begun to read, or while it writes the release."""
+    process = start(thousands, folder)
+    awaited = folder.glob if when == "writing" else (folder / "scratch").glob
+    pattern = ".out.*" if when == "writing" else "discreet-*"
+    while process.poll() is None and not list(awaited(pattern)):
         time.sleep(0.001)
-
-
-@pytest.mark.parametrize("attempt", range(6))
-def test_a_killed_process_leaves_no_release_or_a_whole_one(
-    thousands: Path, whole_run: float, tmp_path: Path, attempt: int
-) -> None:
-    process = start(thousands, tmp_path)
-    if attempt % 2:
-        wait_for_part(tmp_path, process)
-        time.sleep(0.01 * attempt)
-    else:
-        time.sleep(random.Random(attempt).uniform(0.3, 1.1) * whole_run)
-    process.kill()
+    process.send_signal(number)
     process.wait()
+    return process
+
+
+@pytest.mark.parametrize("when", ["early", "writing"])
+def test_a_killed_process_leaves_no_release_or_a_whole_one(
+    thousands: Path, tmp_path: Path, when: str
+) -> None:
+    process = interrupted(thousands, tmp_path, signal.SIGKILL, when)
     target = tmp_path / "out.csv"
     if target.exists():
         assert read_back(target).num_rows > 0.8 * 20_000
@@ -450,15 +441,9 @@ def test_a_killed_process_leaves_no_release_or_a_whole_one(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("when", ["early", "writing"])
 def test_an_interrupted_process_leaves_nothing(
-    thousands: Path, whole_run: float, tmp_path: Path, number: signal.Signals, when: str
+    thousands: Path, tmp_path: Path, number: signal.Signals, when: str
 ) -> None:
-    process = start(thousands, tmp_path)
-    if when == "writing":
-        wait_for_part(tmp_path, process)
-    else:
-        time.sleep(0.5 * whole_run)
-    process.send_signal(number)
-    code = process.wait()
+    code = interrupted(thousands, tmp_path, number, when).returncode
     left = {path.name for path in tmp_path.iterdir()}
     assert list((tmp_path / "scratch").iterdir()) == []
     # A signal that comes after the last moment at which it could stop anything finds the release in place.
