@@ -8,11 +8,11 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean system-tools
+.PHONY: help demo test test-fast lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # ── environment ──────────────────────────────────────────────────────────────────────────────────────
 # Each stamp is newer than pyproject.toml once its packages are installed, so the second call is quick.
@@ -63,7 +63,11 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@echo "      what that change lost, and what an intruder could still do"
 
 test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+test-fast: $(VENV)/.test-stamp ## Run what is quick: units, properties on few examples; no Spark, no browser
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile fast -m "not spark and not browser and not slow" \
+	  tests/unit tests/property tests/docs src
 
 lint: $(VENV)/.test-stamp ## Check style, format and types
 	$(BIN)/ruff check .

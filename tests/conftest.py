@@ -6,12 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
-settings.register_profile(
-    "default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("default")
+pytest.register_assert_rewrite("helpers")
+import helpers.profiles  # noqa: F401, E402
+
+# Unless --hypothesis-profile names another one.
+settings.load_profile("ci")
+
+FIRST = ("spark", "browser")
+"""Kinds of tests that share something dear to start."""
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
@@ -25,3 +29,17 @@ def data_dir() -> Path:
             pytest.fail(reason)
         pytest.skip(reason)
     return DATA
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that share something dear at the front, each kind together.
+
+    With ``--dist worksteal`` every worker begins with a part of the list, and one that has nothing left takes over
+    from the end of another's part. So the first worker starts Spark and Chromium, and no other one does.
+    """
+
+    def kind(item: pytest.Item) -> int:
+        return next((at for at, name in enumerate(FIRST) if item.get_closest_marker(name)), len(FIRST))
+
+    items.sort(key=kind)

@@ -24,6 +24,7 @@ from helpers.markdown import ROOT, Block, anchors, blocks, documents, links
 
 BIN = Path(sys.executable).parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+SPARK = "<!-- needs: spark -->"
 RUN = [
     path
     for path in documents()
@@ -115,12 +116,20 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("path", RUN, ids=name)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.spark] if SPARK in path.read_text("utf-8") else [])
+        for path in RUN
+    ],
+    ids=name,
+)
 def test_the_examples_of_a_page_work(
     path: Path, town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = path.read_text(encoding="utf-8")
-    if "<!-- needs: spark -->" in text:
+    if SPARK in text:
         need_spark()
     shutil.copytree(town, tmp_path / "demo")
     monkeypatch.chdir(tmp_path)

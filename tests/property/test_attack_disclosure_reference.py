@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.disclosure.background import Which, background_knowledge
@@ -19,6 +19,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.privacy import AlphaKAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from helpers.profiles import tries
 
 BRANCHES = {"u": "x", "v": "x", "w": "y", "z": "y"}
 KINDS = Hierarchy.of("dx", [[value, branch, "*"] for value, branch in BRANCHES.items()])
@@ -180,7 +181,7 @@ def posteriors(
     return {place: {dx: n / sum(of.values()) for dx, n in of.items()} for place, of in found.items() if of}
 
 
-@settings(max_examples=40, deadline=None)
+@tries(40)
 @given(
     st.lists(st.tuples(st.sampled_from(["10", "11"]), st.sampled_from("uv")), min_size=2, max_size=4),
     st.lists(st.tuples(st.sampled_from(["20", "21"]), st.sampled_from("uvw")), min_size=1, max_size=3),

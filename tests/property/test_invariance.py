@@ -23,15 +23,16 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
 from discreet.policy import Policy
 from discreet.release.audit import Audit
 from discreet.reports.schema import AUDIT_SCHEMA
+from helpers.profiles import tries
 
-EXAMPLES = settings(max_examples=15)
+EXAMPLES = tries(15)
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "integer": (pa.int64(), st.sampled_from([-3, 0, 7, 31, 2**40])),
     "float": (pa.float64(), st.sampled_from([-1.5, 0.25, 3.5, 1e-3])),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
@@ -23,7 +23,8 @@ from discreet.utility.losses import Losses, measure_all
 from discreet.utility.measures import MEASURES
 from discreet.utility.objectives.registry import build_objective
 from discreet.utility.precision import interval_loss
-from helpers.small_pairs import linked, value
+from helpers.pairs import linked, value
+from helpers.profiles import tries
 
 # No label stands on two levels: a released value tells how far it was generalised.
 NUMBERS = Hierarchy.of(
@@ -93,7 +94,7 @@ def by_name(losses: Losses) -> dict[tuple[str, str | None], float]:
     return {(m.name, m.attribute): m.value for m in (*losses.overall, *losses.attributes)}
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(rows)
 def test_no_change_is_no_loss(found: Rows) -> None:
     losses = measure_all(generalised(found, (0, 0)).unchanged(), queries=20)
@@ -104,7 +105,7 @@ def test_no_change_is_no_loss(found: Rows) -> None:
     assert value(losses.overall, "ambiguity") == 1
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(rows)
 def test_total_suppression_is_full_loss(found: Rows) -> None:
     pair = generalised(found, (0, 0))
@@ -125,7 +126,7 @@ def test_total_suppression_is_full_loss(found: Rows) -> None:
         assert gone[name, None] == pytest.approx(most), name
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(rows, nodes, nodes)
 def test_coarser_never_loses_less(found: Rows, first: tuple[int, int], second: tuple[int, int]) -> None:
     fine = (min(first[0], second[0]), min(first[1], second[1]))
@@ -136,7 +137,7 @@ def test_coarser_never_loses_less(found: Rows, first: tuple[int, int], second: t
         assert above >= below - 1e-9, (name, below, above)
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(rows, nodes, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(found: Rows, node: tuple[int, int], random: object) -> None:
     shuffled = list(found)
@@ -147,7 +148,7 @@ def test_the_order_of_rows_changes_nothing(found: Rows, node: tuple[int, int], r
         assert second[key] == pytest.approx(loss, nan_ok=True), key
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(rows, nodes)
 def test_names_of_categories_change_nothing(found: Rows, node: tuple[int, int]) -> None:
     """Other names, in another order; random queries ask for other categories then and are left out."""
@@ -197,7 +198,7 @@ SAME = {
 """What each objective of the search is, in terms of the measures."""
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(rows, nodes, st.integers(1, 3))
 def test_the_search_minimises_these_measures(found: Rows, node: tuple[int, int], k: int) -> None:
     pair = generalised(found, node)
@@ -215,7 +216,7 @@ def test_the_search_minimises_these_measures(found: Rows, node: tuple[int, int],
         assert measure(told) == pytest.approx(cost, abs=1e-9), name
 
 
-@settings(max_examples=25)
+@tries(25)
 @given(rows, nodes, st.integers(1, 3))
 def test_the_search_minimises_the_widths_and_the_average_class(
     found: Rows, node: tuple[int, int], k: int

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, given
 from hypothesis import strategies as st
 
 import discreet
@@ -30,6 +30,7 @@ from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
 from discreet.release.release import Release
 from discreet.transform.recipe import Recipe
+from helpers.profiles import tries
 
 PROFILE = """title = "Nothing but the policy"
 description = "For tests: what is asked stands in the policy."
@@ -147,7 +148,7 @@ def cases(draw: st.DrawFn) -> Case:
     plan = Plan(
         suppression_limit=draw(st.sampled_from([0.0, 0.2, 0.5, 1.0])),
         person=draw(st.sampled_from(["pseudonymise", "drop"])),
-        seconds=0.5,
+        seconds=3600,
         **draw(suppressions(known, columns)),
     )
     return Case(
@@ -448,7 +449,7 @@ def check_pseudonyms(
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@tries(12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(case=cases())
 def test_a_release_keeps_its_promises_or_does_not_exist(method: Method, case: Case) -> None:
     case = replace(case, plan=replace(case.plan, method=method))
@@ -471,7 +472,7 @@ def test_a_release_keeps_its_promises_or_does_not_exist(method: Method, case: Ca
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@tries(8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(case=cases(), kind=st.sampled_from(["json", "toml"]))
 def test_a_recipe_makes_the_same_release_of_the_same_rows(
     method: Method, case: Case, kind: Literal["json", "toml"]

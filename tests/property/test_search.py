@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.privacy import (
@@ -35,6 +35,7 @@ from discreet.search.lattice.evaluator import LatticeResult
 from discreet.search.lattice.search import search, walk
 from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
+from helpers.profiles import tries
 from helpers.search_reference import Example, best_of_all, counted, examples, generalised
 
 TREE = {"acne": ("skin", "any"), "flu": ("lung", "any"), "gastritis": ("stomach", "any")}
@@ -129,7 +130,7 @@ def all_ways_agree(example: Example, models: list[PrivacyModel], objective: str)
 
 @pytest.mark.parametrize("case", ALL)
 @given(example=examples(), objective=st.sampled_from(sorted(OBJECTIVES)))
-@settings(max_examples=25)
+@tries(25)
 def test_the_optimum_under_every_model(case: str, example: Example, objective: str) -> None:
     all_ways_agree(example, [ALL[case]], objective)
 
@@ -139,7 +140,7 @@ def test_the_optimum_under_every_model(case: str, example: Example, objective: s
     example=examples(),
     cases=st.lists(st.sampled_from(sorted(ALL)), max_size=3, unique=True),
 )
-@settings(max_examples=40)
+@tries(40)
 def test_the_optimum_of_every_objective(objective: str, example: Example, cases: list[str]) -> None:
     all_ways_agree(example, [ALL[case] for case in cases], objective)
 
@@ -157,7 +158,7 @@ def test_the_optimum_where_requirements_take_classes_from_each_other(
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @given(example=examples(), cases=st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=2, unique=True))
-@settings(max_examples=50)
+@tries(50)
 def test_no_node_costs_less_than_its_bounds(objective: str, example: Example, cases: list[str]) -> None:
     """Each bound by itself, not only through the optimum: every pair of a node and a coarser one."""
     problem = problem_of(example, [ALL[case] for case in cases], objective)
@@ -191,7 +192,7 @@ def walk_all(problem: Problem) -> dict[tuple[int, ...], Evaluation]:
     example=examples(),
     cases=st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=2, unique=True),
 )
-@settings(max_examples=25)
+@tries(25)
 def test_parts_of_the_attributes_bound_the_whole(
     room: int, objective: str, example: Example, cases: list[str]
 ) -> None:
@@ -205,7 +206,7 @@ def test_parts_of_the_attributes_bound_the_whole(
 
 
 @given(example=examples(), objective=st.sampled_from(sorted(OBJECTIVES)))
-@settings(max_examples=25)
+@tries(25)
 def test_threads_change_nothing(example: Example, objective: str) -> None:
     problem = problem_of(example, [KAnonymity(2), TCloseness(0.4, "dx")], objective)
     alone, together = search(problem, threads=1), search(problem, threads=3)
@@ -217,7 +218,7 @@ def test_threads_change_nothing(example: Example, objective: str) -> None:
 
 @pytest.mark.parametrize("case", ALL)
 @given(example=examples(), data=st.data())
-@settings(max_examples=60)
+@tries(60)
 def test_merging_keeps_what_a_model_promises(case: str, example: Example, data: st.DataObject) -> None:
     """Monotone: all parts hold, so does the merged class. Absorbing: one part is enough."""
     model = ALL[case]

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
@@ -27,6 +27,7 @@ from discreet.table.hierarchies.registry import (
     Zip,
     make_builder,
 )
+from helpers.profiles import tries
 
 
 def domain(*values: object, name: str = "x") -> Domain:
@@ -379,7 +380,7 @@ numbers = st.one_of(
 
 
 @pytest.mark.parametrize("builder", NUMERIC, ids=repr)
-@settings(max_examples=40)
+@tries(40)
 @given(values=numbers)
 def test_levels_of_numbers_nest_and_cover(builder: Builder, values: list[float]) -> None:
     found = domain(*values)
@@ -397,7 +398,7 @@ TEXTS: list[Builder] = [
 
 
 @pytest.mark.parametrize("builder", TEXTS, ids=repr)
-@settings(max_examples=40)
+@tries(40)
 @given(values=st.lists(st.text("ab01*?{}, ", max_size=5), min_size=1, max_size=30, unique=True))
 def test_levels_of_texts_nest_and_cover(builder: Builder, values: list[str]) -> None:
     found = domain(*values)

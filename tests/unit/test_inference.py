@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.disclosure.inference import MODELS, attribute_inference
@@ -14,6 +14,7 @@ from discreet.attacks.disclosure.places import place, project
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, UnknownColumn
+from helpers.profiles import tries
 
 columns = EquivalenceClasses.from_columns
 
@@ -195,7 +196,7 @@ def test_an_unchanged_release_gives_what_the_majority_of_each_class_gives(
         assert found.successes >= best - 1e-6
 
 
-@settings(max_examples=5)
+@tries(5)
 @given(TABLES)
 def test_both_models_repeat_with_their_seed_and_stay_chances(rows: list[tuple[str, int, str]]) -> None:
     original = table(rows)

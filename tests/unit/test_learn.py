@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
@@ -22,6 +22,7 @@ from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.hierarchies.learn import MAX_LEVELS, hierarchy_for, learn
 from discreet.table.hierarchies.registry import Flat, Intervals, Mask, Sets
 from discreet.table.values import Interval, parse
+from helpers.profiles import tries
 
 
 def domain(*values: object) -> Domain:
@@ -197,7 +198,7 @@ columns = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@tries(300)
 @given(columns, st.sampled_from([None, *DATA_TYPES]), st.randoms(use_true_random=False))
 def test_any_column_gets_a_sound_hierarchy(
     values: list[object], type: DataType | None, random: object

@@ -12,7 +12,7 @@ import pytest
 
 HOLD = (
     "import time; from discreet.engine.scratch import Scratch; s = Scratch('rows');"
-    "(s.path / 'rows.duckdb').write_text('secret'); print(s.path, flush=True); time.sleep(60)"
+    "(s.path / 'rows.duckdb').write_text('secret'); print(s.path, flush=True); time.sleep(600)"
 )
 
 

@@ -127,7 +127,7 @@ def test_what_real_runs_show_has_german(
     audited = run_audit(table, policy, progress=said.append)
     shown: list[dict[str, object]] = [views.audit(audited)]
     if method is not None:
-        plan = replace(policy.plan, method=method, suppression_limit=1.0, seconds=2.0)
+        plan = replace(policy.plan, method=method, suppression_limit=1.0)
         made = anonymize(table, policy, plan=plan, progress=said.append)
         shown.append(views.release(made, views.release_drawings(made)))
         compared = compare(table, made.table, policy, labels=(), queries=20, progress=said.append)

@@ -99,7 +99,6 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "discreet", "serve", "--no-browser", *options],
         capture_output=True,
         text=True,
-        timeout=60,
     )
 
 
