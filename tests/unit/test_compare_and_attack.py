@@ -356,7 +356,7 @@ def files(release: discreet.Release, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def test_attack_as_a_command(files: dict[str, str]) -> None:
-    from discreet.cli.evidence import attack as command
+    from discreet.cli.compare import attack as command
 
     given = [files["release.csv"], "--original", files["town.parquet"], "-p", files["policy.toml"]]
     some = ["--attacks", "singling-out,record-linkage,homogeneity"]
@@ -372,7 +372,7 @@ def test_attack_as_a_command(files: dict[str, str]) -> None:
 
 
 def test_compare_as_a_command(files: dict[str, str], tmp_path: Path) -> None:
-    from discreet.cli.evidence import compare as command
+    from discreet.cli.compare import compare as command
 
     given = [files["town.parquet"], files["release.csv"], "-p", files["policy.toml"], "--labels", ""]
     done = CliRunner().invoke(command, [*given, "--queries", "20", "--json"], standalone_mode=False)

@@ -23,16 +23,16 @@ COMMANDS = {
     "apply": "discreet.cli.anonymize:apply",
     "compare-methods": "discreet.cli.anonymize:compare_methods",
     "frontier": "discreet.cli.frontier:frontier",
-    "compare": "discreet.cli.evidence:compare",
-    "attack": "discreet.cli.evidence:attack",
+    "compare": "discreet.cli.compare:compare",
+    "attack": "discreet.cli.compare:attack",
     "check": "discreet.cli.check:check",
     "suggest": "discreet.cli.suggest:suggest",
     "hierarchy": "discreet.cli.hierarchy:hierarchy",
     "report": "discreet.cli.audit:report",
     "serve": "discreet.cli.serve:serve",
-    "profiles": "discreet.cli.small:profiles",
-    "schema": "discreet.cli.small:schema",
-    "example": "discreet.cli.small:example",
+    "profiles": "discreet.cli.profiles:profiles",
+    "schema": "discreet.cli.profiles:schema",
+    "example": "discreet.cli.profiles:example",
 }
 
 SHORT = {
