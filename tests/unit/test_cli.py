@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from discreet.cli import COMMANDS, SHORT, cli, in_options
+from discreet.cli import COMMANDS, cli, in_options
 from discreet.cli.options import split
 from discreet.cli.progress import PATIENCE_SECONDS, Reporter
 from discreet.example import write_example
@@ -84,7 +84,7 @@ def test_every_command_has_help_and_a_line_in_the_list(command: str) -> None:
     told = CliRunner().invoke(cli, [command, "--help"])
     assert told.exit_code == 0
     assert f"{command} [OPTIONS]" in told.output
-    assert SHORT[command].split()[0] in CliRunner().invoke(cli, ["--help"]).output
+    assert COMMANDS[command].split()[0] in CliRunner().invoke(cli, ["--help"]).output
     assert told.output.split("\n\n")[1].strip()
 
 

@@ -356,7 +356,7 @@ def files(release: discreet.Release, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def test_attack_as_a_command(files: dict[str, str]) -> None:
-    from discreet.cli.compare import attack as command
+    from discreet.cli.attack import attack as command
 
     given = [files["release.csv"], "--original", files["town.parquet"], "-p", files["policy.toml"]]
     some = ["--attacks", "singling-out,record-linkage,homogeneity"]

@@ -17,25 +17,6 @@ EXIT_INTERNAL = 70
 EXIT_CANCELLED = 130
 
 COMMANDS = {
-    "audit": "discreet.cli.audit:audit",
-    "recommend": "discreet.cli.anonymize:recommend",
-    "anonymize": "discreet.cli.anonymize:anonymize",
-    "apply": "discreet.cli.anonymize:apply",
-    "compare-methods": "discreet.cli.anonymize:compare_methods",
-    "frontier": "discreet.cli.frontier:frontier",
-    "compare": "discreet.cli.compare:compare",
-    "attack": "discreet.cli.compare:attack",
-    "check": "discreet.cli.check:check",
-    "suggest": "discreet.cli.suggest:suggest",
-    "hierarchy": "discreet.cli.hierarchy:hierarchy",
-    "report": "discreet.cli.audit:report",
-    "serve": "discreet.cli.serve:serve",
-    "profiles": "discreet.cli.profiles:profiles",
-    "schema": "discreet.cli.profiles:schema",
-    "example": "discreet.cli.profiles:example",
-}
-
-SHORT = {
     "audit": "Say whether a table may be released, with reasons, numbers and sources.",
     "recommend": "Say the smallest changes that would turn the verdict.",
     "anonymize": "Write a release that meets the policy, at the least loss, verified.",
@@ -53,6 +34,7 @@ SHORT = {
     "schema": "Print the JSON schema of `discreet audit --json`.",
     "example": "Write a made-up town's tables to try things on.",
 }
+"""Every command, in the module of its name, and what it does."""
 
 
 class LazyGroup(click.Group):
@@ -66,9 +48,9 @@ class LazyGroup(click.Group):
             return None
         from importlib import import_module
 
-        module, attribute = COMMANDS[cmd_name].split(":")
-        found: click.Command = getattr(import_module(module), attribute)
-        return found
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"discreet.cli.{name}"), name)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -79,7 +61,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(SHORT.items()))
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(
@@ -124,8 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     try:
-        found = cli.main(args=given, prog_name="discreet", standalone_mode=False)
-        code = found if isinstance(found, int) else 0
+        returned = cli.main(args=given, prog_name="discreet", standalone_mode=False)
+        code = returned if isinstance(returned, int) else 0
     except (click.exceptions.Abort, KeyboardInterrupt):
         code = EXIT_CANCELLED
     except Exception as error:

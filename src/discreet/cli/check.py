@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,13 @@ import click
 from rich.console import Console
 
 from discreet.cli import EXIT_NOT_MET
-from discreet.cli.options import load_policy, make_policy, open_table, reading_options, role_options
+from discreet.cli.options import FILE, open_with_policy, print_json, reading_options, role_options
 from discreet.cli.progress import progress
 from discreet.release.check import check as run_check
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, readable=False))
+@FILE
 @role_options
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
@@ -32,14 +31,10 @@ def check(file: Path, as_json: bool, quiet: bool, **given: Any) -> int:
             "name a --policy, or at least --qi; `discreet suggest` writes a policy to start with"
         )
     with progress(quiet=quiet or as_json) as tell:
-        tell(f"reading {file.name}")
-        written = load_policy(given)
-        table = open_table(file, given, written)
-        policy, _ = make_policy(table, written, given, tell)
+        table, policy, _ = open_with_policy(file, given, tell)
         verdict = run_check(table, policy, progress=tell)
     if as_json:
-        told = {"schema": "discreet-check-1", "verdict": verdict.to_dict()}
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False))
+        print_json({"schema": "discreet-check-1", "verdict": verdict.to_dict()})
     elif not quiet:
         from discreet.reports.audit.terminal import criterion_line
 

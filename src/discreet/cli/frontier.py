@@ -9,20 +9,20 @@ from typing import Any
 import click
 from rich.console import Console
 
-from discreet.cli.anonymize import plan_options, settle
-from discreet.cli.options import reading_options, refuse_unwritable, role_options, split
+from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable, role_options, split
+from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
 from discreet.plain import write_text
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, readable=False))
+@FILE
 @click.option("--k", "sizes", help="Values of k to try (2,3,5,10,20,50 if nothing is swept).", metavar="K,…")
 @click.option("--l", "diversities", help="Values of l (distinct l-diversity) to try.", metavar="L,…")
 @click.option("--t", "closenesses", help="Values of t (t-closeness) to try.", metavar="T,…")
 @click.option("--methods", help="Methods to try (the policy's own if not given).", metavar="A,B,…")
-@click.option("--chart", type=click.Path(path_type=Path), help="Write risk against loss as an SVG picture.")
+@CHART
 @role_options
 @plan_options
 @reading_options
@@ -41,29 +41,27 @@ def frontier(
     from discreet.release.frontier import frontier as run_frontier
     from discreet.reports.evidence.terminal import show_frontier
 
-    if chart is not None:
-        refuse_unwritable(chart, file)
+    refuse_unwritable(chart, inputs=[file])
     swept = [_numbers(text, name) for text, name in ((sizes, "k"), (diversities, "l"), (closenesses, "t"))]
     with progress(quiet=as_json) as tell:
-        tell(f"reading {file.name}")
-        table, policy, plan, _ = settle(file, given, tell)
-        found = run_frontier(
+        table, policy, plan, _ = open_with_plan(file, given, tell)
+        outcome = run_frontier(
             table,
             policy,
             plan=plan,
-            k=None if swept[0] is None else [int(one) for one in swept[0]],
-            l=None if swept[1] is None else [int(one) for one in swept[1]],
+            k=None if swept[0] is None else [int(k) for k in swept[0]],
+            l=None if swept[1] is None else [int(l) for l in swept[1]],  # noqa: E741
             t=swept[2],
             methods=split(methods),
             progress=tell,
         )
         if chart is not None:
-            write_text(chart, found.chart())
+            write_text(chart, outcome.chart())
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=2))
+        click.echo(json.dumps(outcome.to_dict(), indent=2))
     else:
         console = Console(highlight=False)
-        console.print(show_frontier(found))
+        console.print(show_frontier(outcome))
         if chart is not None:
             console.print(f"Wrote {chart}", soft_wrap=True, markup=False)
 
@@ -74,14 +72,14 @@ def _numbers(text: str | None, name: str) -> list[float] | None:
     if listed is None:
         return None
     try:
-        found = [float(one) for one in listed]
+        numbers = [float(text) for text in listed]
     except ValueError:
-        found = []
-    fits = [0 <= one <= 1 if name == "t" else one >= 1 and one.is_integer() for one in found]
-    if not found or not all(fits):
+        numbers = []
+    fits = [0 <= number <= 1 if name == "t" else number >= 1 and number.is_integer() for number in numbers]
+    if not numbers or not all(fits):
         usual = "between 0 and 1, e.g. --t 0.2,0.5" if name == "t" else f"of at least 1, e.g. --{name} 2,5,10"
         raise InvalidParameter(
             f"the values of --{name} cannot be swept",
             remedy=f"give {'' if name == 't' else 'whole '}numbers {usual}",
         )
-    return found
+    return numbers

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import numpy as np
@@ -15,7 +14,16 @@ from rich.text import Text
 from rich.tree import Tree
 
 from discreet.cli import EXIT_BAD_INPUT
-from discreet.cli.options import load_policy, open_table, reading_options, refuse_unwritable, split
+from discreet.cli.options import (
+    FILE,
+    PATH,
+    add_options,
+    load_policy,
+    open_table,
+    reading_options,
+    refuse_unwritable,
+    split,
+)
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.plain import write_text
@@ -25,8 +33,6 @@ from discreet.table.hierarchies.learn import hierarchy_for
 from discreet.table.hierarchies.preview import preview
 from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
 from discreet.types import IntArray
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 LEARN = "learn"
 SHOWN = (6, 3, 3)
@@ -75,20 +81,14 @@ SOURCE = [
         "--policy",
         "-p",
         "policy_file",
-        type=click.Path(path_type=Path, readable=False),
+        type=PATH,
         help="Take the column's hierarchy and type from this policy file.",
     ),
     *PARAMETERS,
 ]
-FILE = click.argument("file", type=click.Path(path_type=Path, readable=False))
 COLUMN = click.argument("column")
 
-
-def builder_options(command: Command) -> Command:
-    """Add the options that say how a hierarchy is built."""
-    for option in reversed(SOURCE):
-        command = option(command)
-    return command
+builder_options = add_options(SOURCE)
 
 
 @click.group(invoke_without_command=True)
@@ -109,7 +109,7 @@ def hierarchy(ctx: click.Context) -> None:
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path, readable=False),
+    type=PATH,
     help="Where the hierarchy is written (standard output if not given).",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
@@ -118,8 +118,7 @@ def build(file: Path, column: str, output: Path | None, force: bool, **given: An
     """Write a hierarchy for COLUMN of FILE: by a builder with its parameters, or learned from the data."""
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
-    if output is not None:
-        refuse_unwritable(output, file)
+    refuse_unwritable(output, inputs=[file])
     made, _, _, origin = _make(file, column, given)
     if output is None:
         click.echo(made.to_csv(), nl=False)
@@ -136,7 +135,7 @@ def build(file: Path, column: str, output: Path | None, force: bool, **given: An
 @click.option(
     "--hierarchy",
     "hierarchy_file",
-    type=click.Path(path_type=Path, readable=False),
+    type=PATH,
     help="The hierarchy file to show, instead of building one.",
 )
 @builder_options
@@ -151,14 +150,14 @@ def show(file: Path, column: str, hierarchy_file: Path | None, **given: Any) -> 
     grid = Grid(box=box.SIMPLE_HEAD, header_style="dim")
     for head in ("level", "nodes", "smallest group", "average group", "unique records", "mean leaf share"):
         grid.add_column(head, justify="right")
-    for one in preview(ladder, totals):
+    for level in preview(ladder, totals):
         grid.add_row(
-            str(one.level),
-            f"{one.nodes:,}",
-            f"{one.smallest:,}",
-            f"{one.average:,.1f}",
-            f"{one.unique:.1%}",
-            f"{one.leaf_share:.4g}",
+            str(level.level),
+            f"{level.nodes:,}",
+            f"{level.smallest:,}",
+            f"{level.average:,.1f}",
+            f"{level.unique:.1%}",
+            f"{level.leaf_share:.4g}",
         )
     console.print(grid)
 
@@ -170,7 +169,7 @@ def show(file: Path, column: str, hierarchy_file: Path | None, **given: Any) -> 
     "--hierarchy",
     "hierarchy_file",
     required=True,
-    type=click.Path(path_type=Path, readable=False),
+    type=PATH,
     help="The hierarchy file to check.",
 )
 @click.option("--show-values", is_flag=True, help="List the values that it misses, not only their number.")
@@ -182,22 +181,22 @@ def check(file: Path, column: str, hierarchy_file: Path, show_values: bool, **gi
     """
     rows, lines = read_rows(hierarchy_file)
     domain, totals, _ = _values(file, column, given)
-    found = list(problems(rows, lines))
+    defects = list(problems(rows, lines))
     missing = missing_values((row[0] for row in rows if row), domain)
     if missing:
         share = f"{len(missing):,} of the {len(domain.values):,} values of {column}"
         records = f"they stand in {int(totals[missing].sum()):,} of {int(totals.sum()):,} records"
         hint = "" if show_values else "; --show-values lists them"
-        found.append(f"it misses {share}; {records}{hint}")
-    for problem in found:
-        click.echo(f"✘ {problem}")
+        defects.append(f"it misses {share}; {records}{hint}")
+    for defect in defects:
+        click.echo(f"✘ {defect}")
     if missing and show_values:
         for code in missing[:LISTED]:
             click.echo(f"    {domain.label(code)}")
         if len(missing) > LISTED:
             click.echo(f"    … and {len(missing) - LISTED:,} more")
-    if found:
-        click.echo(f"{hierarchy_file.name} has {len(found)} problem{'s' if len(found) != 1 else ''}")
+    if defects:
+        click.echo(f"{hierarchy_file.name} has {len(defects)} problem{'s' if len(defects) != 1 else ''}")
         return EXIT_BAD_INPUT
     made = Hierarchy.of(column, rows, lines=lines)
     click.echo(
@@ -234,7 +233,7 @@ def _make(
         )
     if parameters and name in (None, LEARN):
         raise InvalidParameter(
-            f"{', '.join('--' + one for one in parameters)} belong to a builder",
+            f"{', '.join('--' + option for option in parameters)} belong to a builder",
             remedy=f"name it with --builder: {', '.join(BUILDERS)}",
         )
     if name == "sets":
@@ -251,7 +250,7 @@ def _make(
         policy = load_policy(given)
         written = policy.column(column) if policy else None
         if policy and written is None:
-            raise UnknownColumn(column, [one.name for one in policy.columns])
+            raise UnknownColumn(column, [known.name for known in policy.columns])
         if written:
             kind = kind or written.type
             wanted = written.hierarchy if name is None else None
@@ -260,28 +259,28 @@ def _make(
         spec, origin = Hierarchy.read(wanted, column), f"read from {Path(wanted).name}"
     else:
         spec, origin = wanted, f"built: {wanted.id}" if wanted else "learned from the data"
-    domain, totals, found = _values(file, column, given)
-    made = hierarchy_for(domain, totals, spec=spec, column_type=kind or found)
+    domain, totals, own_type = _values(file, column, given)
+    made = hierarchy_for(domain, totals, spec=spec, column_type=kind or own_type)
     return made, domain, totals, origin
 
 
 def _parameters(given: dict[str, Any]) -> dict[str, object]:
     """The builder's parameters that were given, as a policy file would have them."""
-    found: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     for name in NUMBER_LISTS:
         if given.get(name) is not None:
-            found[name] = [_number(name, part) for part in given[name].split(",")]
+            parameters[name] = [_number(name, part) for part in given[name].split(",")]
     if given.get("cuts") is not None:
-        found["cuts"] = [
+        parameters["cuts"] = [
             [_number("cuts", part) for part in level.split(",")] for level in given["cuts"].split(";")
         ]
     for name in TEXT_LISTS:
         if given.get(name) is not None:
-            found[name] = split(given[name])
+            parameters[name] = split(given[name])
     for name in PLAIN:
         if given.get(name) is not None:
-            found[name] = given[name]
-    return found
+            parameters[name] = given[name]
+    return parameters
 
 
 def _number(option: str, text: str) -> float:

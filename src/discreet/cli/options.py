@@ -1,15 +1,18 @@
-"""Options that several commands share: how a file is read, what its columns are, by what it is judged."""
+"""What several commands share: their options, and the table and policy that these ask for."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from rich.console import Console, RenderableType
 
+from discreet.attacks.scenario import SCENARIOS
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy, load
@@ -18,7 +21,20 @@ from discreet.table import Table
 from discreet.types import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Options = Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]]
 
+PATH = click.Path(path_type=Path, readable=False)
+FILE = click.argument("file", type=PATH)
+EDITION = click.option(
+    "--edition",
+    type=click.Choice(["internal", "public"]),
+    default="internal",
+    show_default=True,
+    help="The public edition of the report shows no values of the data.",
+)
+CHART = click.option(
+    "--chart", type=click.Path(path_type=Path), help="Write risk against loss as an SVG picture."
+)
 READING = [
     click.option("--rows", type=click.IntRange(min=1), help="Look only at the first N rows.", metavar="N"),
     click.option("--delimiter", help="Field separator of a text file (found out if not given)."),
@@ -42,7 +58,7 @@ ROLES = [
         "--policy",
         "-p",
         "policy_file",
-        type=click.Path(path_type=Path, readable=False),
+        type=PATH,
         help="Policy file (see `discreet suggest`).",
     ),
     click.option("--qi", help="Quasi-identifiers: columns an intruder may know.", metavar="A,B,…"),
@@ -57,20 +73,44 @@ ROLES = [
         help="Share of the population that is in the table; turns on population estimates.",
     ),
 ]
+EVIDENCE = [
+    click.option(
+        "--key", help="Column that tells which record is which (else: their order).", metavar="COLUMN"
+    ),
+    click.option(
+        "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Start of all chance."
+    ),
+    click.option("--report", "report_file", type=PATH, help="Write loss and exposure as one HTML page."),
+    EDITION,
+    click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
+]
+INTRUDER = [
+    click.option(
+        "--scenario",
+        type=click.Choice(list(SCENARIOS)),
+        default="prosecutor",
+        show_default=True,
+        help="Who attacks, and what they know.",
+    ),
+    click.option("--known", help="Columns the intruder knows, instead of the scenario's.", metavar="A,B,…"),
+    click.option("--public", type=PATH, help="Table of people whom the intruder looks for."),
+    click.option("--control", type=PATH, help="Table of people who are not in the release."),
+]
 
 
-def reading_options(command: Command) -> Command:
-    """Add the options that say how a file is read."""
-    for option in reversed(READING):
-        command = option(command)
-    return command
+def add_options(*groups: Options) -> Callable[[Command], Command]:
+    """A decorator that adds groups of options to a command, in their order."""
+
+    def add(command: Any) -> Any:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return add
 
 
-def role_options(command: Command) -> Command:
-    """Add the options that say what the columns are and by what a table is judged."""
-    for option in reversed(ROLES):
-        command = option(command)
-    return command
+role_options = add_options(ROLES)
+reading_options = add_options(READING)
 
 
 def split(text: str | None) -> list[str] | None:
@@ -85,22 +125,46 @@ def split(text: str | None) -> list[str] | None:
     return [part.strip() for part in parts if part.strip()]
 
 
-def refuse_unwritable(target: Path, *inputs: Path | None) -> None:
-    """Raise before the work is done if its result could not be written, or would replace what is read."""
-    folder = target.resolve().parent
-    if not folder.is_dir():
-        raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
-    if target.is_dir():
-        raise InvalidParameter(f"{target.name or target} is a folder", remedy="name a file in it")
-    for file in filter(None, inputs):
-        if target.exists() and file.exists() and target.samefile(file):
+def refuse_unwritable(*targets: Path | None, inputs: Sequence[Path | None]) -> None:
+    """Raise before the work is done if a result could not be written, or would replace what is read."""
+    for target in filter(None, targets):
+        folder = target.resolve().parent
+        if not folder.is_dir():
+            raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
+        if target.is_dir():
+            raise InvalidParameter(f"{target.name or target} is a folder", remedy="name a file in it")
+        if any(target.exists() and file.exists() and target.samefile(file) for file in filter(None, inputs)):
             raise InvalidParameter(
                 f"{target.name} is a table that is read, and would be overwritten", remedy="name another file"
             )
-    if not os.access(target if target.exists() else folder, os.W_OK):
-        raise InvalidParameter(
-            f"{target.name} may not be written", remedy="check the permissions, or name another place"
-        )
+        if not os.access(target if target.exists() else folder, os.W_OK):
+            raise InvalidParameter(
+                f"{target.name} may not be written", remedy="check the permissions, or name another place"
+            )
+
+
+def print_json(document: object) -> None:
+    """Print a result for programs; a number that JSON lacks is an error, not a surprise."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def print_result(result: RenderableType, report_file: Path | None) -> None:
+    """Print a result for people, and where its report is."""
+    console = Console(highlight=False)
+    console.print(result)
+    if report_file is not None:
+        console.print(f"\nReport: {report_file}", soft_wrap=True, markup=False)
+
+
+def open_with_policy(
+    file: Path, given: dict[str, Any], tell: Callable[[str], None], default: Policy | None = None
+) -> tuple[Table, Policy, list[str]]:
+    """The table, its policy, and what had to be assumed. ``default`` is taken if no policy file was named."""
+    tell(f"reading {file.name}")
+    written = load_policy(given) or default
+    table = open_table(file, given, written)
+    policy, assumed = make_policy(table, written, given, tell)
+    return table, policy, assumed
 
 
 def open_table(file: Path, given: dict[str, Any], policy: Policy | None = None) -> Table:

@@ -1,9 +1,6 @@
-"""Commands that take no table: `profiles`, `schema`, `example`."""
+"""`discreet profiles`: by what a release can be judged."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import click
 from rich import box
@@ -25,27 +22,3 @@ def profiles() -> None:
             name, f"{profile.title}. {profile.description}", profile.source, profile.date.isoformat()
         )
     Console(highlight=False).print(grid)
-
-
-@click.command()
-def schema() -> None:
-    """Print the JSON schema of `discreet audit --json`."""
-    from discreet.reports.schema import AUDIT_SCHEMA
-
-    click.echo(json.dumps(AUDIT_SCHEMA, indent=2))
-
-
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--people", type=click.IntRange(min=10), default=4000, show_default=True, help="How many residents."
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Another seed, another town."
-)
-def example(folder: Path, people: int, seed: int) -> None:
-    """Write a made-up town's residents.csv and visits.csv into FOLDER."""
-    from discreet.example import write_example
-
-    for path in write_example(folder, people=people, seed=seed).values():
-        click.echo(str(path))

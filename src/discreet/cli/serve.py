@@ -119,8 +119,8 @@ def parse_size(text: str) -> int:
     >>> parse_size("500M"), parse_size("4 GB"), parse_size("1024")
     (524288000, 4294967296, 1024)
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
-    size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
+    parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
+    size = int(float(parts[1]) * UNITS[parts[2].upper()]) if parts else 0
     if size < 1:
         raise InvalidParameter(
             f"{text!r} is not a size", remedy="write e.g. --max-size 500M or --max-size 2G"
@@ -131,10 +131,10 @@ def parse_size(text: str) -> int:
 def _listen(host: str, port: int | None) -> socket.socket:
     """A socket on the wanted port; without a wish the usual one, or any that is free."""
     wanted = [DEFAULT_PORT, 0] if port is None else [port]
-    for one in wanted:
+    for number in wanted:
         try:
-            family = socket.getaddrinfo(host, one, type=socket.SOCK_STREAM)[0][0]
-            return socket.create_server((host, one), family=family)
+            family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0][0]
+            return socket.create_server((host, number), family=family)
         except OSError as error:
             told = error.strerror or "no such address"
     raise InvalidParameter(

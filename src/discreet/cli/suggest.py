@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import open_table, reading_options, refuse_unwritable, split
+from discreet.cli.options import FILE, PATH, open_table, reading_options, refuse_unwritable, split
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
 from discreet.policy import dumps, save
@@ -16,11 +16,11 @@ from discreet.policy.suggest import suggestion
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, readable=False))
+@FILE
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path, readable=False),
+    type=PATH,
     help="Where the policy is written (standard output if not given).",
 )
 @click.option("--force", is_flag=True, help="Overwrite an existing policy file.")
@@ -32,8 +32,7 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
     """
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
-    if output is not None:
-        refuse_unwritable(output, file)
+    refuse_unwritable(output, inputs=[file])
     with progress(quiet=False) as tell:
         tell(f"reading {file.name}")
         table = open_table(file, given)

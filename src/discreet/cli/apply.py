@@ -1,0 +1,69 @@
+"""`discreet apply`: a recipe on other rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.anonymize import JSON, KEY_FILE, OUTPUT, QUIET, print_release, read_key
+from discreet.cli.options import (
+    FILE,
+    PATH,
+    open_with_policy,
+    reading_options,
+    refuse_unwritable,
+    role_options,
+)
+from discreet.cli.progress import progress
+from discreet.release.apply import apply as run_apply
+from discreet.release.apply import judged_by, policy_of
+from discreet.release.write import check_target
+from discreet.transform.recipe import Recipe
+
+
+@click.command()
+@click.argument("recipe", type=PATH)
+@FILE
+@OUTPUT
+@click.option(
+    "--unseen",
+    type=click.Choice(["refuse", "suppress"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with values that the recipe does not know.",
+)
+@KEY_FILE
+@role_options
+@reading_options
+@JSON
+@QUIET
+def apply(
+    recipe: Path,
+    file: Path,
+    output: Path,
+    unseen: str,
+    key_file: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Apply RECIPE to the rows of FILE and write them, verified like any release.
+
+    Name the policy under which the recipe was made (--policy), so that the same is asked of these rows; without
+    one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
+    """
+    check_target(output)
+    refuse_unwritable(output, inputs=[file])
+    known = Recipe.load(recipe)
+    known = dataclasses.replace(known, unseen="suppress" if unseen == "suppress" else "refuse")
+    with progress(quiet=quiet or as_json) as tell:
+        table, policy, _ = open_with_policy(file, given, tell, default=policy_of(known))
+        release = run_apply(known, table, policy, key=read_key(key_file), progress=tell)
+        if given.get("policy_file") is None and given.get("profile") is None:
+            release = dataclasses.replace(release, notes=(judged_by(policy), *release.notes))
+        tell("writing and verifying")
+        release.save(output)
+    print_release(release, [output], as_json=as_json, quiet=quiet)

@@ -1,0 +1,99 @@
+"""`discreet attack`: what an intruder could still do to a release."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli import EXIT_NOT_MET
+from discreet.cli.options import (
+    EVIDENCE,
+    INTRUDER,
+    PATH,
+    add_options,
+    open_with_policy,
+    print_json,
+    print_result,
+    reading_options,
+    refuse_unwritable,
+    role_options,
+    split,
+)
+from discreet.cli.progress import progress
+from discreet.engine.read import read
+
+
+@click.command()
+@click.argument("release", type=PATH)
+@click.option("--original", type=PATH, help="The table that the release was made from.")
+@role_options
+@add_options(INTRUDER, EVIDENCE)
+@click.option("--attacks", help="Attacks to run (all if not given).", metavar="A,B,…")
+@click.option(
+    "--max-advantage",
+    type=click.FloatRange(0, 1),
+    help="Exit with 1 if an attack gains more than this over its baseline.",
+)
+@click.option("--exposed", is_flag=True, help="Show the most exposed people in JSON (contains values).")
+@reading_options
+def attack(
+    release: Path,
+    original: Path | None,
+    scenario: str,
+    known: str | None,
+    public: Path | None,
+    control: Path | None,
+    key: str | None,
+    seed: int,
+    attacks: str | None,
+    max_advantage: float | None,
+    exposed: bool,
+    report_file: Path | None,
+    edition: str,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Try what an intruder could still do to RELEASE, made here or by any other tool.
+
+    With --original every attack can be judged; without it only those that read the release alone. Options about
+    reading speak of ORIGINAL if it is given.
+    """
+    from discreet.release.attack import attack as run_attack
+    from discreet.reports.evidence.terminal import show_attacks
+
+    refuse_unwritable(report_file, inputs=[release, original, public, control])
+    with progress(quiet=as_json) as tell:
+        first, policy, assumed = open_with_policy(original or release, given, tell)
+        attacked = run_attack(
+            first if original is None else read(release),
+            policy,
+            original=None if original is None else first,
+            public=public,
+            control=control,
+            scenario=scenario,
+            known=split(known),
+            attacks=split(attacks),
+            key=key,
+            seed=seed,
+            progress=tell,
+        )
+        attacked = dataclasses.replace(attacked, notes=(*assumed, *attacked.notes))
+        if report_file is not None:
+            from discreet.reports.evidence.html import evidence_report
+
+            tell("drawing the report")
+            evidence_report(
+                report_file,
+                comparison=None,
+                attacks=attacked,
+                policy=policy,
+                edition="public" if edition == "public" else "internal",
+            )
+    if as_json:
+        print_json(attacked.to_dict(exposed=exposed))
+    else:
+        print_result(show_attacks(attacked), report_file)
+    return EXIT_NOT_MET if max_advantage is not None and attacked.exposure > max_advantage + 1e-12 else 0

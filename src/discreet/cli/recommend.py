@@ -1,0 +1,34 @@
+"""`discreet recommend`: the smallest changes that would turn the verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from discreet.cli.options import FILE, reading_options, role_options
+from discreet.cli.plan_options import open_with_plan, plan_options
+from discreet.cli.progress import progress
+
+
+@click.command()
+@FILE
+@role_options
+@plan_options
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print the advice as JSON.")
+def recommend(file: Path, as_json: bool, **given: Any) -> None:
+    """Say the smallest changes under which every requirement holds for FILE, and what each requirement costs."""
+    from discreet.release.recommend import recommend as run_recommend
+    from discreet.reports.release.terminal import show_advice
+
+    with progress(quiet=as_json) as tell:
+        table, policy, plan, _ = open_with_plan(file, given, tell)
+        advice = run_recommend(table, policy, plan=plan, progress=tell)
+    if as_json:
+        click.echo(json.dumps(advice.to_dict(), indent=2))
+    else:
+        Console(highlight=False).print(show_advice(advice))

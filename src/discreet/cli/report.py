@@ -1,0 +1,33 @@
+"""`discreet report`: the audit as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.audit import audit_file, write_report
+from discreet.cli.options import FILE, PATH, reading_options, refuse_unwritable, role_options
+
+
+@click.command()
+@FILE
+@click.option("--output", "-o", type=PATH, required=True, help="Where the HTML page is written.")
+@click.option(
+    "--edition",
+    type=click.Choice(["internal", "public"]),
+    default="internal",
+    show_default=True,
+    help="The public edition shows no values of the data.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@role_options
+@reading_options
+def report(file: Path, output: Path, edition: str, quiet: bool, **given: Any) -> None:
+    """Write the audit of FILE as one self-contained HTML page for people."""
+    refuse_unwritable(output, inputs=[file])
+    result = audit_file(file, given, quiet=quiet)
+    written = write_report(result, output, edition, quiet=quiet)
+    if not quiet:
+        click.echo(f"{result.verdict.words} Report: {written}")

@@ -1,0 +1,15 @@
+"""`discreet schema`: the JSON schema of an audit."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON schema of `discreet audit --json`."""
+    from discreet.reports.schema import AUDIT_SCHEMA
+
+    click.echo(json.dumps(AUDIT_SCHEMA, indent=2))
