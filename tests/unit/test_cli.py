@@ -19,8 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from discreet.cli import COMMANDS, cli, in_options
-from discreet.cli.options import split
 from discreet.cli.progress import PATIENCE_SECONDS, Reporter
+from discreet.cli.setting_options import split
 from discreet.example import write_example
 from discreet.policy import load
 from discreet.release.profile import profile_names

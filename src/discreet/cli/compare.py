@@ -20,9 +20,9 @@ from discreet.cli.options import (
     reading_options,
     refuse_unwritable,
     role_options,
-    split,
 )
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import split
 from discreet.engine.read import read
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import click
 from rich.console import Console
 
-from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable, role_options, split
+from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import split
 from discreet.plain import write_text
 
 
@@ -25,17 +26,17 @@ from discreet.plain import write_text
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json: bool, **given: Any) -> None:
     """Anonymise FILE by several methods and show risk against loss. Writes no release."""
-    from discreet.release.contest import chart_of
-    from discreet.release.contest import compare_methods as run_compare_methods
-    from discreet.reports.release.terminal import show_comparison
+    from discreet.release.frontier import compare_methods as run_compare_methods
+    from discreet.reports.charts.points import chart_of_methods
+    from discreet.reports.release.terminal import show_methods
 
     refuse_unwritable(chart, inputs=[file])
     with progress(quiet=as_json) as tell:
         table, policy, plan, _ = open_with_plan(file, given, tell)
-        contenders = run_compare_methods(table, policy, plan=plan, methods=split(methods), progress=tell)
+        outcomes = run_compare_methods(table, policy, plan=plan, methods=split(methods), progress=tell)
         if chart is not None:
-            write_text(chart, chart_of(contenders))
+            write_text(chart, chart_of_methods(outcomes))
     if as_json:
-        click.echo(json.dumps([contender.to_dict() for contender in contenders], indent=2))
+        click.echo(json.dumps([outcome.to_dict(setting=False) for outcome in outcomes], indent=2))
     else:
-        Console(highlight=False).print(show_comparison(contenders))
+        Console(highlight=False).print(show_methods(outcomes))

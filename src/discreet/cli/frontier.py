@@ -9,9 +9,10 @@ from typing import Any
 import click
 from rich.console import Console
 
-from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable, role_options, split
+from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter
 from discreet.plain import write_text
 

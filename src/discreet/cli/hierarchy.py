@@ -22,9 +22,9 @@ from discreet.cli.options import (
     open_table,
     reading_options,
     refuse_unwritable,
-    split,
 )
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.plain import write_text
 from discreet.table import DATA_TYPES, DataType, Domain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ import click
 from rich.console import Console, RenderableType
 
 from discreet.attacks.scenario import SCENARIOS
+from discreet.cli.setting_options import Option, split
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy, load
@@ -21,7 +21,6 @@ from discreet.table import Table
 from discreet.types import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Options = Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]]
 
 PATH = click.Path(path_type=Path, readable=False)
 FILE = click.argument("file", type=PATH)
@@ -98,7 +97,7 @@ INTRUDER = [
 ]
 
 
-def add_options(*groups: Options) -> Callable[[Command], Command]:
+def add_options(*groups: Sequence[Option]) -> Callable[[Command], Command]:
     """A decorator that adds groups of options to a command, in their order."""
 
     def add(command: Any) -> Any:
@@ -111,18 +110,6 @@ def add_options(*groups: Options) -> Callable[[Command], Command]:
 
 role_options = add_options(ROLES)
 reading_options = add_options(READING)
-
-
-def split(text: str | None) -> list[str] | None:
-    """Column names from ``a,b,c``; a name that holds a comma is put in double quotes.
-
-    >>> split("age, sex"), split('"city, state",age'), split(None)
-    (['age', 'sex'], ['city, state', 'age'], None)
-    """
-    if text is None:
-        return None
-    parts = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
-    return [part.strip() for part in parts if part.strip()]
 
 
 def refuse_unwritable(*targets: Path | None, inputs: Sequence[Path | None]) -> None:

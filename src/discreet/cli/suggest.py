@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import FILE, PATH, open_table, reading_options, refuse_unwritable, split
+from discreet.cli.options import FILE, PATH, open_table, reading_options, refuse_unwritable
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter
 from discreet.policy import dumps, save
 from discreet.policy.suggest import suggestion

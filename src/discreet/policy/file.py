@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
 import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import tomlkit
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from tomlkit.items import AoT, Comment
 from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
 from discreet.plain import plain, write_text
 from discreet.policy.kpi import Generalised, Kpi
-from discreet.policy.plan import Method, Numbers, Plan
+from discreet.policy.plan import Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
+from discreet.policy.settings import Strict, frozen, given, with_settings
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
 from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
@@ -29,21 +28,16 @@ from discreet.table.roles import ROLES, Role
 
 FORMAT = 1
 Score = Annotated[int, Field(ge=1, le=3)]
-_Scalar = str | bool | int | float | datetime.datetime | datetime.date
 Text = Annotated[str, Field(pattern=r"\S")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Rating(_Strict):
+class _Rating(Strict):
     replication: Score
     availability: Score
     distinguishability: Score
 
 
-class _Column(_Strict):
+class _Column(Strict):
     role: Role
     type: DataType | None = None
     reason: str = ""
@@ -51,7 +45,7 @@ class _Column(_Strict):
     hierarchy: object = None
 
 
-class _Read(_Strict):
+class _Read(Strict):
     delimiter: str | None = None
     quote: str | None = None
     encoding: str | None = None
@@ -62,41 +56,16 @@ class _Read(_Strict):
     sheet: str | None = None
 
 
-class _Population(_Strict):
+class _Population(Strict):
     sampling_fraction: Annotated[float, Field(gt=0, le=1)]
 
 
-class _Anonymize(_Strict):
-    method: Method = Plan.method
-    objective: str = Plan.objective
-    suppression_limit: Annotated[float, Field(ge=0, le=1)] = Plan.suppression_limit
-    suppression_weight: Annotated[float, Field(ge=0)] = Plan.suppression_weight
-    weights: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
-    keep: list[str] = Field(default_factory=list)
-    suppressed: Literal["drop", "star"] = Plan.suppressed
-    suppressed_numbers: Numbers = Plan.suppressed_numbers
-    person: Literal["pseudonymise", "drop"] = Plan.person
-    seconds: Annotated[float, Field(gt=0)] = Plan.seconds
-    label: str | None = None
-    sample: Annotated[float, Field(gt=0, le=1)] = Plan.sample
-    seed: int = Plan.seed
-    suppress_values: dict[str, Annotated[list[_Scalar], Field(min_length=1)]] = Field(default_factory=dict)
-    suppress_rare: dict[str, Annotated[int, Field(ge=2)]] = Field(default_factory=dict)
-    suppress_attributes: list[str] = Field(default_factory=list)
-    drop_attributes: list[str] = Field(default_factory=list)
-
-    def plan(self) -> Plan:
-        given: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in self.model_dump().items()
-        }
-        given["suppress_values"] = {
-            name: tuple(map(str, values)) for name, values in self.suppress_values.items()
-        }
-        return Plan(**given)
+@with_settings(Plan)
+class _Anonymize(Strict):
+    pass
 
 
-class _Kpi(_Strict):
+class _Kpi(Strict):
     name: Text
     query: Text
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
@@ -104,7 +73,7 @@ class _Kpi(_Strict):
     generalised: Generalised = Kpi.generalised
 
 
-class _File(_Strict):
+class _File(Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
     population: _Population | None = None
@@ -175,11 +144,11 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         except DiscreetError as error:
             problems.append(f"{name}, line {_line(text, ('require', i))}: {error}")
     kpis = raw.get("kpi")
-    named = [one.get("name") for one in kpis if isinstance(one, Mapping)] if isinstance(kpis, list) else []
+    named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)] if isinstance(kpis, list) else []
     problems += [
-        f"{name}, line {_line(text, ('kpi', i, 'name'))}: two KPIs are called {one!r}; rename one of them"
-        for i, one in enumerate(named)
-        if one is not None and one in named[:i]
+        f"{name}, line {_line(text, ('kpi', i, 'name'))}: two KPIs are called {kpi_name!r}; rename one of them"
+        for i, kpi_name in enumerate(named)
+        if kpi_name is not None and kpi_name in named[:i]
     ]
     if parsed is not None and parsed.format != FORMAT:
         problems.append(
@@ -203,8 +172,8 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         profile=parsed.profile,
         sampling_fraction=None if parsed.population is None else parsed.population.sampling_fraction,
         read={key: value for key, value in parsed.read.model_dump().items() if value not in (None, [])},
-        plan=parsed.anonymize.plan(),
-        kpis=tuple(Kpi(**one.model_dump()) for one in parsed.kpi),
+        plan=Plan(**given(parsed.anonymize, Plan)),
+        kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
     )
 
 
@@ -214,17 +183,8 @@ def make_model(entry: Mapping[str, object]) -> PrivacyModel:
     >>> make_model({"model": "k-anonymity", "k": 5}).describe()
     'every class has at least 5 persons'
     """
-    parameters = {key: _frozen(value) for key, value in entry.items() if key != "model"}
+    parameters = {key: frozen(value) for key, value in entry.items() if key != "model"}
     return build_model(str(entry.get("model", "")), parameters)
-
-
-def _frozen(value: object) -> object:
-    """Lists as tuples, at any depth: models are values."""
-    if isinstance(value, list):
-        return tuple(_frozen(one) for one in value)
-    if isinstance(value, Mapping):
-        return {key: _frozen(one) for key, one in value.items()}
-    return value
 
 
 def make_hierarchy(entry: object) -> Builder | str:
@@ -266,15 +226,13 @@ def dumps(
         for key, value in policy.read.items():
             read.add(key, tomlkit.item(value))
         document.add("read", read)
-    changed = {
-        one.name: getattr(policy.plan, one.name)
-        for one in dataclasses.fields(Plan)
-        if getattr(policy.plan, one.name) != getattr(Plan(), one.name)
-    }
+    usual = Plan()
+    changed = {key: value for key, value in vars(policy.plan).items() if value != getattr(usual, key)}
     if changed:
         anonymize = tomlkit.table()
         for key, value in changed.items():
-            anonymize.add(key, tomlkit.item(plain(value)))
+            # TOML has infinity, which plain data lack.
+            anonymize.add(key, tomlkit.item(value if isinstance(value, float) else plain(value)))
         document.add("anonymize", anonymize)
     columns = tomlkit.table(is_super_table=True)
     for column in policy.columns:
@@ -365,7 +323,10 @@ def save(
 
 def explain(text: str, name: str, error: ValidationError) -> list[str]:
     """Every validation error of a TOML file as a sentence with its line."""
-    return [_explain(text, name, one["loc"], one["msg"], one.get("input")) for one in error.errors()]
+    return [
+        _explain(text, name, problem["loc"], problem["msg"], problem.get("input"))
+        for problem in error.errors()
+    ]
 
 
 def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, given: object) -> str:
@@ -413,9 +374,9 @@ def _section(lines: Sequence[str], where: Sequence[int | str]) -> tuple[int, int
         (2, rf"\s*\[\s*{top}\s*\.\s*[\"']?{key}[\"']?\s*\]"),
         (2 if len(where) > 1 and isinstance(where[1], int) else 1, rf"\s*\[\[?\s*{top}\s*\]"),
     ):
-        found = [i for i in heads if re.match(pattern, lines[i])]
+        matching = [i for i in heads if re.match(pattern, lines[i])]
         nth = where[1] if len(where) > 1 and isinstance(where[1], int) else 0
-        if nth < len(found):
-            at = found[nth]
+        if nth < len(matching):
+            at = matching[nth]
             return at, next((i for i in heads if i > at), len(lines)), where[depth:]
     return 0, heads[0] if heads else len(lines), where

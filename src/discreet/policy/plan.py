@@ -2,57 +2,86 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal, get_args
+
+from pydantic import BeforeValidator, Field
 
 Method = Literal[
     "auto", "optimal", "anytime", "subtree", "local", "mondrian", "clustering", "microaggregation"
 ]
 Numbers = Literal["star", "mean", "median", "mode", "minimum", "maximum"]
-METHODS: tuple[Method, ...] = (
-    "auto",
-    "optimal",
-    "anytime",
-    "subtree",
-    "local",
-    "mondrian",
-    "clustering",
-    "microaggregation",
-)
+METHODS: tuple[Method, ...] = get_args(Method)
+_SCALARS = bool | int | float | datetime.datetime | datetime.date
+Printed = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, _SCALARS) else value)]
+"""A value of the data as it is printed: a file may hold the number or the date itself."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What the search may do and what it should aim for.
 
-    ``suppression_limit`` is the largest share of records that may be suppressed; ``weights`` say how much an
-    attribute matters (1 if not named); ``keep`` names quasi-identifiers that must stay as they are;
-    ``suppressed`` says whether suppressed records are left out or shown with ``*``, and ``suppressed_numbers``
-    which statistic of the released values their numbers then show in place of ``*``; ``person`` whether person
-    ids are replaced by keyed hashes or left out; ``seconds`` limits searches that can stop early; ``label`` is
-    the attribute that the ``classification`` objective wants to predict. ``sample`` is the share of rows that
-    are drawn (with ``seed``) before anything else is done: who is in the release is then uncertain, too.
+    What the fields say about type, range and meaning holds for the policy file, the command line, the REST
+    interface and the page, which are made from them.
 
-    Before the search, ``suppress_values`` (per attribute, as printed) and the values that fewer records have
-    than ``suppress_rare`` says (per attribute) become ``*`` wherever they occur, and so do all values of
-    ``suppress_attributes``; ``drop_attributes`` are left out of the release.
+    ``suppress_values``, ``suppress_rare``, ``suppress_attributes`` and ``drop_attributes`` are done before the
+    search. With ``sample`` below 1 it is uncertain who is in the release, too.
     """
 
-    method: Method = "auto"
-    objective: str = "loss"
-    suppression_limit: float = 0.2
-    suppression_weight: float = 1.0
-    weights: Mapping[str, float] = field(default_factory=dict)
-    keep: tuple[str, ...] = ()
-    suppressed: Literal["drop", "star"] = "drop"
-    suppressed_numbers: Numbers = "star"
-    person: Literal["pseudonymise", "drop"] = "pseudonymise"
-    seconds: float = 60.0
-    label: str | None = None
-    sample: float = 1.0
-    seed: int = 1
-    suppress_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    suppress_rare: Mapping[str, int] = field(default_factory=dict)
-    suppress_attributes: tuple[str, ...] = ()
-    drop_attributes: tuple[str, ...] = ()
+    method: Annotated[Method, Field(description="how to search")] = "auto"
+    objective: Annotated[
+        str, Field(description="what to lose least of, such as loss, ncp, precision or discernibility")
+    ] = "loss"
+    suppression_limit: Annotated[
+        float, Field(ge=0, le=1, description="largest share of records that may be suppressed")
+    ] = 0.2
+    suppression_weight: Annotated[
+        float,
+        Field(
+            ge=0,
+            description="cost of suppression against generalisation: "
+            "at 1 a suppressed record costs as much as one generalised to *",
+        ),
+    ] = 1.0
+    weights: Annotated[
+        Mapping[str, Annotated[float, Field(ge=0)]],
+        Field(description="how much attributes matter, 1 if not named"),
+    ] = field(default_factory=dict)
+    keep: Annotated[tuple[str, ...], Field(description="quasi-identifiers that must stay as they are")] = ()
+    suppressed: Annotated[
+        Literal["drop", "star"], Field(description="leave suppressed records out, or show them with *")
+    ] = "drop"
+    suppressed_numbers: Annotated[
+        Numbers,
+        Field(
+            description="what numbers of suppressed records show in place of *: a statistic of those released"
+        ),
+    ] = "star"
+    person: Annotated[
+        Literal["pseudonymise", "drop"],
+        Field(description="replace person ids by keyed hashes, or leave them out"),
+    ] = "pseudonymise"
+    seconds: Annotated[float, Field(gt=0, description="time limit of searches that can stop early")] = 60.0
+    label: Annotated[
+        str | None, Field(description="attribute that the objective classification wants to predict")
+    ] = None
+    sample: Annotated[
+        float, Field(gt=0, le=1, description="share of the rows that is drawn before anything else")
+    ] = 1.0
+    seed: Annotated[int, Field(ge=0, description="which rows are drawn")] = 1
+    suppress_values: Annotated[
+        Mapping[str, Annotated[tuple[Printed, ...], Field(min_length=1)]],
+        Field(description="values that become * wherever they occur, per attribute"),
+    ] = field(default_factory=dict)
+    suppress_rare: Annotated[
+        Mapping[str, Annotated[int, Field(ge=2)]],
+        Field(description="values that fewer records have become * wherever they occur, per attribute"),
+    ] = field(default_factory=dict)
+    suppress_attributes: Annotated[
+        tuple[str, ...], Field(description="quasi-identifiers that are shown as * everywhere")
+    ] = ()
+    drop_attributes: Annotated[
+        tuple[str, ...], Field(description="quasi-identifiers that are left out of the release")
+    ] = ()

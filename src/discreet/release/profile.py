@@ -11,17 +11,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, model_validator
+from pydantic import PlainValidator, ValidationError, model_validator
 
 from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.file import explain, make_model
+from discreet.policy.settings import Strict
 from discreet.risk import Graded
 
 RuleId = Literal["no-direct-identifiers", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def exact(value: object) -> Fraction:
@@ -36,7 +33,7 @@ def exact(value: object) -> Fraction:
         raise ValueError('give a number or a fraction such as "1/11"') from None
 
 
-class Limit(_Strict):
+class Limit(Strict):
     """A bound on a statistic of a record risk, e.g. the maximum of the prosecutor risk."""
 
     risk: Literal["prosecutor", Graded]
@@ -64,7 +61,7 @@ class Limit(_Strict):
         return f"the {word} {self.risk} risk is at most {number}"
 
 
-class Extended(_Strict):
+class Extended(Strict):
     """Where the extended risks change from low to medium and from medium to high."""
 
     low: float = 0.33
@@ -72,7 +69,7 @@ class Extended(_Strict):
     source: str = ""
 
 
-class _ProfileFile(_Strict):
+class _ProfileFile(Strict):
     title: str
     description: str
     source: str

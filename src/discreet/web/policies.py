@@ -13,7 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn
-from discreet.plain import write_text
+from discreet.plain import plain, write_text
 from discreet.policy import Policy, load, loads
 from discreet.release.profile import load_profile
 from discreet.table import Column
@@ -164,9 +164,9 @@ def set_plan(case: Case, given: PlanParameters) -> None:
     """Write what was given into the policy's plan."""
     document = tomlkit.parse(policy_text(case))
     plan = document.setdefault("anonymize", tomlkit.table())
-    for key, value in given.model_dump(exclude_none=True, exclude={"format"}).items():
-        plan[key] = value
-    if given.objective is not None and given.objective != "classification":
+    changed = given.given()
+    plan.update(plain(changed))
+    if changed.get("objective", "classification") != "classification":
         # No other objective predicts anything.
         plan.pop("label", None)
     text = tomlkit.dumps(document)

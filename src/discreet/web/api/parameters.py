@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from discreet.errors import InvalidParameter
 from discreet.policy.plan import Method, Plan
+from discreet.policy.settings import Strict, given, with_settings
 from discreet.reports.words import Edition
 
 Format = Literal["csv", "xlsx", "parquet", "tsv", "arrow"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class Parameters(BaseModel):
-    """No setting that is not known, so that a slip of the pen is told."""
+class Parameters(Strict):
+    """What a job may be told. JSON has neither infinity nor NaN."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(allow_inf_nan=False)
 
     @classmethod
-    def checked(cls, given: Mapping[str, object]) -> Self:
+    def checked(cls, sent: Mapping[str, object]) -> Self:
         """The parameters that were given, or an error that names the first that does not make sense.
 
         >>> AuditParameters.checked({"detail": "core"}).detail
         'core'
         """
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(sent)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(str(part) for part in first["loc"])
@@ -78,36 +79,17 @@ class ReportParameters(AuditParameters):
     edition: Edition = Field("internal", description="`public` shows no value and no count of a few people")
 
 
+@with_settings(Plan)
 class PlanParameters(Parameters):
     """How to anonymise; what is not given is as the policy says."""
 
-    method: Method | None = Field(None, description="how to search")
-    objective: str | None = Field(None, description="what to lose least of")
-    suppression_limit: Share | None = Field(None, description="largest share of records to suppress")
-    weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | None = Field(
-        None, description="how much attributes matter"
-    )
-    keep: list[str] | None = Field(None, description="quasi-identifiers that must stay as they are")
-    suppressed: Literal["drop", "star"] | None = Field(None, description="what becomes of suppressed records")
-    person: Literal["pseudonymise", "drop"] | None = Field(None, description="what becomes of person ids")
-    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
-        None, description="time limit of searches that can stop"
-    )
-    label: str | None = Field(None, description="attribute that the objective `classification` predicts")
-    sample: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = Field(
-        None, description="share of rows drawn first"
-    )
-    seed: Seed | None = Field(None, description="which rows are drawn")
+    def given(self) -> dict[str, Any]:
+        """The settings of a plan that were given."""
+        return given(self, Plan)
 
     def plan(self, written: Plan) -> Plan:
         """The policy's plan with what was given instead."""
-        fields = {one.name for one in dataclasses.fields(Plan)}
-        given = {
-            key: value for key, value in self.model_dump().items() if key in fields and value is not None
-        }
-        if "keep" in given:
-            given["keep"] = tuple(given["keep"])
-        return dataclasses.replace(written, **given)
+        return dataclasses.replace(written, **self.given())
 
 
 class AnonymizeParameters(PlanParameters):

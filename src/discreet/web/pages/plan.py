@@ -7,6 +7,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from discreet.policy.plan import Plan
+from discreet.policy.settings import settings
 from discreet.web import requirements
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
@@ -19,7 +21,6 @@ from discreet.web.service import Service
 
 PLANNED = {"hx-trigger": "plan-changed"}
 """Tells the sections that rest on the plan to look again; the one in which it is set stays as it is."""
-SETTINGS = ("method", "objective", "suppression_limit", "label", "seconds")
 LISTED = ("names", "missing")
 
 
@@ -103,7 +104,7 @@ def plan_of(case: Case, given: Mapping[str, Any]) -> dict[str, Any]:
     ``attributes`` says that the form holds all of them, so that what is not checked is not kept.
     """
     policy = policy_of(case)
-    plan = {key: value for key, value in given.items() if key in SETTINGS}
+    plan = {key: value for key, value in given.items() if key in settings(Plan)}
     if plan.get("objective") == "classification" and policy.sensitive:
         plan.setdefault("label", policy.plan.label or policy.sensitive[0])
     if "attributes" in given:

@@ -9,7 +9,8 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from discreet.policy.plan import METHODS
+from discreet.policy.plan import METHODS, Plan
+from discreet.policy.settings import bounds, settings
 from discreet.release.frontier import USUAL_K
 from discreet.release.profile import load_profile, profile_names
 from discreet.reports.words import SYMBOLS
@@ -101,6 +102,7 @@ def plan(service: Service, case: Case) -> Content:
     weights = {name: float(chosen.weights.get(name, 1.0)) for name in policy.quasi_identifiers}
     return {
         "plan": chosen,
+        "suppression": bounds(settings(Plan)["suppression_limit"]),
         "methods": METHODS,
         "objectives": list(OBJECTIVES),
         "sensitive": policy.sensitive,

@@ -1,0 +1,133 @@
+"""Options made from settings that are declared elsewhere, and what such options were given."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import click
+from pydantic.fields import FieldInfo
+
+from discreet.errors import InvalidParameter
+from discreet.policy.settings import bounds, settings
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+NAMES = {"suppression_limit": "suppression", "person": "person_ids"}
+"""Settings whose options have other names: ``--person`` names a column."""
+
+
+def setting_options(declared: type, *, repeated: Collection[str] = ()) -> list[Option]:
+    """An option for every setting of a dataclass; those in ``repeated`` take one text at a time."""
+    return [_option(name, setting, repeated=name in repeated) for name, setting in settings(declared).items()]
+
+
+def given_settings(declared: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a dataclass that the command line says."""
+    values = {name: given.get(NAMES.get(name, name)) for name in settings(declared)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def split(text: str | None) -> list[str] | None:
+    """Column names from ``a,b,c``; a name that holds a comma is put in double quotes.
+
+    >>> split("age, sex"), split('"city, state",age'), split(None)
+    (['age', 'sex'], ['city, state', 'age'], None)
+    """
+    if text is None:
+        return None
+    parts = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _option(name: str, setting: FieldInfo, *, repeated: bool) -> Option:
+    flag = f"--{NAMES.get(name, name).replace('_', '-')}"
+    kind = _bare(setting.annotation)
+    help_text = f"{setting.description or name}"
+    help_text = help_text[0].upper() + help_text[1:]
+    if kind is bool:
+        return click.option(f"{flag}/--no-{flag[2:]}", default=None, help=f"{help_text}.")
+    how: dict[str, Any] = {}
+    if get_origin(kind) is Literal:
+        how["type"] = click.Choice(get_args(kind))
+    elif kind in (int, float):
+        how["type"] = (click.IntRange if kind is int else click.FloatRange)(**bounds(setting))
+    elif repeated or kind in NOTATIONS:
+        metavar, example, parse = (None, "", tuple) if repeated else NOTATIONS[kind]
+        several = repeated or kind == VALUES
+        help_text += f", e.g. {example}" if example else ""
+        help_text += ". May be repeated" if several else ""
+        how = {"metavar": metavar, "multiple": several, "callback": _parsed(parse)}
+    if setting.default not in (None, (), {}):
+        default = setting.default
+        help_text += f" ({default:g})" if isinstance(default, float) else f" ({default})"
+    return click.option(flag, help=f"{help_text}.", **how)
+
+
+def _bare(kind: Any) -> Any:
+    """A type without ``None`` and constraints."""
+    if get_origin(kind) is Annotated:
+        return _bare(get_args(kind)[0])
+    inner = tuple(_bare(part) for part in get_args(kind) if part is not type(None))
+    if get_origin(kind) in (tuple, Mapping):
+        return get_origin(kind)[inner]
+    return inner[0] if type(None) in get_args(kind) else kind
+
+
+def _parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    return lambda context, parameter, value: None if value in (None, ()) else parse(value)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(split(text) or ())
+
+
+def _weights(text: str) -> dict[str, float]:
+    return dict(_weight(part) for part in _names(text))
+
+
+def _weight(text: str) -> tuple[str, float]:
+    name, mark, weight = text.partition("=")
+    try:
+        value = float(weight)
+    except ValueError:
+        value = -1.0
+    if not mark or value < 0:
+        raise InvalidParameter(f"{text!r} is not a weight", remedy="write name=number, e.g. age=2")
+    return name.strip(), value
+
+
+def _counts(text: str) -> dict[str, int]:
+    counts = {}
+    for part in _names(text):
+        name, mark, least = part.partition("=")
+        if not mark or not least.strip().isdecimal():
+            raise InvalidParameter(
+                f"{part!r} does not say below how many records a value is rare",
+                remedy="write name=number, e.g. town=20",
+            )
+        counts[name.strip()] = int(least)
+    return counts
+
+
+def _values(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    values: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, mark, value = text.partition("=")
+        if not mark:
+            raise InvalidParameter(
+                "a value to suppress has no attribute", remedy="write attribute=value, e.g. town=Rome"
+            )
+        values[name.strip()] = (*values.get(name.strip(), ()), value)
+    return values
+
+
+VALUES = Mapping[str, tuple[str, ...]]
+NOTATIONS: dict[Any, tuple[str, str, Callable[[Any], Any]]] = {
+    tuple[str, ...]: ("A,B,…", "", _names),
+    Mapping[str, float]: ("A=W,…", "age=2,sex=0.5", _weights),
+    Mapping[str, int]: ("A=N,…", "town=20,job=5", _counts),
+    VALUES: ("A=VALUE", "'town=Little Hope'", _values),
+}
+"""How settings of several values are written on a command line: metavar, example, and what reads them."""
