@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from discreet.errors import GoalUnreachable
-from discreet.privacy import KAnonymity, PrivacyModel
+from discreet.privacy import KAnonymity
+from discreet.search.clusters.k_member import k_member
+from discreet.search.clusters.microaggregation import microaggregate
 from discreet.search.kept import part_by_part
+from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
+from discreet.search.lattice.subtree import subtree
+from discreet.search.local.search import local_recoding
+from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
@@ -17,7 +23,12 @@ from discreet.types import Progress
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, by which method, why by this one, and how good it is known to be."""
+    """The recoding that a search of any method ended with, why by this method, and how good it is known to be.
+
+    ``LatticeResult`` is what a search of the lattice knows before: a node, the proof, and the effort. Methods
+    that prove nothing have neither; their ``bound`` is ``None``, and their ``cost`` the leaf-share loss, by which
+    all methods can be compared.
+    """
 
     recoding: Recoding = field(repr=False)
     method: str
@@ -41,7 +52,10 @@ def find(
     why = "as the policy says"
     if method == "auto":
         method, why = choose(problem)
-    return METHODS[method](problem, seconds, why, progress or (lambda _: None))
+    result = METHODS[method](problem, seconds, progress or (lambda _: None))
+    if isinstance(result, Recoding):
+        return SearchResult(result, method, why, leaf_share_loss(result), None, False)
+    return _of_node(problem, result, method, why)
 
 
 def choose(problem: Problem) -> tuple[str, str]:
@@ -54,95 +68,62 @@ def choose(problem: Problem) -> tuple[str, str]:
     return "anytime", f"{problem.nodes:.1e} generalisations are too many to search to the end"
 
 
-def _optimal(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
-    return _of_node(problem, search(problem, progress=say), "optimal", why)
-
-
-def _anytime(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
-    from discreet.search.lattice.anytime import search_anytime
-
-    return _of_node(problem, search_anytime(problem, seconds=seconds, progress=say), "anytime", why)
-
-
-def _subtree(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
-    from discreet.search.lattice.subtree import subtree
-
-    return _measured(problem, subtree(problem, progress=say), "subtree", why)
-
-
-def _local(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
-    from discreet.search.local.search import local_recoding
-
-    def run(part: Problem) -> Recoding:
+def _local(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    def search_part(part: Problem) -> Recoding:
         # Of several parts none knows how much of the limit the others use.
         alone = part if part is problem else replace(part, suppression_limit=0.0)
         return local_recoding(alone, progress=say)
 
-    return _measured(problem, part_by_part(problem, run), "local", why)
+    return part_by_part(problem, search_part)
 
 
-def _mondrian(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
-    from discreet.search.mondrian.search import mondrian
-
-    found = part_by_part(
+def _mondrian(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    return part_by_part(
         problem,
         lambda part: mondrian(
             part.classes, part.models, ladders=part.ladders, weights=part.weights, progress=say
         ),
     )
-    return _measured(problem, found, "mondrian", why)
 
 
-def _clustering(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
-    from discreet.search.clusters.k_member import k_member
+def _by_size(cluster: Callable[..., Recoding]) -> Search:
+    """A clustering that is told how many persons a group must have: the largest k that is asked for, or 2."""
 
-    return _in_groups(problem, k_member, "clustering", why, say)
+    def search_parts(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+        k = max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=2)
+        return part_by_part(
+            problem,
+            lambda part: cluster(
+                part.classes,
+                k,
+                ladders=part.ladders,
+                models=part.models,
+                weights=part.weights,
+                progress=say,
+            ),
+        )
 
-
-def _microaggregation(problem: Problem, seconds: float, why: str, say: Progress) -> SearchResult:
-    from discreet.search.clusters.microaggregation import microaggregate
-
-    return _in_groups(problem, microaggregate, "microaggregation", why, say)
-
-
-def _in_groups(
-    problem: Problem, group: Callable[..., Recoding], method: str, why: str, say: Progress
-) -> SearchResult:
-    """By a search that is told how many records a group must have."""
-    found = part_by_part(
-        problem,
-        lambda part: group(
-            part.classes,
-            _group_size(part.models),
-            ladders=part.ladders,
-            models=part.models,
-            weights=part.weights,
-            progress=say,
-        ),
-    )
-    return _measured(problem, found, method, why)
+    return search_parts
 
 
-METHODS: dict[str, Callable[[Problem, float, str, Progress], SearchResult]] = {
-    "optimal": _optimal,
-    "anytime": _anytime,
-    "subtree": _subtree,
+Search = Callable[[Problem, float, Progress], LatticeResult | Recoding]
+"""A problem, the seconds there are and whom to tell about progress: a node of the lattice, or a recoding."""
+
+METHODS: Mapping[str, Search] = {
+    "optimal": lambda problem, _, say: search(problem, progress=say),
+    "anytime": lambda problem, seconds, say: search_anytime(problem, seconds=seconds, progress=say),
+    "subtree": lambda problem, _, say: subtree(problem, progress=say),
     "local": _local,
     "mondrian": _mondrian,
-    "clustering": _clustering,
-    "microaggregation": _microaggregation,
+    "clustering": _by_size(k_member),
+    "microaggregation": _by_size(microaggregate),
 }
 
 
-def _group_size(models: Sequence[PrivacyModel]) -> int:
-    """The k that grouping starts from: the largest that is asked for, or 2."""
-    return max((model.k for model in models if isinstance(model, KAnonymity)), default=2)
-
-
-def _of_node(problem: Problem, found: LatticeResult, method: str, why: str) -> SearchResult:
-    """A recoding from the best node of a lattice."""
-    if found.best is None:
-        nearest = found.nearest
+def _of_node(problem: Problem, result: LatticeResult, method: str, why: str) -> SearchResult:
+    """The recoding of the best node of a lattice."""
+    if result.best is None:
+        nearest = result.nearest
         share = nearest.suppressed / problem.classes.total
         levels = ", ".join(
             f"{ladder.name} {level}" for ladder, level in zip(problem.ladders, nearest.node, strict=True)
@@ -153,11 +134,8 @@ def _of_node(problem: Problem, found: LatticeResult, method: str, why: str) -> S
             nearest=f"{share:.1%} suppressed at levels {levels}",
             remedy="allow more suppression, add coarser levels to the hierarchies, or ask for less",
         )
-    owner, kept = problem.partition(found.best.node)
-    recoding = Recoding.of_node(problem.classes, problem.ladders, found.best.node, kept[owner], method=method)
-    return SearchResult(recoding, method, why, found.best.cost, found.bound, found.optimal)
-
-
-def _measured(problem: Problem, recoding: Recoding, method: str, why: str) -> SearchResult:
-    """A local recoding with its leaf-share loss, by which all methods can be compared."""
-    return SearchResult(recoding, method, why, leaf_share_loss(recoding), None, False)
+    owner, kept = problem.partition(result.best.node)
+    recoding = Recoding.of_node(
+        problem.classes, problem.ladders, result.best.node, kept[owner], method=method
+    )
+    return SearchResult(recoding, method, why, result.best.cost, result.bound, result.optimal)
