@@ -80,6 +80,16 @@ class Packing:
         return ((words[at.word] >> at.shift) & at.mask).astype(smallest_type(at.mask + 1))
 
 
+def combination_numbers(sizes: Sequence[int], codes: Sequence[AnyIntArray]) -> IntArray:
+    """The number of each combination of codes among those that occur, in the order of packed codes.
+
+    >>> combination_numbers([2, 9], [np.array([1, 0, 1]), np.array([4, 8, 4])])
+    array([1, 0, 1])
+    """
+    words = Packing.of(sizes).pack(codes)
+    return np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+
+
 def smallest_type(size: int) -> type[np.unsignedinteger]:
     """The narrowest unsigned type for codes below ``size``.
 

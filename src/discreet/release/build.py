@@ -17,7 +17,7 @@ from discreet.privacy import PrivacyModel
 from discreet.release.audit import audit
 from discreet.release.release import Release
 from discreet.search.methods import SearchResult
-from discreet.search.mondrian.space import held, on_groups
+from discreet.search.requirements import held, on_groups
 from discreet.table import Table
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.equivalence import Histogram
-from discreet.classes.packing import Packing
-from discreet.search.mondrian.space import held, on_groups
+from discreet.classes.packing import combination_numbers
 from discreet.search.problem import Problem
+from discreet.search.requirements import held, on_groups
 from discreet.table.domain import Domain
-from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
+from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level
 from discreet.types import AnyIntArray, IntArray
 
 
@@ -36,19 +36,19 @@ class PartOfTable(EquivalenceClasses):
     @classmethod
     def _of(cls, classes: EquivalenceClasses, whole: EquivalenceClasses) -> PartOfTable:
         return cls(
-            **{one.name: getattr(classes, one.name) for one in fields(EquivalenceClasses)}, whole=whole
+            **{part.name: getattr(classes, part.name) for part in fields(EquivalenceClasses)}, whole=whole
         )
 
     def _count_values(self, name: str) -> Histogram:
-        found = super()._count_values(name)
-        found.__dict__["totals"] = self.whole.histogram(name).totals
-        return found
+        histogram = super()._count_values(name)
+        histogram.__dict__["totals"] = self.whole.histogram(name).totals
+        return histogram
 
     def recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
         return self._of(super().recoded(domains, class_codes), self.whole)
 
 
-def part_by_part(problem: Problem, run: Callable[[Problem], Recoding]) -> Recoding:
+def part_by_part(problem: Problem, search: Callable[[Problem], Recoding]) -> Recoding:
     """What a method finds if its groups may not span the attributes that must stay as they are.
 
     These are the attributes whose ladders have no step up. The classes are divided by their values, and each
@@ -57,28 +57,28 @@ def part_by_part(problem: Problem, run: Callable[[Problem], Recoding]) -> Recodi
     """
     kept = [j for j, ladder in enumerate(problem.ladders) if not ladder.height]
     if not kept:
-        return run(problem)
+        return search(problem)
     classes, models = problem.classes, on_groups(problem.models)
-    owner = _combinations(classes, kept)
+    owner = combination_numbers([classes.attributes[j].size for j in kept], [classes.codes[j] for j in kept])
     parts = int(owner.max()) + 1
     # An absorbing requirement that a part as a whole fails, each of its groups fails too.
     able = held([model for model in models if model.absorbing], classes, owner, parts)
     order = np.argsort(owner, kind="stable")
     bounds = np.searchsorted(owner[order], np.arange(parts + 1))
-    found = []
+    solved = []
     for part in np.flatnonzero(able):
         at = np.sort(order[bounds[part] : bounds[part + 1]])
-        found.append((at, run(replace(problem, classes=PartOfTable.of(classes, at)))))
+        solved.append((at, search(replace(problem, classes=PartOfTable.of(classes, at)))))
     shown = np.zeros(len(classes), dtype=bool)
-    for at, recoding in found:
+    for at, recoding in solved:
         shown[at] = recoding.kept
     columns = tuple(
-        _unchanged(problem, j)
+        of_level(problem.ladders[j], 0, classes.codes[j])
         if j in kept
-        else _joined(problem, j, [(at, one.columns[j]) for at, one in found])
+        else _joined(problem, j, [(at, recoding.columns[j]) for at, recoding in solved])
         for j in range(len(problem.ladders))
     )
-    method = found[0][1].method if found else "part by part"
+    method = solved[0][1].method if solved else "part by part"
     recoding = Recoding(classes, columns, shown, method)
     groups = recoding.groups()
     # Groups of one part that are written alike are one, and must hold as one.
@@ -87,27 +87,11 @@ def part_by_part(problem: Problem, run: Callable[[Problem], Recoding]) -> Recodi
     return replace(recoding, kept=shown & held(models, classes, seen, int(seen.max()) + 1)[seen])
 
 
-def _combinations(classes: EquivalenceClasses, attributes: Sequence[int]) -> IntArray:
-    """For every class the number of its combination of values of some attributes."""
-    packing = Packing.of([classes.attributes[j].size for j in attributes])
-    words = packing.pack([classes.codes[j] for j in attributes])
-    return np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
-
-
-def _unchanged(problem: Problem, j: int) -> ReleasedAttribute:
-    """An attribute as it was."""
-    ladder, codes = problem.ladders[j], problem.classes.codes[j]
-    shares = ladder.steps[0].shares[codes]
-    return ReleasedAttribute(
-        ladder.name, with_null(ladder.domain), codes.astype(np.int32), shares, ladder.leaves
-    )
-
-
 def _joined(
     problem: Problem, j: int, parts: Sequence[tuple[IntArray, ReleasedAttribute]]
 ) -> ReleasedAttribute:
     """One attribute's new values in all parts; classes of no part, which are suppressed, stay as they were."""
-    before = _unchanged(problem, j)
+    before = of_level(problem.ladders[j], 0, problem.classes.codes[j])
     alike = all(
         column.values.equals(before.values) and (column.codes == before.codes[at]).all()
         for at, column in parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,11 +17,11 @@ from discreet.privacy.base import WithClassSize, counted_in
 from discreet.search.lattice.space import Grouper, NodeGroups
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.types import BoolArray, Int32Array, IntArray
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 from discreet.utility.objectives.objective import Objective, Pricing, Setting
 from discreet.utility.objectives.registry import LOSS
 
-__all__ = ["Evaluation", "Grouper", "Node", "Problem", "make_problem"]
+__all__ = ["Evaluation", "Grouper", "Node", "Problem", "attribute_weights", "make_problem"]
 
 Node = tuple[int, ...]
 """One level per attribute."""
@@ -183,7 +183,7 @@ class Problem:
         coarse, order = self._with_attributes(grouped)
         left = kept[order]
         while left.any():
-            remaining = _only(coarse, left)
+            remaining = coarse.subset(np.flatnonzero(left))
             holds = np.logical_and.reduce([model.holds(remaining) for model in wide])
             left[np.flatnonzero(left)[~holds]] = False
             if holds.all():
@@ -239,20 +239,6 @@ class Problem:
         self.evaluate(self.heights, Grouper(self))
 
 
-def _only(classes: EquivalenceClasses, chosen: BoolArray) -> EquivalenceClasses:
-    """Some of the classes, as if the others were not in the table."""
-    cells = np.repeat(chosen, np.diff(classes.indptr))
-    return replace(
-        classes,
-        codes=tuple(column[chosen] for column in classes.codes),
-        indptr=np.concatenate(([0], np.cumsum(np.diff(classes.indptr)[chosen]))),
-        counts=classes.counts[cells],
-        sensitive_codes={name: column[cells] for name, column in classes.sensitive_codes.items()},
-        person_codes=None if classes.person_codes is None else classes.person_codes[cells],
-        weights=None if classes.weights is None else classes.weights[cells],
-    )
-
-
 def make_problem(
     classes: EquivalenceClasses,
     ladders: Sequence[Ladder],
@@ -294,3 +280,15 @@ def make_problem(
         weights,
         suppression_weight,
     )
+
+
+def attribute_weights(classes: EquivalenceClasses, weights: Mapping[str, float] | None) -> FloatArray:
+    """One weight per attribute, 1 where none is given."""
+    for name, weight in (weights or {}).items():
+        if name not in classes.names:
+            raise UnknownColumn(name, classes.names)
+        if not 0 <= weight < np.inf:
+            raise InvalidParameter(
+                f"the weight of {name!r} must be a number of at least 0", remedy="give 0 or more"
+            )
+    return np.array([float((weights or {}).get(name, 1.0)) for name in classes.names])

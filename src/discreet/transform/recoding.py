@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
-from discreet.classes.packing import Packing
+from discreet.classes.packing import combination_numbers
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.values import Interval, OneOf, parse
@@ -104,11 +104,10 @@ class Recoding:
 
     def groups(self) -> IntArray:
         """For every class the number of its combination of new values."""
-        packing = Packing.of([len(column.values) + 1 for column in self.columns])
-        words = packing.pack([column.codes for column in self.columns]) if self.columns else []
-        if not words:
+        if not self.columns:
             return np.zeros(len(self.classes), dtype=np.int64)
-        return np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+        sizes = [len(column.values) + 1 for column in self.columns]
+        return combination_numbers(sizes, [column.codes for column in self.columns])
 
     def regrouped(self) -> EquivalenceClasses:
         """The equivalence classes after the recoding; all suppressed records together form one class of ``*``."""

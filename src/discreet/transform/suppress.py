@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.packing import Packing
+from discreet.classes.packing import combination_numbers
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.transform.recoding import Recoding, ReleasedAttribute
@@ -24,21 +24,22 @@ def named_values(domain: Domain, texts: Sequence[str]) -> BoolArray:
     array([False,  True,  True])
     """
     wanted = set(texts)
-    found = np.array([label in wanted for label in domain.labels()], dtype=bool)
+    named = np.array([label in wanted for label in domain.labels()], dtype=bool)
     if domain.has_null:
-        found[-1] = False
+        named[-1] = False
     if not domain.is_text:
         numbers = {number for number in map(_number, texts) if number is not None}
-        found |= np.isin(domain.numbers, list(numbers))
-    return found
+        named |= np.isin(domain.numbers, list(numbers))
+    return named
 
 
 def _number(text: str) -> float | None:
+    """The finite number that a text is, if it is one."""
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def rare_values(classes: EquivalenceClasses, name: str, least: int) -> BoolArray:
@@ -50,10 +51,10 @@ def rare_values(classes: EquivalenceClasses, name: str, least: int) -> BoolArray
     """
     j = classes.index(name)
     domain = classes.attributes[j]
-    found = np.bincount(classes.codes[j], weights=classes.records, minlength=domain.size) < least
+    rare = np.bincount(classes.codes[j], weights=classes.records, minlength=domain.size) < least
     if domain.has_null:
-        found[-1] = False
-    return np.asarray(found)
+        rare[-1] = False
+    return np.asarray(rare)
 
 
 @dataclass(frozen=True)
@@ -93,10 +94,9 @@ class ValueSuppression:
             place[: len(left)][left] = np.arange(left.sum())
             domains.append(Domain(domain.name, domain.values.filter(pa.array(left)), has_null=True))
             codes.append(place[column])
-        words = Packing.of([domain.size for domain in domains]).pack(codes)
         # Classes are in the order of their packed codes.
-        owner = np.unique(np.stack(words), axis=1, return_inverse=True)[1].ravel()
-        return cls(classes, classes.recoded(domains, codes), owner.astype(np.int64), names)
+        owner = combination_numbers([domain.size for domain in domains], codes)
+        return cls(classes, classes.recoded(domains, codes), owner, names)
 
     def priced(self, ladder: Ladder) -> Ladder:
         """The ladder on which suppressed values count among the leaves, and cost at every level what the top does."""

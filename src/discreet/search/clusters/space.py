@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from discreet.classes import EquivalenceClasses, Unit
-from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy.base import counted_in
+from discreet.search.problem import attribute_weights
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
@@ -102,20 +102,10 @@ def persons_of(classes: EquivalenceClasses, unit: Unit | None) -> ClassPersons:
     return ClassPersons(sizes, inner.indptr.astype(np.int64), inner.persons.astype(np.int64))
 
 
-def weights_of(classes: EquivalenceClasses, weights: Mapping[str, float] | None) -> FloatArray:
-    """One weight per attribute, 1 where none is given."""
-    for name, weight in (weights or {}).items():
-        if name not in classes.names:
-            raise UnknownColumn(name, classes.names)
-        if not weight >= 0:
-            raise InvalidParameter(f"the weight of {name!r} must not be negative", remedy="give 0 or more")
-    return np.array([float((weights or {}).get(name, 1.0)) for name in classes.names])
-
-
 def ladders_of(
     classes: EquivalenceClasses, ladders: Sequence[Ladder | None] | None
 ) -> tuple[Ladder | None, ...]:
-    """One ladder or none per attribute, found by name."""
+    """One ladder or none per attribute, by name."""
     by_name = {ladder.name: ladder for ladder in ladders or () if ladder is not None}
     return tuple(by_name.get(name) for name in classes.names)
 
@@ -145,8 +135,9 @@ def points_of(
     steps: list[Int32Array] = []
     apart: list[FloatArray] = []
     nulls, kept, rows = [], [], []
-    found = zip(classes.attributes, classes.codes, ladders, weights_of(classes, weights), strict=True)
-    for domain, column, ladder, weight in found:
+    for domain, column, ladder, weight in zip(
+        classes.attributes, classes.codes, ladders, attribute_weights(classes, weights), strict=True
+    ):
         values = numbers_of(domain, ordinal=domain.name in ordinal)
         if values is not None:
             column_values = values[column]
@@ -204,12 +195,12 @@ def _path(domain: Domain, ladder: Ladder | None, closeness: Closeness) -> tuple[
 
 def _padded(tables: Sequence[Int32Array] | Sequence[FloatArray]) -> FloatArray:
     """Tables with one column per code, one below the other."""
-    found = np.zeros((sum(len(table) for table in tables), max((t.shape[1] for t in tables), default=0)))
+    stacked = np.zeros((sum(len(table) for table in tables), max((t.shape[1] for t in tables), default=0)))
     row = 0
     for table in tables:
-        found[row : row + len(table), : table.shape[1]] = table
+        stacked[row : row + len(table), : table.shape[1]] = table
         row += len(table)
-    return found
+    return stacked
 
 
 def spans_of(
@@ -220,19 +211,21 @@ def spans_of(
     weights: Mapping[str, float] | None = None,
 ) -> CellSpans:
     """Classes as cells for losses: intervals and sets of values, or with ``hierarchy`` common ancestors."""
-    weight = weights_of(classes, weights)
+    weight = attribute_weights(classes, weights)
     codes: list[AnyIntArray] = []
     steps: list[Int32Array] = []
     shares: list[FloatArray] = []
     kinds, leaves, words, rows = [], [], [0], []
-    for domain, column, ladder, one in zip(classes.attributes, classes.codes, ladders, weight, strict=True):
+    for domain, column, ladder, factor in zip(
+        classes.attributes, classes.codes, ladders, weight, strict=True
+    ):
         leaves.append(ladder.leaves if ladder is not None else domain.size)
         rows.append(sum(len(table) for table in steps))
         if hierarchy and ladder is not None:
             kinds.append(TREE)
             codes.append(column)
             steps.append(np.stack([step.codes for step in ladder.steps]).astype(np.int32))
-            shares.append(np.stack([step.shares for step in ladder.steps]) * one)
+            shares.append(np.stack([step.shares for step in ladder.steps]) * factor)
         elif domain.is_numeric:
             kinds.append(INTERVAL)
             codes.append(_places(domain, ladder)[column])

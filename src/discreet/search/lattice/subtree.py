@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from discreet.search.lattice.kernels import regroup
 from discreet.search.lattice.space import slots_for
-from discreet.search.mondrian.space import attribute_weights, held, on_groups
-from discreet.search.problem import Problem
+from discreet.search.problem import Problem, attribute_weights
+from discreet.search.requirements import held, on_groups
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level
 from discreet.types import BoolArray, IntArray, Progress

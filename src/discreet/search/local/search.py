@@ -18,8 +18,9 @@ from discreet.search.local.kernels import Screen, make_pool
 from discreet.search.local.space import node_costs, screen_of
 from discreet.search.mondrian.kernels import Space
 from discreet.search.mondrian.search import Partition, released
-from discreet.search.mondrian.space import held, on_groups, space_of
+from discreet.search.mondrian.space import space_of
 from discreet.search.problem import Problem
+from discreet.search.requirements import held, on_groups
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
@@ -166,15 +167,15 @@ def _visited(
             here, fine = cell[: len(rest)], good[:cells]
             if others and fine.any():
                 fine &= table.held(others, here, cells)
-            found = np.flatnonzero(fine[here])
-            if np.isfinite(edge) and len(found):
-                found = found[prices[rows][:, rest[found]].sum(axis=0) <= edge]
-            if not len(found):
+            taken = np.flatnonzero(fine[here])
+            if np.isfinite(edge) and len(taken):
+                taken = taken[prices[rows][:, rest[taken]].sum(axis=0) <= edge]
+            if not len(taken):
                 continue
-            used, compact = np.unique(here[found], return_inverse=True)
-            owner[rest[found]] = groups + compact
+            used, compact = np.unique(here[taken], return_inverse=True)
+            owner[rest[taken]] = groups + compact
             groups += len(used)
-            rest = np.delete(rest, found)
+            rest = np.delete(rest, taken)
             if not len(rest):
                 return owner
             if others:

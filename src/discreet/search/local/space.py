@@ -9,8 +9,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import AlphaKAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.search.local.kernels import CAPPED, CLOSE, UNCERTAIN, Screen
-from discreet.search.mondrian.space import attribute_weights
-from discreet.search.problem import Problem
+from discreet.search.problem import Problem, attribute_weights
 from discreet.types import FloatArray
 from discreet.utility.objectives.aggregates import CellObjective
 from discreet.utility.objectives.cells import LEAF_SHARE

@@ -12,7 +12,9 @@ from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_choice, refuse_empty
 from discreet.search.mondrian.exchange_kernels import CAPACITY, exchange, gather
 from discreet.search.mondrian.kernels import Space, divide, mark, propose
-from discreet.search.mondrian.space import attribute_weights, held, on_groups, space_of
+from discreet.search.mondrian.space import space_of
+from discreet.search.problem import attribute_weights
+from discreet.search.requirements import held, on_groups
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress

@@ -1,67 +1,19 @@
-"""Classes as points in the space of their quasi-identifiers, and the requirements on groups of them."""
+"""Classes as points in the space of their quasi-identifiers, and the requirements that counting decides."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.merged import MergedClasses
-from discreet.errors import InvalidParameter, UnknownColumn
-from discreet.privacy import (
-    ConfidenceBounding,
-    KAnonymity,
-    LDiversity,
-    PrivacyModel,
-    XYPrivacy,
-)
+from discreet.privacy import KAnonymity, LDiversity, PrivacyModel
 from discreet.privacy.base import counted_in
 from discreet.search.mondrian.kernels import INTERVAL, SET, TREE, Space
-from discreet.table.domain import Domain
+from discreet.search.problem import attribute_weights
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Style, by_number
-from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
-
-# ── requirements ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def on_groups(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
-    """The requirements in a form that each group meets or fails by itself.
-
-    Confidence given some of the quasi-identifiers only is bounded for every group, whose values are all
-    known then: records that agree on fewer values are a mixture of groups, and the largest confidence (the
-    number of persons) of a mixture is at most (at least) that of its parts.
-    """
-    return tuple(
-        replace(model, given=None) if isinstance(model, ConfidenceBounding | XYPrivacy) else model
-        for model in models
-    )
-
-
-def held(
-    models: Sequence[PrivacyModel], classes: EquivalenceClasses, owner: AnyIntArray, groups: int
-) -> BoolArray:
-    """Which groups meet all requirements; class ``c`` belongs to group ``owner[c]``, and none is empty.
-
-    All classes of the table take part, so that distances to the distribution of the whole table are right.
-
-    >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
-    >>> held([KAnonymity(2)], classes, np.array([0, 0, 1]), 2)
-    array([ True, False])
-    """
-    kept = np.ones(groups, dtype=bool)
-    merged = MergedClasses.of(classes, owner, groups)
-    for model in models:
-        if model.needs_attributes:
-            # It reads what tells the classes apart, which merged classes do not carry.
-            numbered = classes.recoded([Domain("group", pa.array(np.arange(groups)))], [owner])
-            kept &= model.holds(numbered)
-        else:
-            kept &= model.holds(merged)
-    return kept
+from discreet.types import FloatArray, Int32Array, IntArray
 
 
 def _counted(
@@ -101,21 +53,6 @@ def _items(
     order = np.argsort(whose, kind="stable")
     indptr = np.searchsorted(whose[order], np.arange(len(classes) + 1))
     return indptr.astype(np.int64), np.concatenate(item)[order], np.concatenate(tally)[order]
-
-
-# ── points ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def attribute_weights(classes: EquivalenceClasses, weights: Mapping[str, float] | None) -> FloatArray:
-    """One weight per attribute, 1 where none is given."""
-    for name, weight in (weights or {}).items():
-        if name not in classes.names:
-            raise UnknownColumn(name, classes.names)
-        if not 0 <= weight < np.inf:
-            raise InvalidParameter(
-                f"the weight of {name!r} must be a number of at least 0", remedy="give 0 or more"
-            )
-    return np.array([float((weights or {}).get(name, 1.0)) for name in classes.names])
 
 
 def space_of(
