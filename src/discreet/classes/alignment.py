@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.packing import Packing
@@ -25,8 +24,8 @@ def locate(classes: EquivalenceClasses, codes: Sequence[AnyIntArray]) -> IntArra
     if len(known) == 1:
         order = np.argsort(known[0], kind="stable")
         at = np.searchsorted(known[0][order], asked[0]).clip(max=len(order) - 1)
-        found = order[at]
-        return np.where(known[0][found] == asked[0], found, -1)
+        nearest = order[at]
+        return np.where(known[0][nearest] == asked[0], nearest, -1)
     both = np.concatenate([np.stack(known), np.stack(asked)], axis=1)
     numbers = np.unique(both, axis=1, return_inverse=True)[1].ravel()
     place = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
@@ -52,14 +51,16 @@ def match_in_order(
     >>> match_in_order([meaning], [np.array([1, 0])], [np.array([0, 1, 2])])
     array([0, 2])
     """
+    from discreet.classes.alignment_kernels import first_fits  # loads a compiler: only when rows are matched
+
     rows = len(released[0]) if released else len(same[0]) if same else 0
     length = len(original[0]) if original else len(same[1]) if same else 0
     marks = same if same is not None else (np.zeros(rows, np.int64), np.zeros(length, np.int64))
     pointers = [meaning.indptr for meaning in meanings]
     starts = [np.array([0], dtype=np.int64), *(meaning.starts for meaning in meanings)]
-    before = np.cumsum([len(one) for one in starts])
-    found = np.empty(rows, dtype=np.int64)
-    done = _walk(
+    before = np.cumsum([len(part) for part in starts])
+    matches = np.empty(rows, dtype=np.int64)
+    done = first_fits(
         np.stack([codes.astype(np.int64) for codes in released])
         if released
         else np.empty((0, rows), np.int64),
@@ -74,40 +75,6 @@ def match_in_order(
         np.concatenate([np.array([0], dtype=np.int64), *(meaning.stops for meaning in meanings)]),
         marks[0],
         marks[1],
-        found,
+        matches,
     )
-    return found if done == rows else None
-
-
-@njit(cache=True)
-def _walk(
-    released: IntArray,
-    original: IntArray,
-    first: IntArray,
-    indptr: IntArray,
-    starts: IntArray,
-    stops: IntArray,
-    released_mark: IntArray,
-    original_mark: IntArray,
-    found: IntArray,
-) -> int:
-    at = 0
-    for row in range(released_mark.size):
-        while True:
-            if at >= original_mark.size:
-                return row
-            fits = released_mark[row] == original_mark[at]
-            for j in range(released.shape[0]):
-                if not fits:
-                    break
-                code, rank = released[j, row], original[j, at]
-                fits = False
-                for i in range(indptr[first[j] + code], indptr[first[j] + code + 1]):
-                    if starts[i] <= rank < stops[i]:
-                        fits = True
-                        break
-            at += 1
-            if fits:
-                found[row] = at - 1
-                break
-    return int(released_mark.size)
+    return matches if done == rows else None

@@ -73,8 +73,8 @@ class Histogram:
 
     def per_class(self, ufunc: np.ufunc, entries: NDArray[Scalar]) -> NDArray[Scalar]:
         """Reduce one value per entry to one value per class, e.g. ``per_class(np.maximum, shares)``."""
-        found: NDArray[Scalar] = ufunc.reduceat(entries, self.indptr[:-1])
-        return found
+        reduced: NDArray[Scalar] = ufunc.reduceat(entries, self.indptr[:-1])
+        return reduced
 
 
 @dataclass(frozen=True)

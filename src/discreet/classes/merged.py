@@ -101,7 +101,7 @@ class MergedClasses(EquivalenceClasses):
             persons = np.bincount(np.searchsorted(entries, triples // bound), minlength=len(entries)).astype(
                 np.int64
             )
-        found = Histogram(inner.domain, indptr, values, records, persons)
+        histogram = Histogram(inner.domain, indptr, values, records, persons)
         # Merging changes no total: spares counting them again, and a part of a table keeps those of the whole.
-        found.__dict__["totals"] = inner.totals
-        return found
+        histogram.__dict__["totals"] = inner.totals
+        return histogram

@@ -75,7 +75,8 @@ class Pair:
         if extra:
             raise UnknownColumn(extra[0], original.names)
         aligned = _filled(released, original.names)
-        both = [one.name for one in released.sensitive if one.name in {d.name for d in original.sensitive}]
+        known = {domain.name for domain in original.sensitive}
+        both = [domain.name for domain in released.sensitive if domain.name in known]
         return cls(
             original,
             aligned,
@@ -141,11 +142,11 @@ class Pair:
     @cached_property
     def suppressed(self) -> BoolArray:
         """Which released classes show no quasi-identifier at all."""
-        found = np.ones(len(self.released), dtype=bool)
+        hidden = np.ones(len(self.released), dtype=bool)
         for meaning, codes in zip(self.meanings, self.released.codes, strict=True):
             # The only value of a constant column is a share of 1, and shown all the same.
-            found &= ((meaning.shares >= 1.0) & ~np.isin(meaning.kinds, _SINGLE))[codes]
-        return found
+            hidden &= ((meaning.shares >= 1.0) & ~np.isin(meaning.kinds, _SINGLE))[codes]
+        return hidden
 
     @cached_property
     def shown(self) -> int:
@@ -159,17 +160,17 @@ class Pair:
         names: Sequence[str] | None = None,
     ) -> BoolArray:
         """Whether released classes may stand for the original classes beside them, on some attributes."""
-        found = np.ones(np.broadcast(released, original).shape, dtype=bool)
+        fitting = np.ones(np.broadcast(released, original).shape, dtype=bool)
         for name in self.names if names is None else names:
             at = self.original.index(name)
-            found &= self.meanings[at].covers(
+            fitting &= self.meanings[at].covers(
                 self.released.codes[at][released], self.original.codes[at][original]
             )
-        return found
+        return fitting
 
     @property
     def _sensitive(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.original.sensitive)
+        return tuple(domain.name for domain in self.original.sensitive)
 
     def trivial(self) -> Pair:
         """The same original against a release that shows no quasi-identifier: the least useful, safest one."""

@@ -27,10 +27,10 @@ def save(classes: EquivalenceClasses, path: Path) -> None:
     if classes.weights is not None:
         columns["weights"] = pa.array(classes.weights)
     names = {
-        part: json.dumps([[one.name, one.has_null] for one in domains])
+        part: json.dumps([[domain.name, domain.has_null] for domain in domains])
         for part, domains in (("attributes", classes.attributes), ("sensitive", classes.sensitive))
     }
-    cells = [pa.LargeListArray.from_arrays([0, len(one)], one) for one in columns.values()]
+    cells = [pa.LargeListArray.from_arrays([0, len(column)], column) for column in columns.values()]
     table = pa.Table.from_arrays(cells, list(columns)).replace_schema_metadata(names)
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)

@@ -143,16 +143,16 @@ class Recipe:
         for domain, codes in zip(classes.attributes, classes.codes, strict=True):
             mapping = self.values[domain.name]
             # A column of whole numbers may come as floats next time.
-            found = [mapping.get(label, mapping.get(label.removesuffix(".0"))) for label in _labels(domain)]
-            news.append(found)
-            missing = np.array([new is None for new in found])
+            new = [mapping.get(label, mapping.get(label.removesuffix(".0"))) for label in _labels(domain)]
+            news.append(new)
+            missing = np.array([value is None for value in new])
             if missing.any() and self.unseen == "refuse":
                 raise UnsuitableColumn(
                     f"{int(missing.sum())} values of {domain.name!r} are unknown to the recipe",
                     remedy="add them to the recipe, or apply it with unseen values suppressed (--unseen suppress)",
                 )
             unknown |= missing[codes]
-            columns.append(self._column(domain, codes, found))
+            columns.append(self._column(domain, codes, new))
         kept = ~unknown
         if self.suppressed:
             gone = set(self.suppressed)
@@ -167,9 +167,9 @@ class Recipe:
         old = [
             tuple(labels[j][codes[c]] for j, codes in enumerate(classes.codes)) for c in range(len(classes))
         ]
-        kept = np.array([one in known for one in old], dtype=bool)
+        kept = np.array([combination in known for combination in old], dtype=bool)
         gone = set(self.suppressed)
-        unknown = sum(one not in known and one not in gone for one in old)
+        unknown = sum(combination not in known and combination not in gone for combination in old)
         if unknown and self.unseen == "refuse":
             raise UnsuitableColumn(
                 f"{unknown} combinations of quasi-identifiers are unknown to the recipe",
@@ -177,7 +177,7 @@ class Recipe:
             )
         columns = []
         for j, (domain, codes) in enumerate(zip(classes.attributes, classes.codes, strict=True)):
-            new = [known[one][j] if one in known else None for one in old]
+            new = [known[combination][j] if combination in known else None for combination in old]
             columns.append(self._column(domain, codes, new, per_class=True))
         return Recoding(classes, tuple(columns), kept, self.method)
 
@@ -196,7 +196,7 @@ class Recipe:
         if all(after is None or after == label for label, after in zip(before, new, strict=True)):
             return ReleasedAttribute(domain.name, with_null(domain), codes.astype(np.int32), nothing, 0)
         kind = self.types.get(domain.name)
-        texts = [None if one is None or one == NULL else _read(one) for one in new]
+        texts = [None if text is None or text == NULL else _read(text) for text in new]
         encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
         places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         values = encoded.dictionary
@@ -218,8 +218,8 @@ class Recipe:
             "levels": dict(self.levels) if self.levels is not None else None,
             "values": {name: dict(mapping) for name, mapping in self.values.items()},
             "combinations": [[list(old), list(new)] for old, new in self.combinations],
-            "suppressed": [list(one) for one in self.suppressed],
-            "requirements": [dict(one) for one in self.requirements],
+            "suppressed": [list(combination) for combination in self.suppressed],
+            "requirements": [dict(requirement) for requirement in self.requirements],
             "suppression_limit": self.suppression_limit,
             "unseen": self.unseen,
             "columns": list(self.columns),
@@ -249,7 +249,7 @@ class Recipe:
                 quasi_identifiers=tuple(raw["quasi_identifiers"]),
                 values={str(k): {str(a): str(b) for a, b in v.items()} for k, v in raw["values"].items()},
                 combinations=tuple((tuple(old), tuple(new)) for old, new in raw["combinations"]),
-                suppressed=tuple(tuple(one) for one in raw["suppressed"]),
+                suppressed=tuple(map(tuple, raw["suppressed"])),
                 levels=raw.get("levels"),
                 requirements=tuple(raw["requirements"]),
                 suppression_limit=float(raw["suppression_limit"]),

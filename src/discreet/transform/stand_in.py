@@ -26,7 +26,7 @@ def statistic_of(numbers: FloatArray, records: AnyIntArray, statistic: Statistic
     counts.
 
     >>> numbers, records = np.array([1.0, 2.0, 9.0]), np.array([3, 1, 2])
-    >>> [statistic_of(numbers, records, one) for one in ("mean", "median", "mode", "minimum", "maximum")]
+    >>> [statistic_of(numbers, records, name) for name in ("mean", "median", "mode", "minimum", "maximum")]
     [3.8333333333333335, 1.5, 1.0, 1.0, 9.0]
     """
     there = ~np.isnan(numbers) & (records > 0)

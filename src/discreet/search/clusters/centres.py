@@ -40,8 +40,8 @@ def replaced(
         chosen = middle(codes, records, owner, groups, null=null)
     else:
         numbers = domain.numbers[codes]
-        found = (means if centre == "mean" else medians)(numbers, records, owner, groups)
-        distinct, places = np.unique(found, return_inverse=True)
+        centres = (means if centre == "mean" else medians)(numbers, records, owner, groups)
+        distinct, places = np.unique(centres, return_inverse=True)
         return ReleasedAttribute(
             domain.name, typed(distinct, domain), places.astype(np.int32)[owner], shares[owner], leaves
         )
@@ -61,9 +61,9 @@ def means(numbers: FloatArray, records: IntArray, owner: IntArray, groups: int) 
     weight = np.where(known, records, 0)
     count = np.bincount(owner, weights=weight, minlength=groups)
     total = np.bincount(owner, weights=weight * np.where(known, numbers, 0.0), minlength=groups)
-    found = np.full(groups, np.nan)
-    np.divide(total, count, out=found, where=count > 0)
-    return found
+    mean = np.full(groups, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
 
 
 def medians(numbers: FloatArray, records: IntArray, owner: IntArray, groups: int) -> FloatArray:
@@ -74,10 +74,10 @@ def medians(numbers: FloatArray, records: IntArray, owner: IntArray, groups: int
     """
     known = np.flatnonzero(~np.isnan(numbers))
     lower, upper = _middles(numbers[known], records[known], owner[known], groups)
-    found = np.full(groups, np.nan)
+    middles = np.full(groups, np.nan)
     there = lower >= 0
-    found[there] = (numbers[known][lower[there]] + numbers[known][upper[there]]) / 2
-    return found
+    middles[there] = (numbers[known][lower[there]] + numbers[known][upper[there]]) / 2
+    return middles
 
 
 def middle(
@@ -95,10 +95,10 @@ def middle(
     """
     known = np.flatnonzero(codes != (-1 if null is None else null))
     lower, _ = _middles(codes[known].astype(np.float64), records[known], owner[known], groups)
-    found = np.full(groups, -1 if null is None else null, dtype=np.int64)
+    middles = np.full(groups, -1 if null is None else null, dtype=np.int64)
     there = lower >= 0
-    found[there] = codes[known][lower[there]]
-    return found
+    middles[there] = codes[known][lower[there]]
+    return middles
 
 
 def _middles(
@@ -110,12 +110,12 @@ def _middles(
     count = np.bincount(owner, weights=records, minlength=groups).astype(np.int64)
     before = np.cumsum(count) - count
     there = count > 0
-    found = []
+    places = []
     for rank in ((count - 1) // 2, count // 2):
         place = np.full(groups, -1, dtype=np.int64)
         place[there] = order[np.searchsorted(upto, before[there] + rank[there], side="right")]
-        found.append(place)
-    return found[0], found[1]
+        places.append(place)
+    return places[0], places[1]
 
 
 def mode(

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.classes.merged import MergedClasses
 from discreet.privacy import KAnonymity, PrivacyModel
-from discreet.search.clusters.kernels import Clusters, clusters, fill, pair_up
+from discreet.search.clusters.kernels import Clusters, empty_clusters, fill, pair_up
 from discreet.search.clusters.space import TREE, CellSpans, ClassPersons, Points
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 
@@ -97,8 +97,10 @@ def in_blocks(
     owner = np.full(sum(map(len, parts)), -1, dtype=np.int64)
     groups = 0
     with ThreadPoolExecutor(max(1, threads)) as pool:
-        for done, (members, found) in enumerate(zip(parts, pool.map(cluster, parts), strict=True), start=1):
-            numbers, first, dense = np.unique(found, return_index=True, return_inverse=True)
+        for done, (members, numbered) in enumerate(
+            zip(parts, pool.map(cluster, parts), strict=True), start=1
+        ):
+            numbers, first, dense = np.unique(numbered, return_index=True, return_inverse=True)
             owner[members] = np.argsort(np.argsort(first))[dense] + groups
             groups += len(numbers)
             say(f"{what}: {done / len(parts):.0%} of {len(owner):,} classes")
@@ -108,7 +110,7 @@ def in_blocks(
 # ── requirements ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def settle(
+def merge_failing(
     classes: EquivalenceClasses,
     owner: IntArray,
     spans: CellSpans,
@@ -147,7 +149,7 @@ def _merge(
     classes: EquivalenceClasses, owner: IntArray, groups: int, spans: CellSpans, order: IntArray
 ) -> tuple[IntArray, int]:
     """One round: failing groups, in ``order``, and their partners become one."""
-    state = filled(classes, owner, groups, spans)
+    state = clusters_of(classes, owner, groups, spans)
     line, reach = np.arange(groups), groups
     if groups > WINDOW:
         line = np.concatenate(blocks(columns_of_spans(spans)[state.head[:groups]], 64))
@@ -159,11 +161,11 @@ def _merge(
     return dense.astype(np.int64), len(numbers)
 
 
-def filled(classes: EquivalenceClasses, owner: IntArray, groups: int, spans: CellSpans) -> Clusters:
+def clusters_of(classes: EquivalenceClasses, owner: IntArray, groups: int, spans: CellSpans) -> Clusters:
     """The span and loss of given groups."""
     none = np.zeros(0, dtype=np.int64)
     records = classes.records.astype(np.int64)
     people = ClassPersons(records, none, none)
-    state = clusters(len(owner), groups, spans, people)
+    state = empty_clusters(len(owner), groups, spans, people)
     fill(spans, people, records, owner, state)
     return state

@@ -9,10 +9,10 @@ import numpy as np
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_unit, need_whole, refuse_empty
-from discreet.search.clusters.groups import blocks, columns_of_spans, in_blocks, settle
+from discreet.search.clusters.groups import blocks, columns_of_spans, in_blocks, merge_failing
 from discreet.search.clusters.k_member_kernels import k_member as greedy
 from discreet.search.clusters.k_member_kernels import refine
-from discreet.search.clusters.kernels import clusters
+from discreet.search.clusters.kernels import empty_clusters
 from discreet.search.clusters.space import ladders_of, persons_of, spans_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
@@ -63,14 +63,14 @@ def k_member(
     need_whole("passes", passes, at_least=0)
     need_unit(unit)
     say = progress or (lambda _: None)
-    found = ladders_of(classes, ladders)
-    spans = spans_of(classes, found, hierarchy=style == "hierarchy", weights=weights)
+    fitting = ladders_of(classes, ladders)
+    spans = spans_of(classes, fitting, hierarchy=style == "hierarchy", weights=weights)
     people = persons_of(classes, unit)
     records = classes.records.astype(np.int64)
 
     def cluster(members: IntArray) -> IntArray:
         inside, who, counts = spans.of(members), people.of(members), records[members]
-        state = clusters(len(members), len(members), inside, who)
+        state = empty_clusters(len(members), len(members), inside, who)
         groups = greedy(inside, who, counts, k, state)
         changed = np.ones(groups, dtype=np.bool_)
         for _ in range(passes):
@@ -82,5 +82,5 @@ def k_member(
     say("dividing the classes into blocks")
     parts = blocks(columns_of_spans(spans), block)
     owner = in_blocks(parts, cluster, threads=threads, say=say, what="clustering")
-    owner, kept = settle(classes, owner, spans, models, k=k, unit=unit, say=say)
-    return Recoding.of_groups(classes, owner, kept=kept, method="k-member", ladders=found, style=style)
+    owner, kept = merge_failing(classes, owner, spans, models, k=k, unit=unit, say=say)
+    return Recoding.of_groups(classes, owner, kept=kept, method="k-member", ladders=fitting, style=style)

@@ -37,7 +37,7 @@ class Clusters(NamedTuple):
     clock: IntArray
 
 
-def clusters(points: int, groups: int, spans: CellSpans, people: ClassPersons) -> Clusters:
+def empty_clusters(points: int, groups: int, spans: CellSpans, people: ClassPersons) -> Clusters:
     """Room for ``groups`` empty clusters; the last one is scratch."""
     m = len(spans.kind)
     persons = 0 if people.additive else int(people.persons.max()) + 1
@@ -176,15 +176,15 @@ def _loss_of_union(spans: CellSpans, state: Clusters, a: int, b: int, bound: flo
 def persons_with(people: ClassPersons, state: Clusters, g: int, without: int, plus: int) -> int:
     """Persons of cluster ``g`` if class ``without`` left and class ``plus`` came (-1: none)."""
     if people.indptr.size == 0:
-        found = int(state.size[g])
+        size = int(state.size[g])
         if without >= 0:
-            found -= int(people.sizes[without])
+            size -= int(people.sizes[without])
         if plus >= 0:
-            found += int(people.sizes[plus])
-        return found
+            size += int(people.sizes[plus])
+        return size
     state.clock[0] += 1
     now = state.clock[0]
-    found = 0
+    size = 0
     x = state.head[g] if state.head[g] >= 0 else plus
     last = state.head[g] < 0
     while x >= 0:
@@ -193,14 +193,14 @@ def persons_with(people: ClassPersons, state: Clusters, g: int, without: int, pl
                 who = people.persons[p]
                 if state.stamp[who] != now:
                     state.stamp[who] = now
-                    found += 1
+                    size += 1
         if last:
             break
         x = state.after[x]
         if x < 0:
             x = plus
             last = True
-    return found
+    return size
 
 
 @njit(cache=True, nogil=True)
@@ -298,7 +298,7 @@ def pair_up(
             continue
         cost_a = state.loss[a] * state.records[a]
         best = np.inf
-        found = -1
+        nearest = -1
         for i in range(max(place[a] - reach, 0), min(place[a] + reach + 1, line.size)):
             b = line[i]
             if b == a or partner[b] >= 0:
@@ -308,20 +308,20 @@ def pair_up(
             price = _loss_of_union(spans, state, a, b, (best + apart) / both) * both - apart
             if price < best:
                 best = price
-                found = b
-        if found >= 0:
-            partner[a] = found
-            partner[found] = a
+                nearest = b
+        if nearest >= 0:
+            partner[a] = nearest
+            partner[nearest] = a
 
 
 @njit(cache=True, nogil=True)
-def shares(spans: CellSpans, state: Clusters, groups: int, found: FloatArray) -> None:
+def shares(spans: CellSpans, state: Clusters, groups: int, share: FloatArray) -> None:
     """The share of the domain that each attribute (row) of each cluster (column) stands for."""
     for g in range(groups):
         for j in range(spans.kind.size):
             if spans.kind[j] == INTERVAL:
-                found[j, g] = _width(spans, j, state.low[g, j], state.high[g, j]) + spans.unit[j]
+                share[j, g] = _width(spans, j, state.low[g, j], state.high[g, j]) + spans.unit[j]
             elif spans.kind[j] == SET:
-                found[j, g] = state.low[g, j] * spans.unit[j]
+                share[j, g] = state.low[g, j] * spans.unit[j]
             else:
-                found[j, g] = spans.shares[spans.row[j] + state.low[g, j], state.high[g, j]]
+                share[j, g] = spans.shares[spans.row[j] + state.low[g, j], state.high[g, j]]

@@ -12,10 +12,11 @@ from discreet.classes import EquivalenceClasses, Unit
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_choice, need_number, need_unit, need_whole, refuse_empty
 from discreet.search.clusters.centres import Centre, replaced
-from discreet.search.clusters.groups import blocks, columns_of_points, filled, in_blocks, settle
+from discreet.search.clusters.groups import blocks, clusters_of, columns_of_points, in_blocks, merge_failing
 from discreet.search.clusters.kernels import shares as shares_of
 from discreet.search.clusters.microaggregation_kernels import mdav, optimal_cuts
 from discreet.search.clusters.space import (
+    CellSpans,
     ClassPersons,
     Closeness,
     Points,
@@ -27,7 +28,7 @@ from discreet.search.clusters.space import (
     spans_of,
 )
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.transform.recoding import Recoding
+from discreet.transform.recoding import Recoding, ReleasedAttribute, Style
 from discreet.types import AnyIntArray, FloatArray, IntArray, Progress
 
 Replace = Literal["mean", "median", "mode", "interval", "set", "hierarchy"]
@@ -89,8 +90,8 @@ def microaggregate(
     nearest; what still fails is suppressed.
 
     >>> classes = EquivalenceClasses.from_columns({"income": [10, 12, 14, 50, 52, 57]})
-    >>> found = microaggregate(classes, 3)
-    >>> found.columns[0].values.to_pylist(), round(found.sse_sst, 4)
+    >>> recoding = microaggregate(classes, 3)
+    >>> recoding.columns[0].values.to_pylist(), round(recoding.sse_sst, 4)
     ([12, 53], 0.0133)
     """
     refuse_empty(classes)
@@ -102,42 +103,48 @@ def microaggregate(
     for name in ordinal:
         classes.index(name)
     say = progress or (lambda _: None)
-    found = ladders_of(classes, ladders)
-    points = points_of(classes, found, ordinal=ordinal, weights=weights, scale=scale, closeness=closeness)
+    fitting = ladders_of(classes, ladders)
+    points = points_of(classes, fitting, ordinal=ordinal, weights=weights, scale=scale, closeness=closeness)
     people = persons_of(classes, unit)
     records = classes.records.astype(np.int64)
     single = points.numbers.shape[1] == 1 and not points.codes.shape[1]
     if single and people.additive and not np.isnan(points.numbers).any():
         owner, method = univariate(points.numbers[:, 0], records, people.sizes, k), "univariate optimum"
     else:
-        owner = _mdav(points, people, records, k, gamma if variable_size else 0.0, block, threads, say)
+        v_gamma = gamma if variable_size else 0.0
+        owner = _mdav(points, people, records, k, gamma=v_gamma, block=block, threads=threads, say=say)
         method = "V-MDAV" if variable_size else "MDAV"
-    spans = spans_of(classes, found, hierarchy=replace == "hierarchy")
-    owner, kept = settle(classes, owner, spans, models, k=k, unit=unit, say=say)
+    spans = spans_of(classes, fitting, hierarchy=replace == "hierarchy")
+    owner, kept = merge_failing(classes, owner, spans, models, k=k, unit=unit, say=say)
     say("replacing values")
     if replace in ("interval", "set", "hierarchy"):
-        style: Literal["values", "hierarchy"] = "hierarchy" if replace == "hierarchy" else "values"
+        style: Style = "hierarchy" if replace == "hierarchy" else "values"
         columns = Recoding.of_groups(
-            classes, owner, kept=kept, method=method, ladders=found, style=style
+            classes, owner, kept=kept, method=method, ladders=fitting, style=style
         ).columns
     else:
-        shares = np.empty((len(classes.attributes), len(kept)))
-        shares_of(spans, filled(classes, owner, len(kept), spans), len(kept), shares)
-        columns = tuple(
-            replaced(
-                domain, codes, records, owner, shares[j], ladder, _centre(replace, domain.name in ordinal)
-            )
-            for j, (domain, codes, ladder) in enumerate(
-                zip(classes.attributes, classes.codes, found, strict=True)
-            )
-        )
-    return Microaggregation(
-        classes,
-        columns,
-        kept[owner],
-        method,
-        sse_sst=sse_sst(classes, owner, ordinal=ordinal),
-        owner=owner,
+        centres = tuple(_centre(replace, name in ordinal) for name in classes.names)
+        columns = _centred(classes, owner, len(kept), spans, fitting, centres)
+    loss = sse_sst(classes, owner, ordinal=ordinal)
+    return Microaggregation(classes, columns, kept[owner], method, sse_sst=loss, owner=owner)
+
+
+def _centred(
+    classes: EquivalenceClasses,
+    owner: IntArray,
+    groups: int,
+    spans: CellSpans,
+    ladders: Sequence[Ladder | None],
+    centres: Sequence[Centre],
+) -> tuple[ReleasedAttribute, ...]:
+    """The columns in which one value of each attribute stands for a group."""
+    records = classes.records.astype(np.int64)
+    shares = np.empty((len(classes.attributes), groups))
+    shares_of(spans, clusters_of(classes, owner, groups, spans), groups, shares)
+    columns = zip(classes.attributes, classes.codes, shares, ladders, centres, strict=True)
+    return tuple(
+        replaced(domain, codes, records, owner, share, ladder, centre)
+        for domain, codes, share, ladder, centre in columns
     )
 
 
@@ -155,6 +162,7 @@ def _mdav(
     people: ClassPersons,
     records: IntArray,
     k: int,
+    *,
     gamma: float,
     block: int,
     threads: int,
@@ -176,8 +184,8 @@ def _mdav(
 def univariate(values: FloatArray, records: IntArray, sizes: IntArray, k: int) -> IntArray:
     """The groups of least SSE for one numeric attribute (Hansen and Mukherjee 2003).
 
-    >>> one = np.ones(6, dtype=np.int64)
-    >>> univariate(np.array([1.0, 2.0, 9.0, 10.0, 11.0, 3.0]), one, one, 3)
+    >>> ones = np.ones(6, dtype=np.int64)
+    >>> univariate(np.array([1.0, 2.0, 9.0, 10.0, 11.0, 3.0]), ones, ones, 3)
     array([0, 0, 1, 1, 1, 0])
     """
     order = np.argsort(values, kind="stable")

@@ -70,13 +70,13 @@ def _new_persons(people: ClassPersons, x: int, stamp: IntArray, group: int) -> i
     """How many persons class ``x`` brings into a group; marks them as being there."""
     if people.indptr.size == 0:
         return int(people.sizes[x])
-    found = 0
+    new = 0
     for p in range(people.indptr[x], people.indptr[x + 1]):
         who = people.persons[p]
         if stamp[who] != group:
             stamp[who] = group
-            found += 1
-    return found
+            new += 1
+    return new
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +181,7 @@ def _intimate(
     for member in members[1:]:
         radius = max(radius, np.sqrt(distance[member]))
     best = np.inf
-    found = -1
+    nearest = -1
     for x in open_:
         apart = np.sqrt(distance[x]) - radius
         if apart > 0.0 and apart * apart >= best:
@@ -190,13 +190,13 @@ def _intimate(
             gap = _squared(points, x, points.numbers[member], points.codes[member])
             if gap < best:
                 best = gap
-                found = x
+                nearest = x
     for x in open_:
-        if x != found:
-            gap = _squared(points, x, points.numbers[found], points.codes[found])
+        if x != nearest:
+            gap = _squared(points, x, points.numbers[nearest], points.codes[nearest])
             if best >= gamma * gamma * gap:
                 return -1
-    return found
+    return nearest
 
 
 @njit(cache=True, nogil=True)
@@ -336,13 +336,13 @@ def optimal_cuts(
     for j in range(n):
         starts[j] = -1
         whole = 0
-        beyond = 0
+        before = 0
         tail = -1
         for i in range(j, -1, -1):
             whole += sizes[i]
             if tail >= 0:
-                beyond += sizes[i]
-                if beyond >= k:
+                before += sizes[i]
+                if before >= k:
                     # What lies before the smallest tail is a group of its own: cutting there is no worse.
                     break
             if whole < k:

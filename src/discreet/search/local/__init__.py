@@ -1,0 +1,1 @@
+"""Local recoding on the lattice: each group of records stands at a node of its own."""

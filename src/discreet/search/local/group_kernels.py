@@ -138,7 +138,7 @@ def regroup(
         count = groups.start[g + 1] - groups.start[g]
         if used[i] or count > POOL // 2 or groups.price[g] <= least + TIE:
             continue
-        found = 0
+        listed = 0
         limit = np.inf
         for k in range(block.size):
             h = block[k]
@@ -149,15 +149,15 @@ def regroup(
             bound = (limit + apart) / both
             added = union_price(space, turn, groups.low, groups.high, g, h, bound) * both - apart
             if added < limit - TIE:
-                at = min(found, NEAR - 1)
+                at = min(listed, NEAR - 1)
                 while at > 0 and cost[at - 1] > added:
                     cost[at] = cost[at - 1]
                     near[at] = near[at - 1]
                     at -= 1
                 cost[at] = added
                 near[at] = k
-                found = min(found + 1, NEAR)
-                if found == NEAR:
+                listed = min(listed + 1, NEAR)
+                if listed == NEAR:
                     limit = cost[NEAR - 1]
         n = 0
         before = groups.price[g] * groups.size[g]
@@ -165,7 +165,7 @@ def regroup(
             pool.classes[n] = groups.listed[e]
             n += 1
         taken = 0
-        while taken < found:
+        while taken < listed:
             h = block[near[taken]]
             if n + groups.start[h + 1] - groups.start[h] > POOL:
                 break

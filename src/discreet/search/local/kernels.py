@@ -139,20 +139,20 @@ def _rule_holds(screen: Screen, r: int, histogram: IntArray, records: int) -> bo
     """Whether a histogram meets a rule."""
     first, end = screen.first[r], screen.first[r + 1]
     kind, limit = screen.kind[r], screen.limit[r]
-    found = 0.0
+    measured = 0.0
     for v in range(first, end):
         count = histogram[v]
         if count == 0:
             continue
         if kind == CAPPED:
-            found = max(found, count / records)
+            measured = max(measured, count / records)
         elif kind == CLOSE:
-            found += max(0.0, count / records - screen.whole[v])
+            measured += max(0.0, count / records - screen.whole[v])
         else:
-            found -= count / records * np.log(count / records)
+            measured -= count / records * np.log(count / records)
     if kind == UNCERTAIN:
-        return bool(found >= limit - TIE)
-    return bool(found <= limit + TIE)
+        return bool(measured >= limit - TIE)
+    return bool(measured <= limit + TIE)
 
 
 @njit(cache=True, nogil=True)

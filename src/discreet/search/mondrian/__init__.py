@@ -1,0 +1,1 @@
+"""Multidimensional recoding: the classes divided by the cuts that leave the least loss."""

@@ -82,13 +82,13 @@ def enough_in(
         return False
     if space.least.size == 0:
         return True
-    found = np.zeros(space.least.size, dtype=np.int64)
+    distinct = np.zeros(space.least.size, dtype=np.int64)
     for i in range(count):
         for e in range(space.item_ptr[group[i]], space.item_ptr[group[i] + 1]):
             if item_stamp[space.item[e]] != version:
                 item_stamp[space.item[e]] = version
-                found[space.tally[e]] += 1
-    return bool((found >= space.least).all())
+                distinct[space.tally[e]] += 1
+    return bool((distinct >= space.least).all())
 
 
 @njit(cache=True, nogil=True)

@@ -81,7 +81,7 @@ def _sweep(
     high = np.empty(m, dtype=np.int64)
     level = np.zeros(m, dtype=np.int64)
     price = np.zeros(m)
-    found = np.zeros(space.least.size, dtype=np.int64)
+    distinct = np.zeros(space.least.size, dtype=np.int64)
     total = 0.0
     records = 0
     enough = count + 1
@@ -112,10 +112,10 @@ def _sweep(
             for e in range(space.item_ptr[c], space.item_ptr[c + 1]):
                 if item_stamp[space.item[e]] != version:
                     item_stamp[space.item[e]] = version
-                    found[space.tally[e]] += 1
+                    distinct[space.tally[e]] += 1
             met = records >= space.least_records
-            for t in range(found.size):
-                met = met and found[t] >= space.least[t]
+            for t in range(distinct.size):
+                met = met and distinct[t] >= space.least[t]
             if met:
                 enough = i + 1
     return enough

@@ -29,7 +29,7 @@ _ALL: tuple[Objective, ...] = (
     Divergence(),
 )
 
-OBJECTIVES: Mapping[str, Objective] = MappingProxyType({one.name: one for one in _ALL})
+OBJECTIVES: Mapping[str, Objective] = MappingProxyType({objective.name: objective for objective in _ALL})
 """Every objective with its defaults by its name in a policy."""
 
 
@@ -47,8 +47,8 @@ def build_objective(name: str, parameters: Mapping[str, object] | None = None) -
     objective = OBJECTIVES[name]
     given = dict(parameters or {})
     # The parts of a cell objective are fixed by its name.
-    known = [] if isinstance(objective, CellObjective) else [one.name for one in fields(objective)]  # type: ignore[arg-type]
-    surplus = [one for one in given if one not in known]
+    known = [] if isinstance(objective, CellObjective) else [part.name for part in fields(objective)]  # type: ignore[arg-type]
+    surplus = [key for key in given if key not in known]
     if surplus:
         raise InvalidParameter(
             f"{name} has no parameter {', '.join(surplus)}",
