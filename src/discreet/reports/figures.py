@@ -48,6 +48,7 @@ class Figures:
         return self.public and 0 < count < SMALL_GROUP
 
     def count(self, count: int, noun: str, plural: str = "") -> str:
+        """A count with its noun."""
         if self.few(count):
             return f"fewer than {SMALL_GROUP} {plural or noun + 's'}"
         return several(count, noun, plural)

@@ -10,6 +10,7 @@ from typing import Literal
 from discreet import privacy, risk
 from discreet.measure import Measure, Wording
 from discreet.risk import Category
+from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.table.roles import Role
 
 Edition = Literal["internal", "public"]
@@ -164,6 +165,13 @@ def unit_of(measure: Measure) -> str:
     countable = measure.unit in ("records", "persons", "distinct values", "distinct categories")
     return measure.unit.removesuffix("s") if countable and measure.value == 1 else measure.unit
 
+
+LEFT_OUT_OF_TABLES = (
+    f"counts of people or records below {SMALL_GROUP}, and shares that would betray such a count; ranges of class "
+    "sizes that hold only a few people are merged",
+    "numbers in the unit of a sensitive column",
+)
+"""What the public editions of audits and releases leave out besides values."""
 
 LIMITS: tuple[tuple[str, str], ...] = (
     (

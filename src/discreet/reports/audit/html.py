@@ -13,8 +13,7 @@ from discreet.reports.audit.pictures import pictures
 from discreet.reports.figures import Figures, zones
 from discreet.reports.html import page
 from discreet.reports.verdict import criterion_rows, first_obstacles, judgement
-from discreet.reports.words import LIMITS, Edition, moment, says_of, title_of
-from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.reports.words import LEFT_OUT_OF_TABLES, LIMITS, Edition, moment, says_of, title_of
 
 if TYPE_CHECKING:
     from discreet.release.audit import Audit
@@ -23,9 +22,7 @@ KEY_MEASURES = ("k-anonymity", "sample-uniques", "share-above", "average-risk")
 
 LEFT_OUT = (
     "values of any column, and with them the classes of highest risk",
-    f"counts of people or records below {SMALL_GROUP}, and shares that would betray such a count; ranges of class "
-    "sizes that hold only a few people are merged",
-    "numbers in the unit of a sensitive column",
+    *LEFT_OUT_OF_TABLES,
     "how the file was read and its fingerprint, the policy's text and the reasons given for roles",
 )
 
@@ -44,11 +41,10 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
     figures = Figures(audit.rows, public=edition == "public")
     drawn = pictures(audit, figures)
     return page(
-        "report.html.jinja",
+        "audit.html.jinja",
         {
             "public": figures.public,
             "left_out": LEFT_OUT,
-            "small": SMALL_GROUP,
             "name": audit.source.name,
             "created": moment(audit.created),
             "facts": facts(audit),
@@ -72,7 +68,7 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
             "sensitive": audit.policy.sensitive,
             "event_level": audit.event_level,
             "limits": LIMITS,
-            "made_with": tables.made_with(audit, figures),
+            "made_with": tables.provenance(audit, figures),
             "policy": "" if figures.public else dumps(audit.policy),
         },
         drawn,

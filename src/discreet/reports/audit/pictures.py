@@ -376,7 +376,7 @@ def _most_dependent(matrices: Dependence, strongest: Sequence[tuple[int, int]]) 
 
 
 def _points(change: float) -> str:
-    """A change of a share in percentage points; a plus of zero is not worth a sign."""
+    """A change of a share in percentage points."""
     return f"{100 * change:.1f} points"
 
 

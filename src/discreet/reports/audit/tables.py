@@ -259,7 +259,7 @@ def special_uniques(audit: Audit, figures: Figures) -> SpecialUniques | None:
 
 
 def roles(audit: Audit, figures: Figures) -> list[RoleRow]:
-    """Each column's role; the reasons are somebody's own words and stay inside the house."""
+    """Each column's role; the reasons for it are for the internal edition only."""
     return [
         RoleRow(
             name=column.name,
@@ -312,7 +312,7 @@ def setting(value: object) -> str:
     return text if text.strip() and any(map(str.isalnum, text)) else f"“{text}”"
 
 
-def made_with(audit: Audit, figures: Figures) -> list[tuple[str, str]]:
+def provenance(audit: Audit, figures: Figures) -> list[tuple[str, str]]:
     """Versions, and which file was read."""
     rows = [(name, text) for name, text in versions().items()]
     if not figures.public:

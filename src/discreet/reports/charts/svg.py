@@ -71,6 +71,7 @@ def colour(part: str) -> str:
 
 
 def data_of(rows: Sequence[Any]) -> alt.InlineData:
+    """Rows as the data of a chart."""
     import altair as alt
 
     return alt.InlineData(values=list(rows))
@@ -84,6 +85,7 @@ def as_given(field: str) -> alt.Color:
 
 
 def names_axis() -> alt.Axis:
+    """An axis of names without line and ticks."""
     import altair as alt
 
     return alt.Axis(labelLimit=NAME_LIMIT, ticks=False, domain=False, labelPadding=12, grid=False)

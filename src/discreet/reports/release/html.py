@@ -15,8 +15,7 @@ from discreet.reports.html import page
 from discreet.reports.release import tables
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.verdict import compliance, first_obstacles, judgement
-from discreet.reports.words import LIMITS, Edition, moment, says_of, title_of
-from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.reports.words import LEFT_OUT_OF_TABLES, LIMITS, Edition, moment, says_of, title_of
 from discreet.transform.loss import leaf_share_loss
 
 SIDE_BY_SIDE = ("class-sizes", "risks")
@@ -26,9 +25,7 @@ KEY_MEASURES = ("k-anonymity", "sample-uniques", "average-risk")
 
 LEFT_OUT = (
     "values of any column, and with them what became of which value",
-    f"counts of people or records below {SMALL_GROUP}, and shares that would betray such a count; ranges of class "
-    "sizes that hold only a few people are merged",
-    "numbers in the unit of a sensitive column",
+    *LEFT_OUT_OF_TABLES,
     "the fingerprint of the source, the policy's text, notes, and names of hierarchy files",
 )
 

@@ -382,7 +382,7 @@ def notes(release: Release) -> list[str]:
 
 
 def cautions(release: Release) -> list[str]:
-    """What has to be known to compare before and after; holds no word of anybody else."""
+    """What has to be known to compare before and after, in words that every edition may show."""
     lines = []
     if others := unexamined(release):
         lines.append(

@@ -44,7 +44,7 @@ def _start_routes(routes: APIRouter, service: Service) -> None:
     @routes.get("/static/report.css")
     def style() -> Response:
         return Response(
-            environment().get_template("release/report.css.jinja").render(), media_type="text/css"
+            environment().get_template("reports/report.css.jinja").render(), media_type="text/css"
         )
 
     @routes.post("/case/example")

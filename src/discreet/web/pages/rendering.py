@@ -23,9 +23,9 @@ CHANGED = {"hx-trigger": "case-changed"}
 
 @cache
 def environment() -> Environment:
-    """Our templates, and the report's under ``release/``."""
+    """Our templates, and the report's under ``reports/``."""
     loader = ChoiceLoader(
-        [PackageLoader("discreet.web.pages"), PrefixLoader({"release": PackageLoader("discreet.reports")})]
+        [PackageLoader("discreet.web.pages"), PrefixLoader({"reports": PackageLoader("discreet.reports")})]
     )
     templates = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
