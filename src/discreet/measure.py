@@ -38,7 +38,6 @@ class Measure:
     better: Direction
     meaning: str
     source: str
-    catalogue: str = ""
     attribute: str | None = None
     per_class: FloatArray | None = field(default=None, repr=False, compare=False)
     notes: tuple[str, ...] = ()
@@ -52,7 +51,6 @@ class Measure:
             "better": self.better,
             "meaning": self.meaning,
             "source": self.source,
-            "catalogue": self.catalogue,
         }
         if self.attribute is not None:
             found["attribute"] = self.attribute
@@ -98,7 +96,6 @@ class RecordRisk:
     weights: IntArray = field(repr=False, compare=False)
     meaning: str
     source: str
-    catalogue: str = ""
     attribute: str | None = None
     sensitive: str | None = None
     better: Direction = "lower"
@@ -144,7 +141,6 @@ class RecordRisk:
             "decides": self.decides,
             "meaning": self.meaning,
             "source": self.source,
-            "catalogue": self.catalogue,
         }
         if self.attribute is not None:
             found["attribute"] = self.attribute

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import runpy
 import tomllib
 from collections.abc import Iterator
 from importlib import resources
@@ -17,6 +18,7 @@ import pytest
 from pydantic import BaseModel
 
 import discreet
+from discreet.attacks.catalogue import ATTACKS
 from discreet.cli import COMMANDS, EXIT_BAD_INPUT, EXIT_CANCELLED, EXIT_INTERNAL, EXIT_NOT_MET, cli
 from discreet.errors import DiscreetError
 from discreet.policy import file as policy_file
@@ -25,6 +27,7 @@ from discreet.release.audit import Audit
 from discreet.release.profile import _ProfileFile, profile_names
 from discreet.release.rules import RULES
 from discreet.reports.schema import AUDIT_SCHEMA
+from discreet.search.methods import METHODS
 from discreet.table import DATA_TYPES
 from discreet.table.hierarchies.registry import BUILDERS, parameter_names
 from discreet.table.roles import ROLES
@@ -40,6 +43,7 @@ from discreet.utility import (
 )
 from discreet.utility.definition import Definition
 from discreet.utility.measures import MEASURES as LOSSES
+from discreet.utility.objectives.registry import OBJECTIVES
 from helpers.markdown import REFERENCE, ROOT, names_in, sections
 
 
@@ -254,7 +258,7 @@ def test_every_measure_of_loss_that_is_documented_exists() -> None:
     assert set(re.findall(r"^\| `([a-z0-9-]+)` \|", text, re.MULTILINE)) == set(LOSSES)
 
 
-def test_every_measure_of_loss_is_in_the_catalogue() -> None:
+def test_every_measure_of_loss_is_documented() -> None:
     modules = [distances, dependence, distributions, entropy, precision, class_sizes, tradeoff, workload]
     found = {one.name for module in modules for one in vars(module).values() if isinstance(one, Definition)}
     found |= {one.name for one in (*workload.MEDIANS.values(), *workload.MEANS.values())}
@@ -307,3 +311,10 @@ def test_changelog_has_the_current_version() -> None:
     heads = [head for head in entry if head.split(" ")[0] == version]
     assert heads, f"CHANGELOG.md has no entry for {version}"
     assert "- " in entry[heads[0]]
+
+
+def test_the_page_of_coverage_is_what_the_registries_say() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "coverage_page.py"))
+    assert page("coverage.md") == tool["coverage"](), "run `python tools/coverage_page.py`"
+    named = names_in(page("coverage.md"))
+    assert {*MODELS, *LOSSES, *ATTACKS, *METHODS, *OBJECTIVES} <= named

@@ -90,7 +90,6 @@ def attacked() -> Attacks:
 def result(successes: float, tries: float = 600, baseline: float = 0.001, **more: Any) -> AttackResult:
     return AttackResult(
         "record-linkage",
-        "K1",
         "linkability",
         tries=tries,
         successes=successes,
@@ -426,7 +425,7 @@ def test_public_edition_withholds_what_a_few_failures_would_betray(attacked: Att
 def test_public_edition_withholds_a_baseline_that_betrays_the_fallen(attacked: Attacks) -> None:
     # One of 60 fell, and the guessed value has a quarter: 0.4% without the release says that it was one.
     one = AttackResult(
-        *("homogeneity", "K2", "inference", 60, 1, 0.25 / 60, "x"), target="ill", unit="records", fallen=(3,)
+        *("homogeneity", "inference", 60, 1, 0.25 / 60, "x"), target="ill", unit="records", fallen=(3,)
     )
     found = replace(attacked, results=(one,), criteria=summarise([one], []))
     for public in (False, True):

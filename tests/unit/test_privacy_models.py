@@ -92,7 +92,6 @@ def test_every_model_measures_decides_and_explains(model: PrivacyModel) -> None:
     assert found.meaning.endswith(".")
     assert found.unit
     assert found.source
-    assert found.catalogue.startswith("P")
     assert model.describe()
     assert model.holds(classes).dtype == np.bool_
 

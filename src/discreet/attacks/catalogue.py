@@ -108,12 +108,12 @@ class AttackKind:
     """
 
     id: str
-    catalogue: str
     criterion: LegalCriterion
     says: str
     needs: tuple[Need, ...]
     function: str
     takes: tuple[str, ...]
+    source: str
 
     @property
     def per_sensitive(self) -> bool:
@@ -131,129 +131,129 @@ class AttackKind:
 _ALL = (
     AttackKind(
         "singling-out",
-        "K1",
         "singling-out",
         "Does exactly one released record fit what the intruder knows about a person?",
         ("original", "truth"),
         "linkage.singling_out:singling_out",
         ("pair", "known", "targets", "seed"),
+        "Article 29 Working Party, Opinion 05/2014 (WP216); sample uniques: Skinner, Elliot 2002",
     ),
     AttackKind(
         "record-linkage",
-        "K1",
         "linkability",
         "Which released records fit a person, and is a guess among them right?",
         ("original", "truth"),
         "linkage.singling_out:record_linkage",
         ("pair", "known", "targets", "seed"),
+        "Dankar, El Emam 2010; Samarati, Sweeney 1998",
     ),
     AttackKind(
         "probabilistic-linkage",
-        "K1",
         "linkability",
         "Is the released record that agrees best with a person that person's?",
         ("original", "links"),
         "linkage.probabilistic:probabilistic_linkage",
         ("pair", "known", "targets", "seed"),
+        "Fellegi, Sunter 1969",
     ),
     AttackKind(
         "membership",
-        "K3",
         "inference",
         "Can it be told whether a person is in the release at all?",
         ("original", "control"),
         "linkage.membership:membership",
         ("pair", "control", "known", "seed"),
+        "Nergiz, Atzori, Clifton 2007",
     ),
     AttackKind(
         "worst-case",
-        "K8",
         "singling-out",
         "How many released records can be assigned by someone who holds the original?",
         ("original", "generalised"),
         "linkage.worst_case:worst_case",
         ("pair",),
+        "Domingo-Ferrer, Ricci, Soria-Comas 2015; Kikuchi et al. 2016",
     ),
     AttackKind(
         "homogeneity",
-        "K2",
         "inference",
         "Does everybody in a class have the same sensitive value?",
         ("sensitive", "truth"),
         "disclosure.homogeneity:homogeneity",
         ("release", "sensitive"),
+        "Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, 2007",
     ),
     AttackKind(
         "background-knowledge",
-        "K2",
         "inference",
         "Is one sensitive value left once another one can be ruled out?",
         ("sensitive", "several-values", "truth"),
         "disclosure.background:background_knowledge",
         ("release", "sensitive"),
+        "Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, 2007",
     ),
     AttackKind(
         "skewness",
-        "K2",
         "inference",
         "Is a sensitive value much more frequent in a class than in general?",
         ("sensitive", "truth"),
         "disclosure.homogeneity:skewness",
         ("release", "sensitive"),
+        "Li, Li and Venkatasubramanian, t-closeness, 2007",
     ),
     AttackKind(
         "similarity",
-        "K2",
         "inference",
         "Do all sensitive values of a class mean the same kind of thing?",
         ("sensitive", "hierarchy", "truth"),
         "disclosure.proximity:similarity",
         ("release", "sensitive", "hierarchy"),
+        "Li, Li and Venkatasubramanian, t-closeness, 2007",
     ),
     AttackKind(
         "proximity",
-        "K2",
         "inference",
         "Do the sensitive numbers of a class lie close together?",
         ("sensitive", "numbers", "truth"),
         "disclosure.proximity:proximity",
         ("release", "sensitive"),
+        "Li, Tao and Xiao, Preservation of proximity privacy, 2008",
     ),
     AttackKind(
         "attribute-inference",
-        "K4",
         "inference",
         "Can the sensitive value be predicted by a model learned from the release?",
         ("sensitive", "original"),
         "disclosure.inference:inference_by_each_model",
         ("pair", "sensitive", "seed"),
+        "Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009",
     ),
     AttackKind(
         "areas-of-interest",
-        "K7",
         "inference",
         "Which values of a person follow from what all candidates have in common?",
         ("sensitive", "original", "sets", "truth"),
         "disclosure.areas:areas_of_interest",
         ("pair", "sensitive"),
+        "privacy demonstrator, study of anonymised car data, 2023",
     ),
     AttackKind(
         "minimality",
-        "K6",
         "inference",
         "What follows from knowing that no more was changed than had to be?",
         ("sensitive", "original", "models"),
         "minimality.minimality:minimality",
         ("pair", "models", "sensitive"),
+        "Wong et al., Minimality attack in privacy preserving data publishing, 2007",
     ),
     AttackKind(
         "downcoding",
-        "K6",
         "inference",
         "Which generalised values can be narrowed down again?",
         ("original", "models"),
         "minimality.downcoding:downcoding",
         ("pair", "models"),
+        "Cohen, Attacks on deidentification's defenses, 2022",
     ),
 )
 

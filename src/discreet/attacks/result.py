@@ -39,13 +39,12 @@ class AttackResult:
     is the legal criterion it speaks to. ``fallen`` are the released classes that gave way (numbers in
     ``Pair.released``), ``figures`` further numbers by name.
 
-    >>> result = AttackResult("homogeneity", "K2", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
+    >>> result = AttackResult("homogeneity", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
     >>> result.rate, round(result.low, 3), round(result.advantage, 3), result.better_than_baseline
     (0.3, 0.219, 0.125, True)
     """
 
     attack: str
-    catalogue: str
     criterion: LegalCriterion
     tries: float
     successes: float
@@ -91,7 +90,6 @@ class AttackResult:
     def to_dict(self) -> dict[str, object]:
         return {
             "attack": self.attack,
-            "catalogue": self.catalogue,
             "criterion": self.criterion,
             "scenario": self.scenario,
             "known": list(self.known),

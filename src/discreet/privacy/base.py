@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 class PrivacyModel(ABC):
     """A requirement on equivalence classes: takes parameters when made, and data when asked.
 
-    ``id`` is the name in the policy file and ``name`` the catalogue's (they differ where one model has
+    ``id`` is the name in the policy file and ``name`` that of the literature (they differ where one model has
     several kinds). ``title`` is how people call it, ``says`` what its number says of any table, in one
     sentence; ``kinds`` holds both for names other than ``id``. ``monotone`` says whether merging classes, of
     an otherwise unchanged table, never breaks the requirement, so that a search may prune. ``per_class``
@@ -41,7 +41,6 @@ class PrivacyModel(ABC):
     title: ClassVar[str]
     says: ClassVar[str]
     kinds: ClassVar[Mapping[str, Wording]] = {}
-    catalogue: ClassVar[str]
     source: ClassVar[str]
     monotone: ClassVar[bool] = True
     strict: ClassVar[bool] = False
@@ -49,7 +48,7 @@ class PrivacyModel(ABC):
 
     @property
     def name(self) -> str:
-        """The catalogue's name."""
+        """The name that the literature has for it."""
         return self.id
 
     @property
@@ -113,7 +112,6 @@ class PrivacyModel(ABC):
             better=self.better,
             meaning=self.meaning(value, classes),
             source=self.source,
-            catalogue=self.catalogue,
             attribute=self.sensitive,
             per_class=per_class,
             notes=self.notes(classes, per_class),

@@ -176,7 +176,6 @@ class TCloseness(PrivacyModel):
             "How far, along the hierarchy of values, the most unusual class is from the whole table.",
         ),
     }
-    catalogue: ClassVar[str] = "P6"
     source: ClassVar[str] = "Li et al., t-closeness: privacy beyond k-anonymity and l-diversity, 2007"
 
     t: float

@@ -132,7 +132,6 @@ class AlphaKAnonymity(WithClassSize, _Confidence):
     id: ClassVar[str] = "alpha-k-anonymity"
     title: ClassVar[str] = "(α, k)-anonymity"
     says: ClassVar[str] = "How surely someone who knows the quasi-identifiers infers a sensitive value."
-    catalogue: ClassVar[str] = "P5"
     source: ClassVar[str] = "Wong et al., (α,k)-anonymity, 2006"
 
     alpha: float
@@ -192,7 +191,6 @@ class ConfidenceBounding(_Confidence):
     id: ClassVar[str] = "confidence-bounding"
     title: ClassVar[str] = "Confidence bounding"
     says: ClassVar[str] = "How surely the named value follows from the quasi-identifiers."
-    catalogue: ClassVar[str] = "P5"
     source: ClassVar[str] = "Wang, Fung and Yu, Handicapping attacker's confidence, 2007"
 
     h: float
@@ -247,7 +245,6 @@ class XYPrivacy(_Confidence):
     id: ClassVar[str] = "x-y-privacy"
     title: ClassVar[str] = "(X, Y)-privacy"
     says: ClassVar[str] = "How surely a sensitive value follows from the named columns."
-    catalogue: ClassVar[str] = "P5"
     source: ClassVar[str] = "Wang and Fung, Anonymizing sequential releases, 2006"
 
     k: int

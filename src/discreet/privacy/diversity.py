@@ -219,7 +219,6 @@ class LDiversity(_Diversity):
             "How far the most frequent sensitive value outweighs the rarer ones, in the worst class.",
         ),
     }
-    catalogue: ClassVar[str] = "P3"
     source: ClassVar[str] = _SOURCE
 
     l: float  # noqa: E741
@@ -278,7 +277,6 @@ class MultiAttributeLDiversity(_Diversity):
         f"multi-attribute-{name}": Wording(f"Multi-attribute {kind.title.lower()}", _LEAST_VARIED)
         for name, kind in LDiversity.kinds.items()
     }
-    catalogue: ClassVar[str] = "P3"
     source: ClassVar[str] = _SOURCE
 
     l: float  # noqa: E741
@@ -368,7 +366,6 @@ class LPlusDiversity(PrivacyModel):
     id: ClassVar[str] = "l-plus-diversity"
     title: ClassVar[str] = "l⁺-diversity"
     says: ClassVar[str] = "How near each named value comes to the share of a class it may fill."
-    catalogue: ClassVar[str] = "P3"
     source: ClassVar[str] = "Liu and Wang, On optimal anonymization for l+-diversity, 2010"
 
     sensitive: str

@@ -69,7 +69,6 @@ class GBalance(PrivacyModel):
     id: ClassVar[str] = "g-balance"
     title: ClassVar[str] = "g-balance"
     says: ClassVar[str] = "How evenly the records of a class are spread over its persons, in the worst class."
-    catalogue: ClassVar[str] = "P11"
     source: ClassVar[str] = _SOURCE
 
     g: float
@@ -118,7 +117,6 @@ class HAffiliation(PrivacyModel):
     id: ClassVar[str] = "h-affiliation"
     title: ClassVar[str] = "h-affiliation"
     says: ClassVar[str] = "The largest share of a class's persons who have one sensitive value in common."
-    catalogue: ClassVar[str] = "P11"
     source: ClassVar[str] = _SOURCE
     monotone: ClassVar[bool] = False
 

@@ -34,7 +34,6 @@ class KAnonymity(PrivacyModel):
     id: ClassVar[str] = "k-anonymity"
     title: ClassVar[str] = "k-anonymity"
     says: ClassVar[str] = "The size of the smallest class: how many share the rarest combination of values."
-    catalogue: ClassVar[str] = "P1"
     source: ClassVar[str] = "Sweeney, k-anonymity: a model for protecting privacy, 2002"
 
     k: int

@@ -106,7 +106,6 @@ class BetaLikeness(PrivacyModel):
             "As β-likeness, with a lower bound for values that are frequent in the whole table.",
         ),
     }
-    catalogue: ClassVar[str] = "P7"
     source: ClassVar[str] = "Cao and Karras, Publishing microdata with a robust privacy guarantee, 2012"
 
     beta: float
@@ -180,7 +179,6 @@ class DeltaDisclosure(PrivacyModel):
     says: ClassVar[str] = (
         "By what factor a sensitive value is more or less likely in a class than in the table."
     )
-    catalogue: ClassVar[str] = "P7"
     source: ClassVar[str] = "Brickell and Shmatikov, The cost of privacy, 2008"
     strict: ClassVar[bool] = True
 

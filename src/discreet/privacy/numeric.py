@@ -136,7 +136,6 @@ class KEAnonymity(_Numeric):
     id: ClassVar[str] = "k-e-anonymity"
     title: ClassVar[str] = "(k, e)-anonymity"
     says: ClassVar[str] = "The range of the sensitive numbers in the class where it is narrowest."
-    catalogue: ClassVar[str] = "P8"
     source: ClassVar[str] = "Zhang et al., Aggregate query answering on anonymized tables, 2007"
 
     k: int
@@ -201,7 +200,6 @@ class EpsilonMAnonymity(_Numeric):
     id: ClassVar[str] = "epsilon-m-anonymity"
     title: ClassVar[str] = "(ε, m)-anonymity"
     says: ClassVar[str] = "How rarely the numbers of a class are similar to each other, in the worst class."
-    catalogue: ClassVar[str] = "P8"
     source: ClassVar[str] = "Li, Tao and Xiao, Preservation of proximity privacy, 2008"
     monotone: ClassVar[bool] = False
 
@@ -270,7 +268,6 @@ class WorstGroupProtection(_Numeric):
     says: ClassVar[str] = (
         "How often a narrow range catches the sensitive number of someone in the worst class."
     )
-    catalogue: ClassVar[str] = "P8"
     source: ClassVar[str] = "Loukides and Shao, Preventing range disclosure in k-anonymised data, 2011"
 
     limit: float

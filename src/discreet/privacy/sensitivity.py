@@ -94,7 +94,6 @@ class PSensitivity(_PSensitive):
     id: ClassVar[str] = "p-sensitivity"
     title: ClassVar[str] = "p-sensitive k-anonymity"
     says: ClassVar[str] = "How many different sensitive values the worst class has."
-    catalogue: ClassVar[str] = "P4"
     source: ClassVar[str] = "Truta and Vinay, p-sensitive k-anonymity property, 2006"
 
     p: int
@@ -144,7 +143,6 @@ class PPlusSensitivity(_PSensitive):
     id: ClassVar[str] = "p-plus-sensitivity"
     title: ClassVar[str] = "p⁺-sensitive k-anonymity"
     says: ClassVar[str] = "From how many categories the sensitive values of the worst class come."
-    catalogue: ClassVar[str] = "P4"
     source: ClassVar[str] = "Sun et al., Enhanced p-sensitive k-anonymity models, 2008"
 
     p: int
@@ -202,7 +200,6 @@ class PAlphaSensitivity(_PSensitive):
     id: ClassVar[str] = "p-alpha-sensitivity"
     title: ClassVar[str] = "(p, α)-sensitive k-anonymity"
     says: ClassVar[str] = "The total weight of the sensitive values of the worst class."
-    catalogue: ClassVar[str] = "P4"
     source: ClassVar[str] = "Sun et al., Enhanced p-sensitive k-anonymity models, 2008"
 
     p: int

@@ -129,7 +129,7 @@ def summarise(
     None of these words speaks of attacks that were not run. The intruder who holds the original (``UPPER_BOUNDS``)
     is told beside them and decides nothing: what he finds he had before.
 
-    >>> found = AttackResult("homogeneity", "K2", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
+    >>> found = AttackResult("homogeneity", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
     >>> [(one.criterion, one.state) for one in summarise([found], [])]
     [('singling-out', 'not tested'), ('linkability', 'not tested'), ('inference', 'gives way')]
     >>> summarise([found], [])[2].finding

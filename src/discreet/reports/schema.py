@@ -8,7 +8,7 @@ _NUMBER = {"oneOf": [{"type": "number"}, {"enum": ["infinite", "-infinite", "und
 _NULLABLE_NUMBER = {"oneOf": [{"type": "number"}, {"type": "null"}]}
 _MEASURE: dict[str, Any] = {
     "type": "object",
-    "required": ["name", "value", "unit", "better", "meaning", "source", "catalogue"],
+    "required": ["name", "value", "unit", "better", "meaning", "source"],
     "properties": {
         "name": {"type": "string"},
         "value": _NUMBER,
@@ -16,7 +16,6 @@ _MEASURE: dict[str, Any] = {
         "better": {"enum": ["higher", "lower"], "description": "which direction protects people"},
         "meaning": {"type": "string"},
         "source": {"type": "string"},
-        "catalogue": {"type": "string"},
         "attribute": {"type": "string", "description": "the sensitive attribute with the worst value"},
         "by_attribute": {"type": "object", "additionalProperties": _NUMBER},
         "by_unit": {"type": "object", "additionalProperties": _NUMBER},
@@ -134,4 +133,4 @@ AUDIT_SCHEMA: dict[str, Any] = {
         "notes": {"type": "array", "items": {"type": "string"}},
     },
 }
-"""Names of measures and risks are the catalogue's, e.g. ``measures["k-anonymity"].value``."""
+"""Measures and risks are found by their names, e.g. ``measures["k-anonymity"].value``."""

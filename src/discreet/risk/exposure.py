@@ -102,7 +102,6 @@ class AttributeContribution:
             "k_without": self.k_without,
             "meaning": self.meaning,
             "source": _SOURCE,
-            "catalogue": "R6",
         }
 
 

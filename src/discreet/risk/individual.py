@@ -107,7 +107,6 @@ def global_risk(
             weights=records,
             meaning="Chance that someone who looks a record up in a register of the population finds its person.",
             source=_SOURCE,
-            catalogue="R4",
         ),
         expected=Estimate(
             name="expected re-identifications",
@@ -116,7 +115,6 @@ def global_risk(
             better="lower",
             meaning="Number of records that an attempt on every one of them is expected to match to their person.",
             source="Franconi, Polettini (2004), Individual risk estimation in mu-Argus: a review, PSD 2004",
-            catalogue="R4",
             per_class=risk * records,
             method="individual risk (Benedetti-Franconi, exact)",
             assumptions=_ASSUMPTIONS,
@@ -128,7 +126,6 @@ def global_risk(
             better="lower",
             meaning="Share of the records that an attempt on every one is expected to match to their person.",
             source="Franconi, Polettini (2004), Individual risk estimation in mu-Argus: a review, PSD 2004",
-            catalogue="R4",
             method="individual risk (Benedetti-Franconi, exact)",
             assumptions=_ASSUMPTIONS,
         ),

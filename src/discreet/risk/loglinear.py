@@ -122,7 +122,6 @@ def _tau(name: str, meaning: str, per_class: FloatArray, model: Model, notes: tu
         better="lower",
         meaning=meaning,
         source=_SOURCE,
-        catalogue="R4",
         per_class=per_class,
         notes=notes,
         method=f"Poisson log-linear model, {'independence' if model == 'independence' else 'all two-way effects'}",

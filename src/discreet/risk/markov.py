@@ -64,7 +64,6 @@ def markov_risk(
             "values one from another; 0 stands for everything the formula puts at 0 or below."
         ),
         source=_SOURCE,
-        catalogue="R2",
         decides=False,
     )
 
@@ -93,7 +92,7 @@ def markov_measures(risk: RecordRisk) -> list[Measure]:
 
 def _measure(name: str, value: float, meaning: str) -> Measure:
     unit = "share of records" if name == "marketer" else "probability"
-    return Measure(name, value, unit, "lower", meaning, _SOURCE, catalogue="R2")
+    return Measure(name, value, unit, "lower", meaning, _SOURCE)
 
 
 def _order(classes: EquivalenceClasses, known: Sequence[str], order: Sequence[str] | None) -> list[str]:

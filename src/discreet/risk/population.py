@@ -70,7 +70,6 @@ def sample_uniques(sizes: ArrayLike) -> Measure:
         better="lower",
         meaning="Share of the records that no other record of the table shares the quasi-identifier with.",
         source="Skinner, Elliot (2002), A measure of disclosure risk for microdata, JRSS B 64(4)",
-        catalogue="R4",
     )
 
 
@@ -222,7 +221,6 @@ def _estimate(
         better="lower",
         meaning=_MEANING,
         source=_SOURCES[method],
-        catalogue="R4",
         notes=notes,
         method=method,
         assumptions=f"{_SAMPLING}; {_ASSUMPTIONS[method]}",

@@ -37,7 +37,6 @@ def prosecutor(classes: EquivalenceClasses) -> RecordRisk:
         classes.records,
         meaning="The chance to name the person of a record for someone who knows that the person is in the table.",
         source=_SOURCE,
-        catalogue="R3",
     )
 
 
@@ -61,7 +60,6 @@ def journalist(classes: EquivalenceClasses, population: ArrayLike | None = None)
         classes.records,
         meaning=meaning + ".",
         source=_SOURCE,
-        catalogue="R3",
     )
 
 
@@ -81,7 +79,6 @@ def marketer(classes: EquivalenceClasses, population: ArrayLike | None = None) -
         "lower",
         "The share of all records that someone who links the whole table to named people is expected to hit.",
         _DANKAR,
-        catalogue="R3",
         notes=notes,
     )
 
@@ -102,7 +99,6 @@ def average_risk(classes: EquivalenceClasses) -> Measure:
         "lower",
         "The chance to name the right person behind a record, on average over all records.",
         _SOURCE,
-        catalogue="R3",
         per_class=risk.values,
         notes=_notes(classes),
     )
@@ -124,7 +120,6 @@ def share_above(classes: EquivalenceClasses, threshold: float) -> Measure:
         "lower",
         f"The share of records whose person can be named with a chance above {threshold:g}.",
         _SOURCE,
-        catalogue="R3",
         per_class=risk.values,
         notes=_notes(classes),
     )
@@ -144,7 +139,6 @@ def unique_records(classes: EquivalenceClasses) -> Measure:
         "lower",
         "The share of records that belong to someone who is alone with this combination of quasi-identifiers.",
         _SOURCE,
-        catalogue="R3",
         per_class=alone.astype(np.float64),
         notes=_notes(classes),
     )

@@ -26,7 +26,6 @@ LOW = 0.33
 MEDIUM = 0.66
 TOLERANCE = 1e-9
 _PAPER = "Folz et al. 2025, IEEE Access 13, doi 10.1109/ACCESS.2025.3563309, eq. "
-_CATALOGUE = "R1"
 
 
 def category(value: float, *, low: float = LOW, medium: float = MEDIUM) -> Category:
@@ -63,7 +62,6 @@ def uniqueness(classes: EquivalenceClasses, attribute: str | None = None) -> Rec
         sizes,
         meaning=f"How rare a record's {what} is: 1 if no other record shares it, 0 if all records share it.",
         source=_PAPER + "2",
-        catalogue=_CATALOGUE,
         attribute=attribute,
     )
 
@@ -99,7 +97,6 @@ def uniformity(classes: EquivalenceClasses, attribute: str | None = None) -> Rec
         weights,
         meaning=f"The chance to name the right person when picking one of the records with the same {what}.",
         source=_PAPER + "3",
-        catalogue=_CATALOGUE,
         attribute=attribute,
     )
 
@@ -135,7 +132,6 @@ def correlation(classes: EquivalenceClasses, sensitive: str, attribute: str | No
         weights,
         meaning=f"The chance to guess a record's {sensitive} right for someone who knows its {what}.",
         source=_PAPER + "4",
-        catalogue=_CATALOGUE,
         attribute=attribute,
         sensitive=sensitive,
     )
@@ -174,7 +170,6 @@ def markov_simplified(classes: EquivalenceClasses, sensitive: str) -> RecordRisk
             "most tables, so it is shown and not used to decide."
         ),
         source=_PAPER + "5",
-        catalogue=_CATALOGUE,
         sensitive=sensitive,
         decides=False,
     )

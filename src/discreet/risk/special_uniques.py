@@ -88,7 +88,6 @@ class SudaResult:
             "minimal_uniques": [item.to_dict() for item in self.minimal_uniques],
             "meaning": self.meaning,
             "source": self.source,
-            "catalogue": "R5",
         }
         if self.dis_scores is not None:
             data |= {

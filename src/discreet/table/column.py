@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 DataType = Literal["nominal", "ordinal", "integer", "continuous", "date", "set", "generalised"]
-"""Types that decide how values are compared and generalised (catalogue D3)."""
+"""Types that decide how values are compared and generalised."""
 
 DATA_TYPES: tuple[DataType, ...] = get_args(DataType)
 

@@ -13,7 +13,7 @@ from discreet.utility.objectives.class_sizes import discernibility as penalty
 
 SUPPRESSION_RATIO = Definition(
     "suppression-ratio",
-    "U1",
+    "Records and classes",
     "share of records",
     "lower",
     "How many of the records are missing from the release or show no quasi-identifier at all.",
@@ -24,7 +24,7 @@ SUPPRESSION_RATIO = Definition(
 )
 AVERAGE_CLASS_SIZE = Definition(
     "average-class-size",
-    "U1",
+    "Records and classes",
     "people per class",
     "lower",
     "How many people on average look alike in the release: the larger, the less can be told apart.",
@@ -34,7 +34,7 @@ AVERAGE_CLASS_SIZE = Definition(
 )
 NORMALISED_CLASS_SIZE = Definition(
     "normalised-average-class-size",
-    "U1",
+    "Records and classes",
     "times k",
     "lower",
     "How many times larger the classes are than the smallest class makes necessary; 1 is the best.",
@@ -44,7 +44,7 @@ NORMALISED_CLASS_SIZE = Definition(
 )
 DISCERNIBILITY = Definition(
     "discernibility",
-    "U1",
+    "Records and classes",
     "pairs of records",
     "lower",
     "How many other records each record can no longer be told from, summed up; a suppressed record cannot be told from any.",
@@ -54,7 +54,7 @@ DISCERNIBILITY = Definition(
 )
 NORMALISED_DISCERNIBILITY = Definition(
     "normalised-discernibility",
-    "U1",
+    "Records and classes",
     "share of the possible penalty",
     "lower",
     "Where the discernibility lies between that of the original (0) and that of total suppression (1).",
@@ -65,7 +65,7 @@ NORMALISED_DISCERNIBILITY = Definition(
 )
 NUMBER_OF_CLASSES = Definition(
     "number-of-classes",
-    "U1",
+    "Records and classes",
     "classes",
     "higher",
     "How many different combinations of quasi-identifiers the release still shows.",

@@ -36,13 +36,13 @@ class Definition:
     people. ``full`` is the value of a release that shows no quasi-identifier, if it is
     always the same; one that changes nothing then has 0.
 
-    >>> ratio = Definition("ratio", "U1", "share", "lower", "Records left out.", "r / n", "[0, 1]", "Sweeney")
+    >>> ratio = Definition("ratio", "Records and classes", "share", "lower", "Records left out.", "r / n", "[0, 1]", "Sweeney")
     >>> ratio(0.25).value, ratio(0.5, attribute="age").attribute
     (0.25, 'age')
     """
 
     name: str
-    catalogue: str
+    family: str
     unit: str
     better: Direction
     meaning: str
@@ -59,7 +59,6 @@ class Definition:
             self.better,
             self.meaning,
             self.source,
-            self.catalogue,
             attribute,
             notes=notes,
         )

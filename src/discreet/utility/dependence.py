@@ -26,7 +26,7 @@ _MEAN = "mean over pairs of attributes of |before - after|"
 
 PEARSON = Definition(
     "pearson-change",
-    "U6",
+    "Distributions and relations",
     "correlation",
     "lower",
     "How much the straight-line correlations between columns of numbers changed, on average.",
@@ -36,7 +36,7 @@ PEARSON = Definition(
 )
 SPEARMAN = Definition(
     "spearman-change",
-    "U6",
+    "Distributions and relations",
     "correlation",
     "lower",
     "How much the correlations between the ranks of columns of numbers changed, on average.",
@@ -46,7 +46,7 @@ SPEARMAN = Definition(
 )
 CRAMER = Definition(
     "cramers-v-change",
-    "U6",
+    "Distributions and relations",
     "association",
     "lower",
     "How much the associations between columns changed, on average; 0 is none, 1 is that one determines the other.",
@@ -56,7 +56,7 @@ CRAMER = Definition(
 )
 INFORMATION = Definition(
     "mutual-information-change",
-    "U6",
+    "Distributions and relations",
     "bits",
     "lower",
     "How much less (or more) one column of the release tells about another, on average.",

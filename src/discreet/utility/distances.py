@@ -25,7 +25,7 @@ from discreet.utility.definition import (
 
 SQUARED = Definition(
     "cross-squared",
-    "U2",
+    "Precision of values",
     "share of the squared range",
     "lower",
     "How far numbers moved from their true values, large moves counting more.",
@@ -36,7 +36,7 @@ SQUARED = Definition(
 )
 ABSOLUTE = Definition(
     "cross-absolute",
-    "U2",
+    "Precision of values",
     "share of the range",
     "lower",
     "How far numbers moved from their true values, compared with the whole range.",
@@ -47,7 +47,7 @@ ABSOLUTE = Definition(
 )
 COMMON_ANCESTOR = Definition(
     "cross-common-ancestor",
-    "U2",
+    "Precision of values",
     "share",
     "lower",
     "The share of all values under the smallest branch that holds both the true value and what was released.",
@@ -58,7 +58,7 @@ COMMON_ANCESTOR = Definition(
 )
 AVERAGE_DISTANCE = Definition(
     "average-distance",
-    "U5",
+    "Distances between records",
     "units of the attribute",
     "lower",
     "How far the middle of what was released lies from the true number, on average.",
@@ -68,7 +68,7 @@ AVERAGE_DISTANCE = Definition(
 )
 EUCLIDEAN = Definition(
     "average-euclidean-distance",
-    "U5",
+    "Distances between records",
     "share of the largest distance",
     "lower",
     "How far released records lie from the true ones, all attributes taken together.",
@@ -78,7 +78,7 @@ EUCLIDEAN = Definition(
 )
 SQUARES = Definition(
     "sse-sst",
-    "U5",
+    "Distances between records",
     "share of the variation",
     "lower",
     "How much of the differences between the numbers of people is lost inside groups.",
@@ -89,7 +89,7 @@ SQUARES = Definition(
 )
 CONDENSATION = Definition(
     "relative-condensation-loss",
-    "U5",
+    "Distances between records",
     "share of the largest distance",
     "lower",
     "How far apart the records are that were made alike, compared with all records.",

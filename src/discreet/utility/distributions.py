@@ -29,7 +29,7 @@ _ROLLED = "the original rolled up to the released values"
 
 EMD = Definition(
     "emd",
-    "U6",
+    "Distributions and relations",
     "share of the largest distance",
     "lower",
     "How much of the column's values would have to be moved, and how far, to get the original distribution back.",
@@ -39,7 +39,7 @@ EMD = Definition(
 )
 KL = Definition(
     "kl-divergence",
-    "U6",
+    "Distributions and relations",
     "bits",
     "lower",
     "How badly the release predicts the original's values; infinite if it rules out a value that occurs.",
@@ -49,7 +49,7 @@ KL = Definition(
 )
 JS = Definition(
     "js-divergence",
-    "U6",
+    "Distributions and relations",
     "bits",
     "lower",
     "How far both distributions are from their middle: 0 if they are equal, 1 if they share nothing.",
@@ -59,7 +59,7 @@ JS = Definition(
 )
 VARIATION = Definition(
     "total-variation",
-    "U6",
+    "Distributions and relations",
     "share of records",
     "lower",
     "The share of the column's values that would have to change to get the original distribution back; half the L1 norm.",
@@ -69,7 +69,7 @@ VARIATION = Definition(
 )
 HELLINGER = Definition(
     "hellinger",
-    "U6",
+    "Distributions and relations",
     "distance",
     "lower",
     "A distance of the two distributions that minds rare values: 0 if they are equal, 1 if they share nothing.",
@@ -78,14 +78,28 @@ HELLINGER = Definition(
     "Hellinger 1909",
 )
 KL_ROLLED = Definition(
-    "kl-divergence-rolled-up", "U6", "bits", "lower", KL.meaning, f"the same, {_ROLLED}", "[0, ∞]", KL.source
+    "kl-divergence-rolled-up",
+    "Distributions and relations",
+    "bits",
+    "lower",
+    KL.meaning,
+    f"the same, {_ROLLED}",
+    "[0, ∞]",
+    KL.source,
 )
 JS_ROLLED = Definition(
-    "js-divergence-rolled-up", "U6", "bits", "lower", JS.meaning, f"the same, {_ROLLED}", "[0, 1]", JS.source
+    "js-divergence-rolled-up",
+    "Distributions and relations",
+    "bits",
+    "lower",
+    JS.meaning,
+    f"the same, {_ROLLED}",
+    "[0, 1]",
+    JS.source,
 )
 VARIATION_ROLLED = Definition(
     "total-variation-rolled-up",
-    "U6",
+    "Distributions and relations",
     "share of records",
     "lower",
     VARIATION.meaning,
@@ -95,7 +109,7 @@ VARIATION_ROLLED = Definition(
 )
 HELLINGER_ROLLED = Definition(
     "hellinger-rolled-up",
-    "U6",
+    "Distributions and relations",
     "distance",
     "lower",
     HELLINGER.meaning,
@@ -105,7 +119,7 @@ HELLINGER_ROLLED = Definition(
 )
 MEAN_Z = Definition(
     "mean-z",
-    "U6",
+    "Distributions and relations",
     "standard errors",
     "lower",
     "By how many standard errors the mean of a column of numbers moved.",
@@ -115,7 +129,7 @@ MEAN_Z = Definition(
 )
 MEAN_P = Definition(
     "mean-p-value",
-    "U6",
+    "Distributions and relations",
     "probability",
     "higher",
     "How probable so large a difference of the means would be by chance; small values say that the mean moved.",
@@ -125,7 +139,7 @@ MEAN_P = Definition(
 )
 JOINT_KL = Definition(
     "joint-kl-divergence",
-    "U6",
+    "Distributions and relations",
     "bits",
     "lower",
     "How badly the release, read as even inside each class, predicts whole records of the original.",

@@ -66,7 +66,6 @@ class Efficacy:
     trivial: Scores
     seconds: float = field(default=0.0, compare=False)
     notes: tuple[str, ...] = ()
-    catalogue: str = "U8"
     source: str = SOURCE
 
     def relative(self, metric: Metric = "accuracy") -> float:
@@ -106,7 +105,6 @@ class Efficacy:
             "relative": {metric: finite(self.relative(metric)) for metric in METRICS},
             "meaning": self.meaning,
             "source": self.source,
-            "catalogue": self.catalogue,
             "seconds": self.seconds,
             "notes": list(self.notes),
         }

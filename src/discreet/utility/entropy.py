@@ -26,7 +26,7 @@ from discreet.utility.distances import crossed
 
 CONDITIONAL = Definition(
     "conditional-entropy",
-    "U3",
+    "Information",
     "bits",
     "lower",
     "How many yes-or-no questions it would take to find out the true values again, all cells together.",
@@ -36,7 +36,7 @@ CONDITIONAL = Definition(
 )
 CONDITIONAL_SHARE = Definition(
     "conditional-entropy-share",
-    "U3",
+    "Information",
     "share of total suppression",
     "lower",
     "The uncertainty about the true values, compared with a release that shows nothing.",
@@ -47,7 +47,7 @@ CONDITIONAL_SHARE = Definition(
 )
 MONOTONE = Definition(
     "monotone-entropy",
-    "U3",
+    "Information",
     "bits",
     "lower",
     "Like conditional entropy, but large groups of values weigh more, so that a coarser release never loses less.",
@@ -57,7 +57,7 @@ MONOTONE = Definition(
 )
 MONOTONE_SHARE = Definition(
     "monotone-entropy-share",
-    "U3",
+    "Information",
     "share of total suppression",
     "lower",
     "The monotone entropy, compared with a release that shows nothing.",
@@ -68,7 +68,7 @@ MONOTONE_SHARE = Definition(
 )
 NON_UNIFORM = Definition(
     "non-uniform-entropy",
-    "U3",
+    "Information",
     "bits",
     "lower",
     "How surprising the true values are to one who knows the release and how frequent each value is.",
@@ -78,7 +78,7 @@ NON_UNIFORM = Definition(
 )
 NON_UNIFORM_SHARE = Definition(
     "non-uniform-entropy-share",
-    "U3",
+    "Information",
     "share of total suppression",
     "lower",
     "The non-uniform entropy, compared with a release that shows nothing.",
@@ -89,7 +89,7 @@ NON_UNIFORM_SHARE = Definition(
 )
 ILE = Definition(
     "entropy-information-loss",
-    "U3",
+    "Information",
     "share of total suppression",
     "lower",
     "How many yes-or-no questions separate a cell from a single value if all values were equally likely.",

@@ -81,4 +81,4 @@ _ALL: tuple[tuple[Callable[..., object], tuple[Definition, ...]], ...] = (
 MEASURES: Mapping[str, Entry] = MappingProxyType(
     {definition.name: Entry(definition, function) for function, group in _ALL for definition in group}
 )
-"""All measures of loss by their id, in the order of the catalogue."""
+"""All measures of loss by their id, family by family."""

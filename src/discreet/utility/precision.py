@@ -24,7 +24,7 @@ from discreet.utility.definition import (
 
 LEAF_LOSS = Definition(
     "leaf-loss",
-    "U2",
+    "Precision of values",
     "share",
     "lower",
     "How much of all possible values a cell may stand for: 0 for a single value, 1 for any.",
@@ -35,7 +35,7 @@ LEAF_LOSS = Definition(
 )
 INTERVAL_LOSS = Definition(
     "interval-loss",
-    "U2, U5",
+    "Precision of values",
     "share of the range",
     "lower",
     "How wide the released intervals of numbers are, compared with the whole range.",
@@ -46,7 +46,7 @@ INTERVAL_LOSS = Definition(
 )
 HEIGHT_LOSS = Definition(
     "height-loss",
-    "U2",
+    "Precision of values",
     "share of the height",
     "lower",
     "How far up its hierarchy a cell was generalised: 0 not at all, 1 to the top. Precision is 1 minus this.",
@@ -57,7 +57,7 @@ HEIGHT_LOSS = Definition(
 )
 CERTAINTY_PENALTY = Definition(
     "certainty-penalty",
-    "U2",
+    "Precision of values",
     "share",
     "lower",
     "The share of all values under the smallest branch of the hierarchy that holds everything a cell may stand for.",
@@ -68,7 +68,7 @@ CERTAINTY_PENALTY = Definition(
 )
 MINIMAL_DISTORTION = Definition(
     "minimal-distortion",
-    "U4",
+    "Distortion",
     "steps",
     "lower",
     "How many steps up their hierarchies all cells were taken together.",
@@ -78,7 +78,7 @@ MINIMAL_DISTORTION = Definition(
 )
 GENERALISED_CELLS = Definition(
     "generalisation-height",
-    "U4",
+    "Distortion",
     "cells",
     "lower",
     "How many cells were generalised or suppressed, however far.",
@@ -88,7 +88,7 @@ GENERALISED_CELLS = Definition(
 )
 ABSOLUTE_DISTANCE = Definition(
     "minimum-absolute-distance",
-    "U4",
+    "Distortion",
     "levels",
     "lower",
     "How many levels the columns were generalised, added up; defined if each column stands at one level.",
@@ -98,7 +98,7 @@ ABSOLUTE_DISTANCE = Definition(
 )
 RELATIVE_DISTANCE = Definition(
     "minimum-relative-distance",
-    "U4",
+    "Distortion",
     "hierarchies",
     "lower",
     "How far up their hierarchies the columns were generalised, added up; defined if each column stands at one level.",
@@ -108,7 +108,7 @@ RELATIVE_DISTANCE = Definition(
 )
 ILOSS = Definition(
     "iloss",
-    "U4",
+    "Distortion",
     "share",
     "lower",
     "How many other values a cell may stand for besides the true one, as a share of all values.",
@@ -119,7 +119,7 @@ ILOSS = Definition(
 )
 AMBIGUITY = Definition(
     "ambiguity",
-    "U4",
+    "Distortion",
     "combinations",
     "lower",
     "How many different original records a released one may have been, on average.",

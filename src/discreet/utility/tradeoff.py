@@ -24,7 +24,7 @@ from discreet.utility.precision import leaf_loss
 
 ADDITIVE = Definition(
     "knowledge-gain-additive",
-    "U9",
+    "Use against risk",
     "share",
     "lower",
     "How much an intruder's idea of the sensitive value changes on average by knowing a person's class.",
@@ -34,7 +34,7 @@ ADDITIVE = Definition(
 )
 MULTIPLICATIVE = Definition(
     "knowledge-gain-multiplicative",
-    "U9",
+    "Use against risk",
     "nats",
     "lower",
     "How many times likelier or unlikelier sensitive values get by knowing a person's class, summed as logarithms.",
@@ -44,7 +44,7 @@ MULTIPLICATIVE = Definition(
 )
 ACCURACY = Definition(
     "accuracy-gain",
-    "U9",
+    "Use against risk",
     "share of records",
     "lower",
     "For how many more people an intruder guesses the sensitive value right by taking the most frequent one of their class.",
@@ -54,7 +54,7 @@ ACCURACY = Definition(
 )
 WORST_CASE = Definition(
     "worst-case-privacy-loss",
-    "U9",
+    "Use against risk",
     "bits",
     "lower",
     "How far the sensitive values of the most telling class are from those of the table: 0 equal, 1 nothing in common.",
@@ -64,7 +64,7 @@ WORST_CASE = Definition(
 )
 LEAKAGE = Definition(
     "min-entropy-leakage",
-    "U9",
+    "Use against risk",
     "bits",
     "lower",
     "How much the classes help an intruder who has one guess at a person's sensitive value.",
@@ -74,7 +74,7 @@ LEAKAGE = Definition(
 )
 LEAKAGE_BOUND = Definition(
     "min-entropy-leakage-bound",
-    "U9",
+    "Use against risk",
     "bits",
     "lower",
     "The most that the classes can help an intruder with one guess, whatever he believed before.",
@@ -84,7 +84,7 @@ LEAKAGE_BOUND = Definition(
 )
 GLOBAL_UTILITY = Definition(
     "global-utility",
-    "U9",
+    "Use against risk",
     "share of records",
     "higher",
     "For how many records a user who sees the release guesses the original values right, all quasi-identifiers at once.",
@@ -94,7 +94,7 @@ GLOBAL_UTILITY = Definition(
 )
 IGPL = Definition(
     "igpl",
-    "U9",
+    "Use against risk",
     "bits per bit",
     "higher",
     "How much information the release gives for each loss of privacy, seen from a release that shows nothing.",
@@ -104,7 +104,7 @@ IGPL = Definition(
 )
 SANITISATION = Definition(
     "sanitisation-degree",
-    "U9",
+    "Use against risk",
     "degree",
     "higher",
     "One number for both: near 1 if people are hard to single out and values still precise, 0 if one of them fails.",

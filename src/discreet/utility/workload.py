@@ -39,7 +39,7 @@ _ERROR = "|answer' - answer| / max(|answer|, 0.1 % of |T|, 1)"
 
 
 def _definition(name: str, what: str, formula: str) -> Definition:
-    return Definition(name, "U7", "relative error", "lower", what, formula, "[0, ∞)", _SOURCE)
+    return Definition(name, "Answers to queries", "relative error", "lower", what, formula, "[0, ∞)", _SOURCE)
 
 
 MEDIANS: dict[Aggregate, Definition] = {
@@ -78,7 +78,7 @@ MEANS: dict[Aggregate, Definition] = {
 }
 UNANSWERED = Definition(
     "unanswered-queries",
-    "U7",
+    "Answers to queries",
     "share of queries",
     "lower",
     "How many random questions the release has no answer to.",

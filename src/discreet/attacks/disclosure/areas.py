@@ -73,7 +73,6 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     guessed = weight * (size > 0)
     return AttackResult(
         "areas-of-interest",
-        "K7",
         "inference",
         tries=tries,
         successes=float(weight[compromised].sum()),

@@ -141,7 +141,6 @@ def _attack(
     rate = hits / tries
     return AttackResult(
         f"attribute-inference-{model}",
-        "K4",
         "inference",
         tries,
         hits,

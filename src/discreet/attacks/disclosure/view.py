@@ -197,7 +197,6 @@ class SensitiveView:
         several = self.unit == "persons" and self.released.persons.sum() > self.released.total_persons
         return AttackResult(
             attack,
-            "K2",
             "inference",
             tries=self.tries,
             successes=float(right[at].sum()),

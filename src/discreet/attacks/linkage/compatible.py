@@ -133,7 +133,6 @@ def matched(
     tries, successes = float(view.tried[targets.at].sum()), float(right.sum())
     return AttackResult(
         attack=attack,
-        catalogue="K1",
         criterion="linkability",
         tries=tries,
         successes=successes,

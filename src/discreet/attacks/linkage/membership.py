@@ -118,7 +118,6 @@ def membership(
     rate = (true + 1 - false) / 2
     return AttackResult(
         attack="membership",
-        catalogue="K3",
         criterion="inference",
         tries=tries,
         successes=rate * tries,

@@ -72,7 +72,6 @@ def worst_case(
     chosen[at[one]] = True
     return AttackResult(
         attack="worst-case",
-        catalogue="K8",
         criterion="singling-out",
         tries=tries,
         successes=successes,

@@ -203,7 +203,6 @@ def _result(pair: Pair, found: _Narrowing | None, notes: tuple[str, ...]) -> Att
         )
     return AttackResult(
         "downcoding",
-        "K6",
         "inference",
         tries=tries,
         successes=successes,

@@ -328,7 +328,6 @@ def _result(
         )
     return AttackResult(
         "minimality",
-        "K6",
         "inference",
         tries=tries,
         successes=successes,

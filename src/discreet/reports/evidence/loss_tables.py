@@ -17,20 +17,9 @@ from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.utility.efficacy import METRICS, Efficacy, Metric, Score
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
 from discreet.utility.kpi import KpiResult
+from discreet.utility.measures import MEASURES
 from discreet.utility.workload import AGGREGATES
 
-FAMILIES: dict[str, str] = {
-    "U1": "Records and classes",
-    "U2": "Precision of values",
-    "U3": "Information",
-    "U4": "Distortion",
-    "U5": "Distances between records",
-    "U6": "Distributions and relations",
-    "U7": "Answers to queries",
-    "U8": "Learning",
-    "U9": "Use against risk",
-}
-"""The families of measures of loss, as the catalogue has them."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 MOST_GROUPS = 50
 SCORES = {"accuracy": "accuracy", "macro-f1": "F1, mean over values", "auc": "area under the ROC curve"}
@@ -56,9 +45,9 @@ def losses(comparison: Comparison, *, public: bool) -> list[RowGroup[LossRow]]:
     first: dict[str, Measure] = {}
     for measure in (*results.overall, *results.attributes):
         first.setdefault(measure.name, measure)
-    groups: dict[str, list[LossRow]] = {family: [] for family in FAMILIES}
+    groups: dict[str, list[LossRow]] = {entry.definition.family: [] for entry in MEASURES.values()}
     for name, measure in first.items():
-        groups[measure.catalogue.partition(",")[0]].append(
+        groups[MEASURES[name].definition.family].append(
             LossRow(
                 name=name,
                 unit=measure.unit,
@@ -75,7 +64,7 @@ def losses(comparison: Comparison, *, public: bool) -> list[RowGroup[LossRow]]:
                 ),
             )
         )
-    return [RowGroup(FAMILIES[family], tuple(rows)) for family, rows in groups.items() if rows]
+    return [RowGroup(family, tuple(rows)) for family, rows in groups.items() if rows]
 
 
 def _loss(measure: Measure | None, figures: Figures) -> str:

@@ -50,7 +50,7 @@ def hidden(result: AttackResult, *, public: bool) -> bool:
 def beyond_chance(result: AttackResult, rate: float) -> float:
     """What a success rate is beyond that without the release: (rate - baseline) / (1 - baseline), at least 0.
 
-    >>> found = AttackResult("homogeneity", "K2", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
+    >>> found = AttackResult("homogeneity", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
     >>> round(beyond_chance(found, 0.3), 3), beyond_chance(found, 0.1)
     (0.125, 0.0)
     """

@@ -1,0 +1,111 @@
+"""Write docs/reference/coverage.md from the registries: python tools/coverage_page.py"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+
+from discreet import risk
+from discreet.attacks.catalogue import ATTACKS
+from discreet.plain import write_text
+from discreet.privacy import MODELS
+from discreet.search import methods
+from discreet.utility.measures import MEASURES
+from discreet.utility.objectives.registry import OBJECTIVES
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "coverage.md"
+HEAD = """# Coverage
+
+Every method, privacy model, objective, risk, measure of loss and attack: its name, where it is, and what it cites.
+This page is made from the registries by `python tools/coverage_page.py`; do not edit it.
+"""
+YEAR = r"\b(?:1[89]|20)\d\d\b"
+Row = tuple[str, str, str]
+
+
+def coverage() -> str:
+    """The page."""
+    return "\n".join(
+        [
+            HEAD,
+            *_section(
+                "Methods",
+                "`discreet anonymize --method`, or `method` in the policy's `[anonymize]`; [how they search](../explanation/search.md).",
+                [(name, _place(method), _cited(method)) for name, method in _methods()],
+            ),
+            *_section(
+                "Privacy models",
+                "`model` of a `[[require]]` in the policy; [definitions](measures.md).",
+                [(name, _place(model), model.source) for name, model in MODELS.items()],
+            ),
+            *_section(
+                "Objectives",
+                "`discreet anonymize --objective`, or `objective` in the policy's `[anonymize]`.",
+                [(name, _place(goal), _cited(goal)) for name, goal in _objectives()],
+            ),
+            *_section(
+                "Risks",
+                "`discreet audit`; [definitions](risks.md).",
+                [
+                    (name, _place(function), _cited(function))
+                    for name, function in sorted(vars(risk).items())
+                    if name in risk.__all__ and inspect.isfunction(function) and _cited(function)
+                ],
+            ),
+            *_section(
+                "Measures of loss",
+                "`discreet compare`; [definitions](../explanation/utility.md).",
+                [(name, _place(entry.function), entry.definition.source) for name, entry in MEASURES.items()],
+            ),
+            *_section(
+                "Attacks",
+                "`discreet attack --attacks`; [those that look for a record](../explanation/attacks-linkage.md), "
+                "[those on what classes say](../explanation/attacks-disclosure.md).",
+                [(name, f"discreet.attacks.{kind.function}", kind.source) for name, kind in ATTACKS.items()],
+            ),
+        ]
+    )
+
+
+def _section(title: str, lead: str, rows: Iterable[Row]) -> list[str]:
+    lines = [
+        f"| `{name}` | `{place.replace(':', '.')}` | {cites.replace('|', chr(92) + '|')} |"
+        for name, place, cites in rows
+    ]
+    return [f"## {title}", "", lead, "", "| name | in Python | cites |", "|---|---|---|", *lines, ""]
+
+
+def _methods() -> Iterable[tuple[str, object]]:
+    """Each method and the search behind its entry, which imports it when it is asked for."""
+    for name, entry in methods.METHODS.items():
+        names = entry.__code__.co_names
+        at = next((i for i, word in enumerate(names) if word.startswith("discreet.")), None)
+        yield name, methods.search if at is None else getattr(import_module(names[at]), names[at + 1])
+
+
+def _objectives() -> Iterable[tuple[str, object]]:
+    """Each objective and what defines it: its class, or the cost of a cell."""
+    for name, objective in OBJECTIVES.items():
+        yield name, getattr(objective, "cost", None) or type(objective)
+
+
+def _place(thing: object) -> str:
+    thing = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{thing.__module__}.{thing.__qualname__}"  # type: ignore[attr-defined]
+
+
+def _cited(thing: object) -> str:
+    """The papers that a docstring names: the parentheses, or else the sentences, with a year."""
+    text = re.sub(r"\s+", " ", (inspect.getdoc(thing) or "").partition(">>>")[0])
+    papers: list[str] = []
+    for sentence in re.split(r"\.\s+(?=[A-Z`])", text.strip().removesuffix(".")):
+        if re.search(YEAR, sentence):
+            papers += re.findall(rf"\(([^()]*[A-Z][^()]*{YEAR}[^()]*)\)", sentence) or [sentence]
+    return "; ".join(dict.fromkeys(paper.removesuffix(".") for paper in papers))
+
+
+if __name__ == "__main__":
+    write_text(PAGE, coverage())
