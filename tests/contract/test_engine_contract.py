@@ -25,12 +25,13 @@ from hypothesis import strategies as st
 from discreet.classes import EquivalenceClasses
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.files import describe_file
-from discreet.engine.protocol import Engine, ReadOptions
+from discreet.engine.protocol import Engine
 from discreet.engine.read import read
 from discreet.engine.spark import SparkEngine
 from discreet.engine.spark_session import start
 from discreet.errors import DiscreetError, EmptyTable, MissingDependency, UnreadableInput, UnsuitableColumn
 from discreet.table import Table
+from discreet.table.reading import ReadOptions
 
 SECRET = "Zzyzx-4711"
 

@@ -11,15 +11,18 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from discreet.policy.file import UNWRITTEN
 from discreet.policy.plan import METHODS
+from discreet.policy.settings import settings
 from discreet.table import DATA_TYPES
+from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Origin
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
 from discreet.web.pages.language import LANGUAGES, text
-from discreet.web.pages.sections import DELIMITERS
+from discreet.web.pages.sections import SIGNS
 from discreet.web.requirements import fields_of, models
 from discreet.web.service import DOWNLOADS
 
@@ -51,6 +54,11 @@ def used() -> set[str]:
         "methods.": METHODS,
         "formats.": FORMATS,
         "columns.type_": DATA_TYPES,
+        "reading.": [
+            *(name for name in settings(ReadOptions) if name not in UNWRITTEN),
+            *(word for signs in SIGNS.values() for word in signs.values() if word),
+            *("yes", "no"),
+        ],
         "builders.": CHOICES,
         "builders_say.": CHOICES,
         "parameters.": {field.name for fields in FIELDS.values() for field in fields},
@@ -62,7 +70,6 @@ def used() -> set[str]:
         },
         "preview.": ("records", "persons"),
         "why.": ("higher", "lower"),
-        "reading.sign_": DELIMITERS.values(),
         "case.origin_": get_args(Origin),
         "verdict.risk_": ("low", "medium", "high"),
         "job.": ("queued", "running"),

@@ -162,15 +162,6 @@ def _tell_json(code: str, message: str, remedy: str) -> None:
     click.echo(json.dumps({"schema": "discreet-error-1", "error": told}))
 
 
-# How the library's parameters, which its errors speak of, are written on the command line.
-_OPTIONS = (
-    (r"\bheader=False\b", "--no-header"),
-    (r"\bheader=True\b", "--header"),
-    (r"\b(delimiter|quote|encoding|names|decimal|missing|sheet|rows)=('[^']*'|\"[^\"]*\")", r"--\1 \2"),
-    (r"\b(delimiter|quote|encoding|names|decimal|missing|sheet|rows)=", r"--\1"),
-)
-
-
 def in_options(text: str) -> str:
     """Advice of the library in the words of the command line.
 
@@ -179,9 +170,12 @@ def in_options(text: str) -> str:
     """
     import re
 
-    for parameter, option in _OPTIONS:
-        text = re.sub(parameter, option, text)
-    return text
+    from discreet.table.reading import ReadOptions
+
+    text = text.replace("header=False", "--no-header").replace("header=True", "--header")
+    names = "|".join(vars(ReadOptions()))
+    text = re.sub(rf"\b({names})=('[^']*'|\"[^\"]*\")", r"--\1 \2", text)
+    return re.sub(rf"\b({names})=", r"--\1", text)
 
 
 def _where(error: Exception) -> str:

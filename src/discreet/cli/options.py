@@ -12,12 +12,13 @@ import click
 from rich.console import Console, RenderableType
 
 from discreet.attacks.scenario import SCENARIOS
-from discreet.cli.setting_options import Option, split
+from discreet.cli.setting_options import Option, given_settings, setting_options, split
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
 from discreet.table import Table
+from discreet.table.reading import ReadOptions
 from discreet.types import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -34,16 +35,8 @@ EDITION = click.option(
 CHART = click.option(
     "--chart", type=click.Path(path_type=Path), help="Write risk against loss as an SVG picture."
 )
-READING = [
-    click.option("--rows", type=click.IntRange(min=1), help="Look only at the first N rows.", metavar="N"),
-    click.option("--delimiter", help="Field separator of a text file (found out if not given)."),
-    click.option("--quote", help="Quote character of a text file."),
-    click.option("--encoding", help="Encoding of a text file, e.g. utf-8 or cp1252."),
-    click.option("--header/--no-header", default=None, help="Whether the first line holds the column names."),
-    click.option("--names", help="Column names, separated by commas.", metavar="A,B,…"),
-    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark."),
-    click.option("--missing", multiple=True, help="Text to read as null, e.g. '?'. May be repeated."),
-    click.option("--sheet", help="Sheet of a spreadsheet (the first if not given)."),
+READING: list[Option] = [
+    *setting_options(ReadOptions, repeated=("missing",)),
     click.option(
         "--engine",
         type=click.Choice(["duckdb", "spark"]),
@@ -156,17 +149,15 @@ def open_with_policy(
 
 def open_table(file: Path, given: dict[str, Any], policy: Policy | None = None) -> Table:
     """Read the file as the options say; what they leave open, as the policy's ``[read]`` says."""
-    wanted: dict[str, Any] = dict(policy.read) if policy else {}
-    for key in ("rows", "delimiter", "quote", "encoding", "header", "decimal", "sheet"):
-        if given.get(key) is not None:
-            wanted[key] = given[key]
-    if given.get("names"):
-        wanted["names"] = split(given["names"])
-    if given.get("missing"):
-        wanted["missing"] = list(given["missing"])
+    wanted: dict[str, Any] = {**(policy.read if policy else {}), **read_options(given).given()}
     if wanted.get("delimiter") in ("\\t", "tab"):
         wanted["delimiter"] = "\t"
     return read(file, engine=_engine(given.get("engine", "duckdb")), **wanted)
+
+
+def read_options(given: dict[str, Any]) -> ReadOptions:
+    """How the options say that a file is read."""
+    return ReadOptions(**given_settings(ReadOptions, given))
 
 
 def _engine(name: str) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import click
 from pydantic.fields import FieldInfo
 
 from discreet.errors import InvalidParameter
-from discreet.policy.settings import bounds, settings
+from discreet.policy.settings import bare, bounds, settings
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -43,7 +43,7 @@ def split(text: str | None) -> list[str] | None:
 
 def _option(name: str, setting: FieldInfo, *, repeated: bool) -> Option:
     flag = f"--{NAMES.get(name, name).replace('_', '-')}"
-    kind = _bare(setting.annotation)
+    kind = bare(setting.annotation)
     help_text = f"{setting.description or name}"
     help_text = help_text[0].upper() + help_text[1:]
     if kind is bool:
@@ -63,16 +63,6 @@ def _option(name: str, setting: FieldInfo, *, repeated: bool) -> Option:
         default = setting.default
         help_text += f" ({default:g})" if isinstance(default, float) else f" ({default})"
     return click.option(flag, help=f"{help_text}.", **how)
-
-
-def _bare(kind: Any) -> Any:
-    """A type without ``None`` and constraints."""
-    if get_origin(kind) is Annotated:
-        return _bare(get_args(kind)[0])
-    inner = tuple(_bare(part) for part in get_args(kind) if part is not type(None))
-    if get_origin(kind) in (tuple, Mapping):
-        return get_origin(kind)[inner]
-    return inner[0] if type(None) in get_args(kind) else kind
 
 
 def _parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:

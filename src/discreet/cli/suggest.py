@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import FILE, PATH, open_table, reading_options, refuse_unwritable
+from discreet.cli.options import FILE, PATH, open_table, read_options, reading_options, refuse_unwritable
 from discreet.cli.progress import progress
-from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter
 from discreet.policy import dumps, save
+from discreet.policy.file import UNWRITTEN
 from discreet.policy.suggest import suggestion
 
 
@@ -37,24 +37,16 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
     with progress(quiet=False) as tell:
         tell(f"reading {file.name}")
         table = open_table(file, given)
-        found = suggestion(table, progress=tell)
-    reading = {
-        key: given[key]
-        for key in ("delimiter", "quote", "encoding", "header", "decimal", "sheet")
-        if given.get(key) is not None
-    }
-    if given.get("names"):
-        reading["names"] = split(given["names"])
-    if given.get("missing"):
-        reading["missing"] = list(given["missing"])
-    policy = dataclasses.replace(found.policy, read=reading)
+        suggested = suggestion(table, progress=tell)
+    reading = {key: value for key, value in read_options(given).given().items() if key not in UNWRITTEN}
+    policy = dataclasses.replace(suggested.policy, read=reading)
     if output is None:
-        click.echo(dumps(policy, notes=found.notes, heading=found.heading))
+        click.echo(dumps(policy, notes=suggested.notes, heading=suggested.heading))
         return
-    save(policy, output, notes=found.notes, heading=found.heading)
+    save(policy, output, notes=suggested.notes, heading=suggested.heading)
     counts = {
-        role: sum(c.role == role for c in policy.columns)
-        for role in dict.fromkeys(c.role for c in policy.columns)
+        role: sum(column.role == role for column in policy.columns)
+        for role in dict.fromkeys(column.role for column in policy.columns)
     }
     click.echo(f"Wrote {output}: " + ", ".join(f"{n} {role}" for role, n in counts.items()))
     click.echo(f"Check the roles in it, then run: discreet audit {file} --policy {output}")

@@ -18,7 +18,6 @@ import pyarrow as pa
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import describe_file, head_of_lines, open_batches, text_scan
-from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import check_duckdb, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import unanswerable
@@ -26,6 +25,7 @@ from discreet.engine.scratch import Scratch
 from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
 from discreet.table import Column, Source, Table
+from discreet.table.reading import ReadOptions
 
 LARGE_FILE_SHARE = 0.2
 """A text file larger than this share of memory is unpacked into a database file instead of memory."""

@@ -16,10 +16,10 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from discreet.engine.dialect import SqlDialect
-from discreet.engine.protocol import ReadOptions
 from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import EmptyTable, UnreadableInput
 from discreet.table import Source
+from discreet.table.reading import ReadOptions
 
 FileFormat = Literal["text", "parquet", "arrow", "json-lines", "excel"]
 

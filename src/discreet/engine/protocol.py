@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -11,22 +10,8 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.table import ColumnProfile, Domain, Source, Table
+from discreet.table.reading import ReadOptions
 from discreet.types import BoolArray
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How to read a source. ``None`` means: find out, and say what was found."""
-
-    rows: int | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    names: tuple[str, ...] | None = None
-    decimal: str | None = None
-    missing: tuple[str, ...] = ()
-    sheet: str | None = None
 
 
 class Engine(Protocol):

@@ -13,10 +13,11 @@ import pyarrow as pa
 from narwhals.typing import IntoFrame
 
 from discreet.engine.duckdb import DuckDBEngine
-from discreet.engine.protocol import Engine, ReadOptions
+from discreet.engine.protocol import Engine
 from discreet.engine.relations import check_names
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
 from discreet.table import Source, Table
+from discreet.table.reading import Decimal, ReadOptions
 
 NOT_FOR_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError)
 
@@ -36,7 +37,7 @@ def read(
     encoding: str | None = None,
     header: bool | None = None,
     names: Sequence[str] | None = None,
-    decimal: str | None = None,
+    decimal: Decimal | None = None,
     missing: Sequence[str] = (),
     sheet: str | None = None,
     engine: Engine | None = None,

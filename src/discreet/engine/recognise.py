@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from discreet.engine.protocol import ReadOptions
 from discreet.engine.relations import SqlRelations
 from discreet.table import DataType, Source, Table
+from discreet.table.reading import ReadOptions
 
 FIRST_LOOK_ROWS = 20_000
 """So many rows rule out most readings before the full pass."""

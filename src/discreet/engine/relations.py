@@ -12,9 +12,10 @@ from typing import cast
 import pyarrow as pa
 
 from discreet.engine.dialect import SqlDialect
-from discreet.engine.protocol import Engine, ReadOptions
+from discreet.engine.protocol import Engine
 from discreet.errors import EmptyTable, UnreadableInput, UnsuitableColumn
 from discreet.table import MISSING_MARKS, Column, Lease, Source, Table
+from discreet.table.reading import ReadOptions
 
 
 class SqlRelations(ABC):

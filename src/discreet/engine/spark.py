@@ -15,7 +15,6 @@ import pyarrow as pa
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import SPARK
 from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches
-from discreet.engine.protocol import ReadOptions
 from discreet.engine.query import check_spark, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import no_rows, unanswerable
@@ -25,6 +24,7 @@ from discreet.engine.spark_session import session_type, spark_errors, start, sto
 from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.table import Column, DataType, Source, Table
+from discreet.table.reading import ReadOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

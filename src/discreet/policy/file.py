@@ -24,11 +24,14 @@ from discreet.policy.settings import Strict, frozen, given, with_settings
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
 from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
+from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES, Role
 
 FORMAT = 1
 Score = Annotated[int, Field(ge=1, le=3)]
 Text = Annotated[str, Field(pattern=r"\S")]
+UNWRITTEN = {"rows": "a look at the first rows is not how the whole table is read, of which a policy speaks"}
+"""Options of reading that no policy has, and why."""
 
 
 class _Rating(Strict):
@@ -45,15 +48,9 @@ class _Column(Strict):
     hierarchy: object = None
 
 
+@with_settings(ReadOptions, without=UNWRITTEN)
 class _Read(Strict):
-    delimiter: str | None = None
-    quote: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    names: list[str] | None = None
-    decimal: str | None = None
-    missing: list[str] = Field(default_factory=list)
-    sheet: str | None = None
+    pass
 
 
 class _Population(Strict):
@@ -171,7 +168,7 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         requirements=tuple(models),
         profile=parsed.profile,
         sampling_fraction=None if parsed.population is None else parsed.population.sampling_fraction,
-        read={key: value for key, value in parsed.read.model_dump().items() if value not in (None, [])},
+        read=ReadOptions(**given(parsed.read, ReadOptions)).given(),
         plan=Plan(**given(parsed.anonymize, Plan)),
         kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
     )
@@ -342,6 +339,8 @@ def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, g
         return f"{place}: KPIs are a list; write [[kpi]], with two brackets, above each of them"
     if where[0] == "kpi" and "pattern" in message:
         return f"{place}: {path} is empty; write a {where[-1]}"
+    if where == ("read", "decimal") and "'.'" in message:
+        return f"{place}: decimal is {given!r}; use '.' or ','"
     if "Extra inputs" in message:
         return f"{place}: unknown setting {path!r}; remove or correct it"
     return f"{place}: {path}: {message[0].lower()}{message[1:]}"

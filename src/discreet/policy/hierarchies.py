@@ -57,24 +57,24 @@ def hierarchies(
     >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
     >>> from discreet.table.hierarchies.registry import Intervals
     >>> policy = Policy.of(quasi_identifiers=["age"]).generalise({"age": Intervals(widths=(10, 20))})
-    >>> [(one.ladder.name, one.ladder.height, one.origin) for one in hierarchies(policy, classes)]
+    >>> [(age.ladder.name, age.ladder.height, age.origin) for age in hierarchies(policy, classes)]
     [('age', 3, 'built: intervals')]
     """
-    found, problems = [], []
+    fitted, problems = [], []
     for domain, codes in zip(classes.attributes, classes.codes, strict=True):
         column = policy.column(domain.name)
         given = column.hierarchy if column else None
         kind = (column.type if column else None) or (types or {}).get(domain.name)
         totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
         try:
-            found.append(fit(domain, totals, given, type=kind))
+            fitted.append(fit(domain, totals, given, type=kind))
         except DiscreetError as error:
             problems.append(f"{domain.name}: {error}")
     if problems:
         raise InvalidPolicy(
             problems, remedy="correct the hierarchies, or leave them out to have them learned"
         )
-    return found
+    return fitted
 
 
 def fit(
@@ -101,5 +101,5 @@ def fit(
 def _is_postcode(domain: Domain) -> bool:
     """Whether the values are postcodes: these are made to be shortened, not to be put into intervals."""
     labels = [domain.label(code) for code in range(min(len(domain.values), 200))]
-    found = recognise(domain.name, labels)
-    return bool(found) and found[0].kind.id == "postcode" and found[0].confidence >= CONFIDENT
+    findings = recognise(domain.name, labels)
+    return bool(findings) and findings[0].kind.id == "postcode" and findings[0].confidence >= CONFIDENT

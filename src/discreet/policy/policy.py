@@ -165,7 +165,7 @@ class Policy:
         ]
         listed = [(name, role) for role, names in wanted.items() for name in names or ()]
         for name in dict.fromkeys(name for name, _ in listed):
-            roles = [role for one, role in listed if one == name]
+            roles = [role for holder, role in listed if holder == name]
             if len(set(roles)) > 1:
                 problems.append(f"column {name!r} is given two roles: {' and '.join(dict.fromkeys(roles))}")
             elif len(roles) > 1:

@@ -63,6 +63,20 @@ def given(model: BaseModel, declared: type) -> dict[str, Any]:
     return {name: frozen(value) for name, value in model if name in known and value is not None}
 
 
+def bare(kind: Any) -> Any:
+    """A type without ``None`` and constraints.
+
+    >>> bare(Annotated[tuple[str, ...], Field(min_length=1)] | None)
+    tuple[str, ...]
+    """
+    if get_origin(kind) is Annotated:
+        return bare(get_args(kind)[0])
+    inner = tuple(bare(part) for part in get_args(kind) if part is not type(None))
+    if get_origin(kind) in (tuple, Mapping):
+        return get_origin(kind)[inner]
+    return inner[0] if type(None) in get_args(kind) else kind
+
+
 def bounds(setting: FieldInfo) -> dict[str, Any]:
     """The smallest and the largest number that a setting takes, as click and HTML name them.
 

@@ -55,8 +55,8 @@ def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:
     findings = _confident(sample)
     person = _person_id(profiles, findings)
     say("how well columns tell people apart")
-    found = _separations(table, profiles, person)
-    alone = {c.attributes[0]: c.separation for c in found if len(c.attributes) == 1}
+    separations = _separations(table, profiles, person)
+    alone = {c.attributes[0]: c.separation for c in separations if len(c.attributes) == 1}
     columns = [
         _column(
             profile, _type(profile.column, sample[name]), findings.get(name), person, alone.get(name, 1.0)
@@ -65,7 +65,7 @@ def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:
     ]
     policy = _at_least_one_quasi_identifier(Policy(columns=tuple(columns)), alone)
     chosen = set(policy.quasi_identifiers)
-    telling = tuple(c for c in found if set(c.attributes) <= chosen)
+    telling = tuple(c for c in separations if set(c.attributes) <= chosen)
     notes = {name: _notes(profile, alone.get(name)) for name, profile in profiles.items()}
     return Suggestion(policy, notes, telling, _heading(table, policy, telling))
 
@@ -76,12 +76,12 @@ def recognise_columns(table: Table) -> dict[str, Finding]:
 
 
 def _confident(sample: pa.Table) -> dict[str, Finding]:
-    found = {}
+    likeliest = {}
     for name in sample.column_names:
         confident = [f for f in recognise(name, sample[name].to_pylist()) if f.confidence >= CONFIDENT]
         if confident:
-            found[name] = confident[0]
-    return found
+            likeliest[name] = confident[0]
+    return likeliest
 
 
 def _person_id(profiles: Mapping[str, ColumnProfile], findings: Mapping[str, Finding]) -> str | None:

@@ -23,6 +23,7 @@ from discreet.engine.sniff.delimiters import (
 )
 from discreet.engine.sniff.values import looks_like_header, missing_marks, number_marks
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
+from discreet.table.reading import Decimal
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class TextFormat:
     escape: str
     header: bool
     names: tuple[str, ...]
-    decimal: str
+    decimal: Decimal
     thousands: str
     missing: tuple[str, ...]
     skip_initial_space: bool
@@ -64,7 +65,7 @@ def sniff(
     quote: str | None = None,
     header: bool | Literal["auto"] = "auto",
     names: Sequence[str] | None = None,
-    decimal: str | None = None,
+    decimal: Decimal | None = None,
     sample_bytes: int = 1 << 20,
 ) -> TextFormat:
     r"""Find how a delimited text file is written, from its first ``sample_bytes`` bytes.

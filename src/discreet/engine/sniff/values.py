@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from itertools import pairwise
 
+from discreet.table.reading import Decimal
+
 # fmt: off
 MISSING_MARKS = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".",
@@ -165,8 +167,8 @@ def missing_marks(columns: Sequence[Set[str]]) -> tuple[tuple[str, ...], str]:
 
 
 def number_marks(
-    columns: Sequence[Set[str]], *, delimiter: str, decimal: str | None
-) -> tuple[str, str, str, str]:
+    columns: Sequence[Set[str]], *, delimiter: str, decimal: Decimal | None
+) -> tuple[Decimal, str, str, str]:
     """Decimal mark, its reason, thousands mark, its reason, from the distinct values of each column.
 
     >>> number_marks([{"1,5", "22,75"}], delimiter=";", decimal=None)[::2]
@@ -177,6 +179,7 @@ def number_marks(
     marks = [_column_marks(column) for column in columns]
     commas = sum("decimal ," in m for m in marks)
     dots = sum("decimal ." in m for m in marks)
+    mark: Decimal
     if decimal is not None:
         mark, reason = decimal, "given by the caller"
     elif commas and dots:
@@ -203,7 +206,7 @@ def number_marks(
     return mark, reason, "", "no number groups its digits"
 
 
-def _without_proof(marks: Sequence[set[str]]) -> tuple[str, str]:
+def _without_proof(marks: Sequence[set[str]]) -> tuple[Decimal, str]:
     """Decimal mark when every number could be read both ways, as 1,234 can."""
     if any("groups ." in m for m in marks):
         return ",", "points group the digits, so the comma is the decimal mark"

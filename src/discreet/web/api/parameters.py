@@ -9,9 +9,11 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import ConfigDict, Field, ValidationError
 
 from discreet.errors import InvalidParameter
+from discreet.policy.file import UNWRITTEN
 from discreet.policy.plan import Method, Plan
 from discreet.policy.settings import Strict, given, with_settings
 from discreet.reports.words import Edition
+from discreet.table.reading import ReadOptions
 
 Format = Literal["csv", "xlsx", "parquet", "tsv", "arrow"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -42,23 +44,15 @@ class Parameters(Strict):
             ) from None
 
 
+@with_settings(ReadOptions, without=UNWRITTEN)
 class ReadParameters(Parameters):
     """How the file is read; what is not given is found out. ``suggest`` false keeps the present policy."""
 
-    delimiter: str | None = Field(None, description="field separator of a text file")
-    quote: str | None = Field(None, description="quote character of a text file")
-    encoding: str | None = Field(None, description="encoding of a text file, e.g. `cp1252`")
-    header: bool | None = Field(None, description="whether the first line holds the column names")
-    names: list[str] | None = Field(None, description="column names")
-    decimal: Literal[".", ","] | None = Field(None, description="decimal mark")
-    missing: list[str] = Field(default_factory=list, description="texts to read as null")
-    sheet: str | None = Field(None, description="sheet of a spreadsheet")
     suggest: bool = Field(True, description="suggest roles anew; false keeps the present policy")
 
     def options(self) -> dict[str, object]:
         """What was given, as the ``[read]`` part of a policy."""
-        given = self.model_dump(exclude={"suggest"})
-        return {key: value for key, value in given.items() if value not in (None, [])}
+        return ReadOptions(**given(self, ReadOptions)).given()
 
 
 class AuditParameters(Parameters):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_origin
 
 from fastapi import APIRouter, Request, Response
 
 from discreet.policy.plan import Plan
-from discreet.policy.settings import settings
+from discreet.policy.settings import bare, settings
+from discreet.table.reading import ReadOptions
 from discreet.web import requirements
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
@@ -21,7 +22,6 @@ from discreet.web.service import Service
 
 PLANNED = {"hx-trigger": "plan-changed"}
 """Tells the sections that rest on the plan to look again; the one in which it is set stays as it is."""
-LISTED = ("names", "missing")
 
 
 def router(service: Service) -> APIRouter:
@@ -83,8 +83,8 @@ def router(service: Service) -> APIRouter:
     async def read_again(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
         given: dict[str, Any] = await filled_fields(request)
-        for name in LISTED:
-            if name in given:
+        for name, setting in settings(ReadOptions).items():
+            if name in given and get_origin(bare(setting.annotation)) is tuple:
                 given[name] = [line.strip("\r") for line in str(given[name]).split("\n") if line.strip()]
         service.start(case, "read", given)
         return show_section(service, request, case, "columns")

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from fastapi import Request, Response
+from pydantic.fields import FieldInfo
 
+from discreet.policy.file import UNWRITTEN
 from discreet.policy.plan import METHODS, Plan
-from discreet.policy.settings import bounds, settings
+from discreet.policy.settings import bare, bounds, settings
 from discreet.release.frontier import USUAL_K
 from discreet.release.profile import load_profile, profile_names
 from discreet.reports.words import SYMBOLS
+from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web import requirements
@@ -27,7 +30,17 @@ from discreet.web.service import DOWNLOADS, Service
 
 HEAVIEST = 4.0
 """How much an attribute can matter at most, by the page's slider; a policy file may say more."""
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+SIGNS = {
+    "delimiter": {
+        ",": "sign_comma",
+        ";": "sign_semicolon",
+        "\t": "sign_tab",
+        "|": "sign_bar",
+        " ": "sign_space",
+    },
+    "quote": {'"': "", "'": ""},
+}
+"""What is offered between and around fields, and what it is called where the sign does not say it."""
 ENCODINGS = ("utf-8", "cp1252", "iso-8859-15", "utf-16", "cp850", "mac-roman")
 
 Content = dict[str, Any]
@@ -70,9 +83,25 @@ def reading(case: Case) -> Content:
         "given": given,
         "settings": {key: _shown(value) for key, value in table.get("settings", {}).items()},
         "reading_notes": table.get("notes", []),
-        "delimiters": DELIMITERS,
+        "reading_fields": [
+            {
+                "name": name,
+                "choices": _choices(name, setting),
+                "lines": get_origin(bare(setting.annotation)) is tuple,
+            }
+            for name, setting in settings(ReadOptions).items()
+            if name not in UNWRITTEN
+        ],
         "encodings": ENCODINGS,
     }
+
+
+def _choices(name: str, setting: FieldInfo) -> dict[str, str]:
+    """What can be chosen for a setting, and what it is called where the value does not say it."""
+    kind = bare(setting.annotation)
+    if kind is bool:
+        return {"true": "yes", "false": "no"}
+    return SIGNS.get(name) or (dict.fromkeys(get_args(kind), "") if get_origin(kind) is Literal else {})
 
 
 def _shown(value: object) -> str:
