@@ -180,7 +180,7 @@ def test_held_out_records_are_not_learned_from() -> None:
     rows = _rows_of(original, "s", labels.original)
     held = _held_out(original, "s", labels.original, 0.5, np.random.default_rng(3))
     assert held.sum() == 8
-    left = _released_rows(pair, "s", labels, rows, held)
+    left = _released_rows(pair, labels, rows, held)
     for label in (0, 1):
         before = rows.weights[rows.labels == label].sum() - held[rows.labels == label].sum()
         assert left.weights[left.labels == label].sum() == pytest.approx(before)
@@ -205,7 +205,7 @@ def test_records_that_left_the_release_are_not_taken_out_of_it() -> None:
     pair = Pair.of(original, original.subset(np.array([0])), links=links)
     labels = Labels.of(pair, "s")
     rows = _rows_of(original, "s", labels.original)
-    left = _released_rows(pair, "s", labels, rows, np.array([1.0, 2.0]))
+    left = _released_rows(pair, labels, rows, np.array([1.0, 2.0]))
     assert left.weights.sum() == 3
 
 

@@ -306,7 +306,7 @@ def test_matrices_agree_with_scipy() -> None:
 def test_a_query_is_answered_by_even_spread() -> None:
     pair = linked({"age": [30, 31, 32, 33]}, {"age": ["[30, 33]"] * 4}, sensitive={"pay": [10, 20, 30, 40]})
     meaning = pair.meaning("age")
-    side = workload._Side.of(pair.released, pair.meaning, ["age"], "pay", released=True)
+    side = workload._CountedTable.of(pair.released, pair.meaning, ["age"], "pay", released=True)
     inside = [workload._inside(meaning, np.array([True, False, False, True]))]
     assert side.answer("count", inside) == 2
     assert side.answer("sum", inside) == pytest.approx(50)

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,7 @@ _LAST_MOMENT = 1 - 1e-9
 """From the beginning of a day to its end, in days."""
 
 Ranges = list[tuple[int, int]]
+Number = TypeVar("Number", bound=np.number)
 
 
 @dataclass(frozen=True)
@@ -155,15 +156,32 @@ class Meaning:
         array([2., 2., 1.])
         """
         by_rank = np.asarray(counts, dtype=np.float64)[self.code_at]
-        before = np.concatenate([[0.0], np.cumsum(by_rank)])
-        mass = np.bincount(
-            self._owner, weights=before[self.stops] - before[self.starts], minlength=len(self.indptr) - 1
-        )
+        mass = self.sum_inside(by_rank)
         rate = np.divide(records, mass, out=np.zeros(len(mass)), where=mass > 0)
-        steps = np.zeros(len(by_rank) + 1)
-        np.add.at(steps, self.starts, rate[self._owner])
-        np.add.at(steps, self.stops, -rate[self._owner])
-        return np.asarray((np.cumsum(steps[:-1]).clip(0.0) * by_rank)[self.rank])
+        return np.asarray((self.sum_covering(rate).clip(0.0) * by_rank)[self.rank])
+
+    def sum_inside(self, by_rank: NDArray[np.number | np.bool_]) -> FloatArray:
+        """For each released value the sum over the ranks that it may stand for.
+
+        >>> ages = Domain("age", pa.array([31, 34, 47]))
+        >>> Meaning.of(ages, Domain("age", pa.array(["47", "[30, 39]"]))).sum_inside(np.array([1, 2, 5]))
+        array([5., 3.])
+        """
+        before = np.concatenate([[0], np.cumsum(by_rank)])
+        amounts = before[self.stops] - before[self.starts]
+        return np.bincount(self._owner, weights=amounts, minlength=len(self.indptr) - 1).astype(np.float64)
+
+    def sum_covering(self, by_code: NDArray[Number]) -> NDArray[Number]:
+        """For each rank the sum over the released values that may stand for it.
+
+        >>> ages = Domain("age", pa.array([31, 34, 47]))
+        >>> Meaning.of(ages, Domain("age", pa.array(["47", "[30, 39]"]))).sum_covering(np.array([5, 3]))
+        array([3, 3, 5])
+        """
+        steps = np.zeros(self.original.size + 1, dtype=by_code.dtype)
+        np.add.at(steps, self.starts, by_code[self._owner])
+        np.subtract.at(steps, self.stops, by_code[self._owner])
+        return np.asarray(np.cumsum(steps[:-1], dtype=by_code.dtype))
 
 
 class _Reader:

@@ -58,7 +58,7 @@ class Ancestors:
                 leaf[code], level[code] = 0, hierarchy.height
                 continue
             label = meaning.released.label(code)
-            at = next((one for one in range(whole, hierarchy.height + 1) if label in places[one]), None)
+            at = next((step for step in range(whole, hierarchy.height + 1) if label in places[step]), None)
             if at is not None:
                 leaf[code], level[code] = places[at][label], at
                 continue
@@ -70,44 +70,44 @@ class Ancestors:
             elif len(members) and members[0] >= 0:
                 leaf[code], level[code] = members[0], hierarchy.common_level(members.tolist())
         counts = np.ones(size)
-        for one in range(hierarchy.height + 1):
-            here = (level == one) & (leaf >= 0)
-            counts[here] = hierarchy.counts(one)[hierarchy.nodes[one][leaf[here]]]
+        for step in range(hierarchy.height + 1):
+            here = (level == step) & (leaf >= 0)
+            counts[here] = hierarchy.counts(step)[hierarchy.nodes[step][leaf[here]]]
         return cls(hierarchy, leaf, level, counts, below)
 
     def joined(self, released: IntArray, original: IntArray) -> FloatArray:
         """Leaves under the closest common ancestor of each released value and the original value beside it."""
         a, b, least = self.leaf[released], self.leaf_of_original[original], self.level[released]
         height = self.hierarchy.height
-        found = np.full(len(a), float(self.hierarchy.leaves))
+        leaves = np.full(len(a), float(self.hierarchy.leaves))
         open_ = np.ones(len(a), dtype=bool)
         both = (a >= 0) & (b >= 0)
-        for one in range(height + 1):
-            nodes = self.hierarchy.nodes[one]
-            same = open_ & both & (least <= one)
+        for level in range(height + 1):
+            nodes = self.hierarchy.nodes[level]
+            same = open_ & both & (least <= level)
             same[same] = nodes[a[same]] == nodes[b[same]]
-            found[same] = self.hierarchy.counts(one)[nodes[a[same]]]
+            leaves[same] = self.hierarchy.counts(level)[nodes[a[same]]]
             open_ &= ~same
         # Values without a leaf, such as nulls, are only themselves or anything.
-        found[open_ & (a < 0) & (b < 0)] = 1.0
-        return found
+        leaves[open_ & (a < 0) & (b < 0)] = 1.0
+        return leaves
 
 
 def _leaves(meaning: Meaning, hierarchy: Hierarchy) -> IntArray:
     """The leaf of each original code; -1 for nulls and values that the hierarchy misses."""
-    found = np.full(meaning.original.size, -1, dtype=np.int64)
+    leaves = np.full(meaning.original.size, -1, dtype=np.int64)
     for code, value in enumerate(meaning.original.values.to_pylist()):
         leaf = hierarchy.leaf(str(value))
         if leaf is not None:
-            found[code] = leaf
-    return found
+            leaves[code] = leaf
+    return leaves
 
 
 def _first(nodes: Int32Array, size: int) -> IntArray:
     """One leaf below each node of a level."""
-    found = np.zeros(size, dtype=np.int64)
-    found[nodes[::-1]] = np.arange(len(nodes))[::-1]
-    return found
+    leaves = np.zeros(size, dtype=np.int64)
+    leaves[nodes[::-1]] = np.arange(len(nodes))[::-1]
+    return leaves
 
 
 def _common(meaning: Meaning, hierarchy: Hierarchy, shown: BoolArray) -> int:

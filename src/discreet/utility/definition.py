@@ -63,6 +63,12 @@ class Definition:
             notes=notes,
         )
 
+    def of(self, value: float | str, *, attribute: str | None = None) -> Measure:
+        """The measure of a value, or undefined if that is a note why there is none."""
+        if isinstance(value, str):
+            return self.undefined(value, attribute=attribute)
+        return self(value, attribute=attribute)
+
     def undefined(self, note: str, *, attribute: str | None = None) -> Measure:
         """The measure where it has no value, with the reason."""
         return self(math.nan, attribute=attribute, notes=(note,))
@@ -123,12 +129,12 @@ def shares_of(pair: Pair, weights: Weights) -> FloatArray:
     for name in given:
         if name not in pair.names:
             raise UnknownColumn(name, pair.names)
-    found = np.array([given.get(name, 1.0) for name in pair.names], dtype=np.float64)
-    if (found < 0).any() or not found.sum() > 0:
+    shares = np.array([given.get(name, 1.0) for name in pair.names], dtype=np.float64)
+    if (shares < 0).any() or not shares.sum() > 0:
         raise InvalidParameter(
             "weights must be numbers of at least 0, one of them above 0", remedy='for example {"age": 2}'
         )
-    return np.asarray(found / found.sum())
+    return np.asarray(shares / shares.sum())
 
 
 def per_attribute(
@@ -145,12 +151,10 @@ def per_attribute(
     about; ``nothing`` is the note if it is about none. An undefined loss leaves the mean undefined: a mean
     over the others would make the release look better than it is.
     """
-    found = [loss(at) for at in range(len(pair.names))]
+    values = [loss(at) for at in range(len(pair.names))]
     parts = tuple(
-        definition.undefined(value, attribute=name)
-        if isinstance(value, str)
-        else definition(value, attribute=name)
-        for name, value in zip(pair.names, found, strict=True)
+        definition.of(value, attribute=name)
+        for name, value in zip(pair.names, values, strict=True)
         if value is not None
     )
     return (

@@ -112,8 +112,8 @@ def matrices(pair: Pair, *, like: Matrices | None = None) -> Matrices:
     >>> from discreet.classes import EquivalenceClasses
     >>> before = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]}, sensitive={"pay": [1, 2, 4, 4]})
     >>> after = EquivalenceClasses.from_columns({"age": ["30-39"] * 2 + ["47", "52"]}, sensitive={"pay": [1, 2, 4, 4]})
-    >>> found = matrices(Pair.of(before, after))
-    >>> [round(float(found.before["spearman"][0, 1]), 4), round(float(found.after["spearman"][0, 1]), 4)]
+    >>> relations = matrices(Pair.of(before, after))
+    >>> [round(float(relations.before["spearman"][0, 1]), 4), round(float(relations.after["spearman"][0, 1]), 4)]
     [0.9487, 0.8889]
     """
     names = attributes_of(pair)
@@ -122,7 +122,7 @@ def matrices(pair: Pair, *, like: Matrices | None = None) -> Matrices:
     return Matrices(names, before, _matrices(pair, names, released=True))
 
 
-def dependence_changes(found: Matrices) -> tuple[Measure, ...]:
+def dependence_changes(relations: Matrices) -> tuple[Measure, ...]:
     """The mean absolute change of each measure over all pairs of attributes.
 
     >>> from discreet.utility.examples import four_ages
@@ -137,7 +137,7 @@ def dependence_changes(found: Matrices) -> tuple[Measure, ...]:
         (CRAMER, "cramers-v"),
         (INFORMATION, "mutual-information"),
     ):
-        value = found.change(name)
+        value = relations.change(name)
         measures.append(definition.undefined(note) if np.isnan(value) else definition(value))
     return tuple(measures)
 
@@ -145,7 +145,7 @@ def dependence_changes(found: Matrices) -> tuple[Measure, ...]:
 def _matrices(pair: Pair, names: tuple[str, ...], *, released: bool) -> dict[str, FloatArray]:
     classes = pair.released if released else pair.original
     shape = (len(names), len(names))
-    found = {
+    tables = {
         measure: np.full(shape, np.nan)
         for measure in ("pearson", "spearman", "cramers-v", "mutual-information")
     }
@@ -166,8 +166,8 @@ def _matrices(pair: Pair, names: tuple[str, ...], *, released: bool) -> dict[str
                 if chosen is not None:
                     parts |= _correlations(chosen, a, b, x, y)
             for measure, value in parts.items():
-                found[measure][i, j] = found[measure][j, i] = value
-    return found
+                tables[measure][i, j] = tables[measure][j, i] = value
+    return tables
 
 
 def _shown(pair: Pair, classes: EquivalenceClasses, names: tuple[str, str]) -> EquivalenceClasses | None:
@@ -194,10 +194,10 @@ def _correlations(
     _, second = classes.column_of_cells(b)
     known = ~np.isnan(x[first]) & ~np.isnan(y[second])
     counts = classes.counts[known].astype(np.float64)
-    one, two = x[first][known], y[second][known]
+    left, right = x[first][known], y[second][known]
     return {
-        "pearson": _pearson(one, two, counts),
-        "spearman": _pearson(midranks(one, counts), midranks(two, counts), counts),
+        "pearson": _pearson(left, right, counts),
+        "spearman": _pearson(midranks(left, counts), midranks(right, counts), counts),
     }
 
 

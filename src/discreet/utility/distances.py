@@ -125,19 +125,25 @@ class Crossed:
         return np.asarray(~self.hidden & (self.meaning.kinds[self.released] == kind))
 
     @property
+    def covered(self) -> BoolArray:
+        """Which pairs show what may stand for the true value; what is hidden may."""
+        inside = self.hidden.copy()
+        seen = ~self.hidden
+        inside[seen] = self.meaning.covers(self.released[seen], self.original[seen])
+        return inside
+
+    @property
     def same(self) -> BoolArray:
         """Which pairs show the true value."""
-        found = self.kind(EXACT)
-        found[found] = self.meaning.covers(self.released[found], self.original[found])
-        return found
+        return self.kind(EXACT) & self.covered
 
 
 def crossed(pair: Pair, at: int) -> Crossed:
     """The original and released values of one quasi-identifier side by side.
 
     >>> from discreet.utility.examples import four_ages
-    >>> found = crossed(four_ages(), 0)
-    >>> found.original, found.released, found.records
+    >>> cross = crossed(four_ages(), 0)
+    >>> cross.original, cross.released, cross.records
     (array([0, 1, 2, 3]), array([ 2,  2,  1, -1]), array([1., 1., 1., 1.]))
     """
     assert pair.links is not None, "ask for links before crossing"
@@ -189,19 +195,19 @@ def cross_common_ancestor(pair: Pair, *, weights: Weights = None) -> tuple[Measu
     def loss(at: int) -> float | str:
         if pair.links is None:
             return UNLINKED_NOTE
-        found = crossed(pair, at)
+        cross = crossed(pair, at)
         hierarchy = pair.hierarchies.get(pair.names[at])
-        cost = np.ones(len(found.records))
-        visible = ~found.hidden & ~found.kind(SUPPRESSED)
-        released, original = found.released[visible], found.original[visible]
+        cost = np.ones(len(cross.records))
+        visible = ~cross.hidden & ~cross.kind(SUPPRESSED)
+        released, original = cross.released[visible], cross.original[visible]
         if hierarchy is None:
-            size = _smallest(found.meaning, released, original)
+            size = _smallest(cross.meaning, released, original)
         else:
-            shown = np.bincount(released, minlength=found.meaning.released.size) > 0
-            size = Ancestors.of(found.meaning, hierarchy, shown).joined(released, original)
-        cost[visible] = np.minimum(size / found.meaning.leaves, 1.0)
-        cost[found.same] = 0.0
-        return float(np.dot(cost, found.records) / found.total)
+            shown = np.bincount(released, minlength=cross.meaning.released.size) > 0
+            size = Ancestors.of(cross.meaning, hierarchy, shown).joined(released, original)
+        cost[visible] = np.minimum(size / cross.meaning.leaves, 1.0)
+        cost[cross.same] = 0.0
+        return float(np.dot(cost, cross.records) / cross.total)
 
     return per_attribute(pair, COMMON_ANCESTOR, loss, weights)
 
@@ -216,19 +222,19 @@ def average_distance(pair: Pair) -> tuple[Measure, ...]:
     >>> average_distance(four_ages("[30, 39]", "[30, 39]", "47", "52"))[0].value  # 3.5, 0.5, 0 and 0
     1.0
     """
-    found = []
+    distances = []
     for at, name in enumerate(pair.names):
         if not pair.meanings[at].numeric:
             continue
         if pair.links is None:
-            found.append(AVERAGE_DISTANCE.undefined(UNLINKED_NOTE, attribute=name))
+            distances.append(AVERAGE_DISTANCE.undefined(UNLINKED_NOTE, attribute=name))
             continue
-        one = crossed(pair, at)
-        distance = np.abs(_numbers(one)[0] - _numbers(one)[1])
+        cross = crossed(pair, at)
+        distance = np.abs(_numbers(cross)[0] - _numbers(cross)[1])
         known = ~np.isnan(distance)
-        value = float(np.average(distance[known], weights=one.records[known])) if known.any() else np.nan
-        found.append(AVERAGE_DISTANCE(value, attribute=name))
-    return tuple(found)
+        value = float(np.average(distance[known], weights=cross.records[known])) if known.any() else np.nan
+        distances.append(AVERAGE_DISTANCE(value, attribute=name))
+    return tuple(distances)
 
 
 def average_euclidean_distance(pair: Pair, *, weights: Weights = None) -> Measure:
@@ -247,10 +253,10 @@ def average_euclidean_distance(pair: Pair, *, weights: Weights = None) -> Measur
     squared = np.zeros(len(pair.links.records))
     for at, share in enumerate(shares_of(pair, weights)):
         before = pair.original.codes[at][pair.links.original].astype(np.int64)
-        one = Crossed(
+        cross = Crossed(
             pair.meanings[at], before, _released_codes(pair, at), pair.links.records.astype(np.float64)
         )
-        squared += share * (_scaled(one) ** 2 if one.meaning.numeric else _simplex(one))
+        squared += share * (_scaled(cross) ** 2 if cross.meaning.numeric else _simplex(cross))
     return EUCLIDEAN(float(np.average(np.sqrt(squared), weights=pair.links.records)))
 
 
@@ -311,32 +317,30 @@ def _released_codes(pair: Pair, at: int) -> IntArray:
     return codes[pair.links.released]
 
 
-def _numbers(found: Crossed) -> tuple[FloatArray, FloatArray]:
+def _numbers(cross: Crossed) -> tuple[FloatArray, FloatArray]:
     """The true number and the middle of what was released; what is hidden stands in the middle of the range."""
-    numbers = found.meaning.original.numbers
+    numbers = cross.meaning.original.numbers
     middle = (np.nanmin(numbers) + np.nanmax(numbers)) / 2
-    return numbers[found.original], np.append(found.meaning.centre, middle)[found.released]
+    return numbers[cross.original], np.append(cross.meaning.centre, middle)[cross.released]
 
 
-def _scaled(found: Crossed) -> FloatArray:
+def _scaled(cross: Crossed) -> FloatArray:
     """|t - t'| / range, at most 1; 1 where a number was lost or came from nowhere, 0 where both are missing."""
-    numbers = found.meaning.original.numbers
+    numbers = cross.meaning.original.numbers
     span = float(np.nanmax(numbers) - np.nanmin(numbers))
-    before, after = _numbers(found)
+    before, after = _numbers(cross)
     distance = np.abs(before - after)
     cost = np.minimum(distance / span, 1.0) if span else np.where(distance > 0, 1.0, 0.0)
     cost = np.where(np.isnan(distance), 1.0, cost)
-    return np.asarray(np.where(found.same, 0.0, cost))
+    return np.asarray(np.where(cross.same, 0.0, cost))
 
 
-def _simplex(found: Crossed) -> FloatArray:
+def _simplex(cross: Crossed) -> FloatArray:
     """The squared distance of a corner of a simplex from the middle of some of its corners."""
-    sizes = np.append(found.meaning.sizes, found.meaning.original.size)[found.released]
-    inside = found.hidden.copy()
-    inside[~found.hidden] = found.meaning.covers(found.released[~found.hidden], found.original[~found.hidden])
+    sizes = np.append(cross.meaning.sizes, cross.meaning.original.size)[cross.released]
     with np.errstate(divide="ignore"):
         part = np.where(sizes > 0, 1.0 / sizes, 1.0)
-    return np.asarray(np.where(inside, 1.0 - part, 1.0 + part) / 2)
+    return np.asarray(np.where(cross.covered, 1.0 - part, 1.0 + part) / 2)
 
 
 def _by_number(pair: Pair, definition: Definition, weights: Weights, power: int) -> tuple[Measure, ...]:
@@ -345,25 +349,25 @@ def _by_number(pair: Pair, definition: Definition, weights: Weights, power: int)
             return None
         if pair.links is None:
             return UNLINKED_NOTE
-        found = crossed(pair, at)
-        cost = np.where(found.hidden | found.kind(SUPPRESSED), 1.0, _scaled(found) ** power)
-        return float(np.dot(cost, found.records) / found.total)
+        cross = crossed(pair, at)
+        cost = np.where(cross.hidden | cross.kind(SUPPRESSED), 1.0, _scaled(cross) ** power)
+        return float(np.dot(cost, cross.records) / cross.total)
 
     return per_attribute(pair, definition, loss, weights, nothing=NO_NUMBERS_NOTE)
 
 
-def _squares(found: Crossed) -> float:
-    true = found.meaning.original.numbers[found.original]
+def _squares(cross: Crossed) -> float:
+    true = cross.meaning.original.numbers[cross.original]
     known = ~np.isnan(true)
-    true, records = true[known], found.records[known]
-    released = np.where(found.kind(SUPPRESSED), -1, found.released)[known]
+    true, records = true[known], cross.records[known]
+    released = np.where(cross.kind(SUPPRESSED), -1, cross.released)[known]
     mean = float(np.average(true, weights=records))
     all_ = float(np.dot(records, (true - mean) ** 2))
-    size = np.bincount(released + 1, weights=records, minlength=found.meaning.released.size + 1)
+    size = np.bincount(released + 1, weights=records, minlength=cross.meaning.released.size + 1)
     with np.errstate(invalid="ignore"):
         group = np.bincount(released + 1, weights=records * true, minlength=len(size)) / size
-    single = np.isin(found.meaning.kinds, (EXACT, FOREIGN)) & ~np.isnan(found.meaning.centre)
-    shown = np.where(single, found.meaning.centre, group[1:])
+    single = np.isin(cross.meaning.kinds, (EXACT, FOREIGN)) & ~np.isnan(cross.meaning.centre)
+    shown = np.where(single, cross.meaning.centre, group[1:])
     after = np.append(shown, mean)[released]
     lost = float(np.dot(records, (true - after) ** 2))
     if not all_:

@@ -173,8 +173,8 @@ def marginals(pair: Pair, name: str) -> Marginals | None:
     ``None`` if the release has no records.
 
     >>> from discreet.utility.examples import four_ages
-    >>> found = marginals(four_ages("[30, 39]", "[30, 39]", "47", "47"), "age")
-    >>> found.before, found.after
+    >>> shares = marginals(four_ages("[30, 39]", "[30, 39]", "47", "47"), "age")
+    >>> shares.before, shares.after
     (array([0.25, 0.25, 0.25, 0.25]), array([0.25, 0.25, 0.5 , 0.  ]))
     """
     meaning, before, after = _counts(pair, name)
@@ -203,8 +203,8 @@ def rolled_up(pair: Pair, name: str) -> Marginals | None:
     or are not among what the original has.
 
     >>> from discreet.utility.examples import four_ages
-    >>> found = rolled_up(four_ages("[30, 39]", "[30, 39]", "[40, 49]", "[30, 39]"), "age")
-    >>> found.before, found.after
+    >>> shares = rolled_up(four_ages("[30, 39]", "[30, 39]", "[40, 49]", "[30, 39]"), "age")
+    >>> shares.before, shares.after
     (array([0.5 , 0.25, 0.25]), array([0.75, 0.25, 0.  ]))
     """
     meaning, before, after = _counts(pair, name)
@@ -213,17 +213,11 @@ def rolled_up(pair: Pair, name: str) -> Marginals | None:
         return None
     if not shown.any():
         return Marginals(name, np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.full(2, np.nan), False)
-    owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
-    used = shown[owner]
-    cover = np.zeros(len(before) + 1)
-    np.add.at(cover, meaning.starts[used], 1)
-    np.add.at(cover, meaning.stops[used], -1)
     by_rank = before[meaning.code_at]
-    covered = np.cumsum(cover)[:-1]
+    covered = meaning.sum_covering(shown.astype(np.int64))
     if (covered[by_rank > 0] > 1).any():
         return None
-    sums = np.concatenate([[0.0], np.cumsum(by_rank)])
-    mass = np.bincount(owner, weights=sums[meaning.stops] - sums[meaning.starts], minlength=len(after))
+    mass = meaning.sum_inside(by_rank)
     left_out = by_rank[covered == 0].sum()
     return Marginals(
         name,
@@ -234,7 +228,7 @@ def rolled_up(pair: Pair, name: str) -> Marginals | None:
     )
 
 
-def emd(found: Marginals) -> float:
+def emd(marginal: Marginals) -> float:
     """Earth mover's distance: numbers by their distance over the range of both, categories all at distance 1.
 
     ∫ |F - F'| / (max - min), or ½ Σ |p - p'|. A missing number is at distance 1 from every number.
@@ -244,12 +238,12 @@ def emd(found: Marginals) -> float:
     >>> emd(marginals(four_ages("31", "34", "47", "47"), "age"))  # a quarter moves by 5 of 21
     0.05952380952380952
     """
-    if not found.numeric:
-        return total_variation(found)
-    known = ~np.isnan(found.numbers)
-    order = np.argsort(found.numbers[known], kind="stable")
-    numbers = found.numbers[known][order]
-    before, after = found.before[known][order], found.after[known][order]
+    if not marginal.numeric:
+        return total_variation(marginal)
+    known = ~np.isnan(marginal.numbers)
+    order = np.argsort(marginal.numbers[known], kind="stable")
+    numbers = marginal.numbers[known][order]
+    before, after = marginal.before[known][order], marginal.after[known][order]
     least = min(float(before.sum()), float(after.sum()))
     missing = abs(float(before.sum()) - float(after.sum()))
     if not least:
@@ -260,7 +254,7 @@ def emd(found: Marginals) -> float:
     return min(missing + least * moved, 1.0)
 
 
-def kl_divergence(found: Marginals) -> float:
+def kl_divergence(marginal: Marginals) -> float:
     """Σ p log2(p / p') in bits; infinite if the release rules out a value of the original.
 
     Kullback and Leibler, "On information and sufficiency", 1951.
@@ -269,12 +263,12 @@ def kl_divergence(found: Marginals) -> float:
     >>> round(kl_divergence(marginals(four_jobs("craft", "craft", "care", "craft"), "job")), 6)
     0.207519
     """
-    at = found.before > 0
+    at = marginal.before > 0
     with np.errstate(divide="ignore"):
-        return max(float(np.dot(found.before[at], np.log2(found.before[at] / found.after[at]))), 0.0)
+        return max(float(np.dot(marginal.before[at], np.log2(marginal.before[at] / marginal.after[at]))), 0.0)
 
 
-def js_divergence(found: Marginals) -> float:
+def js_divergence(marginal: Marginals) -> float:
     """½ KL(p, m) + ½ KL(p', m) with m = ½ (p + p'), in bits.
 
     Lin, "Divergence measures based on the Shannon entropy", 1991.
@@ -283,27 +277,27 @@ def js_divergence(found: Marginals) -> float:
     >>> js_divergence(marginals(four_jobs("x", "x", "x", "x"), "job"))
     1.0
     """
-    return _jensen_shannon(found.before, found.after)
+    return _jensen_shannon(marginal.before, marginal.after)
 
 
-def total_variation(found: Marginals) -> float:
+def total_variation(marginal: Marginals) -> float:
     """½ Σ |p - p'|, half the L1 norm.
 
     >>> from discreet.utility.examples import four_ages
     >>> total_variation(marginals(four_ages("31", "34", "47", "47"), "age"))
     0.25
     """
-    return min(float(np.abs(found.before - found.after).sum()) / 2, 1.0)
+    return min(float(np.abs(marginal.before - marginal.after).sum()) / 2, 1.0)
 
 
-def hellinger(found: Marginals) -> float:
+def hellinger(marginal: Marginals) -> float:
     """sqrt(½ Σ (√p - √p')²) (Hellinger 1909).
 
     >>> from discreet.utility.examples import four_jobs
     >>> hellinger(marginals(four_jobs("x", "x", "x", "x"), "job"))
     1.0
     """
-    squared = float(((np.sqrt(found.before) - np.sqrt(found.after)) ** 2).sum()) / 2
+    squared = float(((np.sqrt(marginal.before) - np.sqrt(marginal.after)) ** 2).sum()) / 2
     return math.sqrt(min(squared, 1.0))
 
 
@@ -318,13 +312,13 @@ def mean_z_test(pair: Pair, name: str) -> tuple[float, float] | None:
     >>> round(z, 4), round(p, 4)
     (0.1898, 0.8495)
     """
-    found = marginals(pair, name)
-    if found is None or not found.numeric:
+    marginal = marginals(pair, name)
+    if marginal is None or not marginal.numeric:
         return None
-    known = ~np.isnan(found.numbers)
-    numbers = found.numbers[known]
+    known = ~np.isnan(marginal.numbers)
+    numbers = marginal.numbers[known]
     means, errors = [], []
-    for shares, records in ((found.before, pair.original.total), (found.after, pair.released.total)):
+    for shares, records in ((marginal.before, pair.original.total), (marginal.after, pair.released.total)):
         part = shares[known]
         n = records * float(part.sum())
         if n < 2:
@@ -366,31 +360,36 @@ def distributions(pair: Pair) -> tuple[Measure, ...]:
     The mean is over the attributes for which there is a value. See the functions of this module.
 
     >>> from discreet.utility.examples import four_ages
-    >>> found = {one.name: one.value for one in distributions(four_ages("31", "34", "47", "47")) if one.attribute}
-    >>> found["total-variation"], round(found["mean-z"], 4)
+    >>> measures = distributions(four_ages("31", "34", "47", "47"))
+    >>> values = {measure.name: measure.value for measure in measures if measure.attribute}
+    >>> values["total-variation"], round(values["mean-z"], 4)
     (0.25, 0.1898)
     """
     parts: list[Measure] = []
     for name in attributes_of(pair):
         spread, rolled = marginals(pair, name), rolled_up(pair, name)
-        for definition, measure in _SPREAD_MEASURES:
+        for definition, distance in _SPREAD_MEASURES:
             parts.append(
                 definition.undefined(_NO_RELEASE, attribute=name)
                 if spread is None
-                else definition(measure(spread), attribute=name)
+                else definition(distance(spread), attribute=name)
             )
-        for definition, measure in _ROLLED_MEASURES:
+        for definition, distance in _ROLLED_MEASURES:
             parts.append(
                 definition.undefined(_NO_PARTITION, attribute=name)
                 if rolled is None
-                else definition(measure(rolled), attribute=name)
+                else definition(distance(rolled), attribute=name)
             )
         tested = mean_z_test(pair, name)
         if tested is not None:
             parts += [MEAN_Z(tested[0], attribute=name), MEAN_P(tested[1], attribute=name)]
     means = []
     for definition, _ in (*_SPREAD_MEASURES, *_ROLLED_MEASURES):
-        values = [one.value for one in parts if one.name == definition.name and not math.isnan(one.value)]
+        values = [
+            measure.value
+            for measure in parts
+            if measure.name == definition.name and not math.isnan(measure.value)
+        ]
         means.append(definition(float(np.mean(values))) if values else definition.undefined(_NO_PARTITION))
     return (*means, *parts)
 
@@ -435,17 +434,17 @@ def joint_kl_divergence(pair: Pair) -> Measure:
 def _counts(pair: Pair, name: str) -> tuple[Meaning, FloatArray, FloatArray]:
     """What released values may stand for, and the records of each value before and after."""
     meaning = pair.meaning(name)
-    found = []
+    counts = []
     for classes, domain in ((pair.original, meaning.original), (pair.released, meaning.released)):
         _, codes = classes.column_of_cells(name)
-        found.append(np.bincount(codes, weights=classes.counts, minlength=domain.size).astype(np.float64))
-    return meaning, found[0], found[1]
+        counts.append(np.bincount(codes, weights=classes.counts, minlength=domain.size).astype(np.float64))
+    return meaning, counts[0], counts[1]
 
 
 def _jensen_shannon(p: FloatArray, q: FloatArray) -> float:
     middle = (p + q) / 2
-    found = 0.0
+    bits = 0.0
     for part in (p, q):
         at = part > 0
-        found += float(np.dot(part[at], np.log2(part[at] / middle[at]))) / 2
-    return min(max(found, 0.0), 1.0)
+        bits += float(np.dot(part[at], np.log2(part[at] / middle[at]))) / 2
+    return min(max(bits, 0.0), 1.0)

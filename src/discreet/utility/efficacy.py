@@ -16,7 +16,7 @@ from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.measure import proportion_interval
 from discreet.plain import finite
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
-from discreet.utility.encoding import Encoder, Labels, codes_in
+from discreet.utility.encoding import Encoder, Features, Labels, codes_in
 from discreet.utility.learners import CLASSIFIERS, Classifier, check_classifiers, learn
 
 Metric = Literal["accuracy", "macro-f1", "auc"]
@@ -132,8 +132,8 @@ def efficacy(
 
     >>> original = EquivalenceClasses.from_columns(
     ...     {"smokes": ["yes", "yes", "no", "no"]}, sensitive={"ill": ["y", "n", "y", "n"]}, counts=[40, 10, 10, 40])
-    >>> (found,) = efficacy(Pair.of(original, original), "ill", classifiers=["naive-bayes"])
-    >>> found.tested, found.release == found.original, found.trivial == found.majority, found.relative()
+    >>> (learned,) = efficacy(Pair.of(original, original), "ill", classifiers=["naive-bayes"])
+    >>> learned.tested, learned.release == learned.original, learned.trivial == learned.majority, learned.relative()
     (30, True, True, 1.0)
     """
     chosen = check_classifiers(classifiers)
@@ -141,61 +141,30 @@ def efficacy(
         raise InvalidParameter("the test share is not between 0 and 1", remedy="give a share such as 0.3")
     rng = np.random.default_rng(seed)
     labels = Labels.of(pair, label)
-    notes = []
-    if labels.binned:
-        notes.append(f"{label} has many numeric values: its quarter is predicted")
-    rows = _rows_of(pair.original, label, labels.original)
-    if holdout is None:
-        held = _held_out(pair.original, label, labels.original, test_share, rng)
-        codes: Sequence[AnyIntArray] = pair.original.codes
-        test = _Rows(rows.classes, rows.labels, held)
-        rest = _Rows(rows.classes, rows.labels, rows.weights - held)
-        if pair.links is None:
-            notes.append(
-                "it is not known which records became which, so records tested on may be in the release"
-            )
-    else:
-        test, codes = _foreign_rows(pair, holdout, label, labels)
-        rest, held = rows, np.zeros_like(rows.weights)
-    test = test.sample(MAX_ROWS, rng, exactly=True)
-    if len(np.unique(test.labels)) < 2 or len(np.unique(rest.labels[rest.weights > 0])) < 2:
-        raise UnsuitableColumn(
-            f"column {label!r} has one value only among the records to learn from or to test on",
-            remedy="name an attribute with at least two values, or hold out another share",
-        )
-    setups = []
-    for one, kept in (
-        (pair, _released_rows(pair, label, labels, rows, held)),
-        (pair.unchanged(), rest),
-        (pair.trivial(), None),
-    ):
-        if kept is None:
-            kept = _released_rows(one, label, Labels.of(one, label), rows, held)
-        drawn = kept.sample(MAX_ROWS, rng)
-        if np.count_nonzero(kept.weights) > MAX_ROWS:
-            notes.append(f"learned from a sample of {MAX_ROWS:,} records")
-        encoder = Encoder.of(one)
-        setups.append(
-            (
-                encoder.released(drawn.classes),
-                drawn,
-                encoder.original([column[test.classes] for column in codes]),
-            )
-        )
+    notes = [f"{label} has many numeric values: its quarter is predicted"] if labels.binned else []
+    if holdout is None and pair.links is None:
+        notes.append("it is not known which records became which, so records tested on may be in the release")
+    split = _HoldOut.of(pair, holdout, labels, test_share, rng)
+    trivial = pair.trivial()
+    lessons = [
+        _Lesson.of(pair, _released_rows(pair, labels, split.rows, split.held), split, rng),
+        _Lesson.of(pair.unchanged(), split.rest, split, rng),
+        _Lesson.of(
+            trivial, _released_rows(trivial, Labels.of(trivial, label), split.rows, split.held), split, rng
+        ),
+    ]
+    if any(lesson.sampled for lesson in lessons):
+        notes.append(f"learned from a sample of {MAX_ROWS:,} records")
+    test = split.test
     majority = np.zeros((len(test.classes), labels.count))
-    majority[:, int(np.argmax(np.bincount(rest.labels, rest.weights)))] = 1.0
+    majority[:, int(np.argmax(np.bincount(split.rest.labels, split.rest.weights)))] = 1.0
     judge = _Judge.of(test, labels.count, rng)
     base = judge.scores(majority)
-    found = []
+    results = []
     for name in chosen:
         started = time.perf_counter()
-        scores = [
-            judge.scores(
-                learn(name, seen, drawn.labels, drawn.weights, count=labels.count, seed=seed).chances(asked)
-            )
-            for seen, drawn, asked in setups
-        ]
-        found.append(
+        scores = [judge.scores(lesson.chances(name, labels.count, seed)) for lesson in lessons]
+        results.append(
             Efficacy(
                 name,
                 label,
@@ -206,10 +175,10 @@ def efficacy(
                 base,
                 scores[2],
                 time.perf_counter() - started,
-                tuple(dict.fromkeys(notes)),
+                tuple(notes),
             )
         )
-    return tuple(found)
+    return tuple(results)
 
 
 # ── rows to learn from and to test on ────────────────────────────────────────────────────────────────
@@ -232,6 +201,72 @@ class _Rows:
         drawn = rng.multinomial(most, few.weights / few.weights.sum())
         keep = drawn > 0
         return _Rows(few.classes[keep], few.labels[keep], drawn[keep].astype(np.float64))
+
+
+@dataclass(frozen=True)
+class _HoldOut:
+    """The original's records by class and label: those held out of both tables, those to test on, and the rest.
+
+    ``codes`` are the quasi-identifiers of the classes that are tested on, in the codes of the original.
+    """
+
+    rows: _Rows
+    held: FloatArray
+    test: _Rows
+    rest: _Rows
+    codes: Sequence[AnyIntArray]
+
+    @classmethod
+    def of(
+        cls,
+        pair: Pair,
+        holdout: EquivalenceClasses | None,
+        labels: Labels,
+        share: float,
+        rng: np.random.Generator,
+    ) -> _HoldOut:
+        rows = _rows_of(pair.original, labels.name, labels.original)
+        codes: Sequence[AnyIntArray] = pair.original.codes
+        if holdout is None:
+            held = _held_out(pair.original, labels.name, labels.original, share, rng)
+            test = _Rows(rows.classes, rows.labels, held)
+            rest = _Rows(rows.classes, rows.labels, rows.weights - held)
+        else:
+            test, codes = _foreign_rows(pair, holdout, labels)
+            rest, held = rows, np.zeros_like(rows.weights)
+        test = test.sample(MAX_ROWS, rng, exactly=True)
+        if len(np.unique(test.labels)) < 2 or len(np.unique(rest.labels[rest.weights > 0])) < 2:
+            raise UnsuitableColumn(
+                f"column {labels.name!r} has one value only among the records to learn from or to test on",
+                remedy="name an attribute with at least two values, or hold out another share",
+            )
+        return cls(rows, held, test, rest, codes)
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """What is learned from one release: features and labels of its records, and those of the records tested on."""
+
+    seen: Features
+    rows: _Rows
+    asked: Features
+    sampled: bool
+
+    @classmethod
+    def of(cls, pair: Pair, rows: _Rows, split: _HoldOut, rng: np.random.Generator) -> _Lesson:
+        drawn = rows.sample(MAX_ROWS, rng)
+        encoder = Encoder.of(pair)
+        return cls(
+            encoder.released(drawn.classes),
+            drawn,
+            encoder.original([column[split.test.classes] for column in split.codes]),
+            bool(np.count_nonzero(rows.weights) > MAX_ROWS),
+        )
+
+    def chances(self, name: Classifier, count: int, seed: int) -> FloatArray:
+        """The chances of every label for the records tested on."""
+        learned = learn(name, self.seen, self.rows.labels, self.rows.weights, count=count, seed=seed)
+        return learned.chances(self.asked)
 
 
 def _rows_of(
@@ -263,12 +298,12 @@ def _held_out(
     return _rows_of(classes, name, label_of, classes.counts * out[person]).weights
 
 
-def _released_rows(pair: Pair, name: str, labels: Labels, rows: _Rows, held: FloatArray) -> _Rows:
+def _released_rows(pair: Pair, labels: Labels, rows: _Rows, held: FloatArray) -> _Rows:
     """The release's records by class and label, without the counterparts of those held out.
 
     Held-out records of an original class are taken from its released classes in proportion, with their label.
     """
-    histogram = pair.released.histogram(name)
+    histogram = pair.released.histogram(labels.name)
     code, label = np.nonzero(labels.released)
     first = np.searchsorted(code, np.arange(len(labels.released) + 1))
     entry, place = _expanded(first, histogram.values)
@@ -310,19 +345,17 @@ def _expanded(first: IntArray, at: AnyIntArray) -> tuple[IntArray, IntArray]:
     return owner, start + np.arange(len(owner))
 
 
-def _foreign_rows(
-    pair: Pair, holdout: EquivalenceClasses, name: str, labels: Labels
-) -> tuple[_Rows, list[IntArray]]:
+def _foreign_rows(pair: Pair, holdout: EquivalenceClasses, labels: Labels) -> tuple[_Rows, list[IntArray]]:
     """Records of another table by class and label, and its classes in the codes of the original."""
     codes = []
     for domain in pair.original.attributes:
         at = holdout.index(domain.name)
         codes.append(codes_in(domain, holdout.attributes[at])[holdout.codes[at]])
+    name = labels.name
     known = codes_in(pair.original.sensitive_domain(name), holdout.sensitive_domain(name))
     # Labels that the original does not have cannot be predicted rightly: a number of their own, never guessed.
     label_of = np.where(known < 0, labels.count, labels.original[known])
-    rows = _rows_of(holdout, name, label_of)
-    return rows, codes
+    return _rows_of(holdout, name, label_of), codes
 
 
 # ── judging ──────────────────────────────────────────────────────────────────────────────────────────
@@ -354,13 +387,13 @@ class _Judge:
         }
 
     def _f1(self, guess: IntArray) -> FloatArray:
-        found = []
+        scores = []
         for label in np.unique(self.labels):
             true, said = self.labels == label, guess == label
             both = self.weights[:, true & said].sum(axis=1)
             either = self.weights[:, true].sum(axis=1) + self.weights[:, said].sum(axis=1)
-            found.append(np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0))
-        return np.asarray(np.mean(found, axis=0))
+            scores.append(np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0))
+        return np.asarray(np.mean(scores, axis=0))
 
     def _auc(self, chances: FloatArray) -> FloatArray:
         present = [int(label) for label in np.unique(self.labels) if label < self.count]

@@ -113,22 +113,24 @@ class Encoder:
     def released(self, at: AnyIntArray) -> Features:
         """Features of some released classes."""
         codes = [column[at] for column in self.pair.released.codes]
+        columns = list(zip(self.attributes, codes, strict=True))
         return self._features(
-            [one.released_numbers[code] for one, code in zip(self.attributes, codes, strict=True)],
-            [one.released_shares[code] for one, code in zip(self.attributes, codes, strict=True)],
+            [attribute.released_numbers[code] for attribute, code in columns],
+            [attribute.released_shares[code] for attribute, code in columns],
             len(at),
         )
 
     def original(self, codes: Sequence[AnyIntArray]) -> Features:
         """Features of combinations of original codes, read as the release would print them; -1 is no known value."""
-        places = [column.astype(np.int64) for column in codes]
+        # The last row, which is that of -1, is for values that neither table has; sparse tables count from 0 only.
+        columns = [
+            (attribute, np.where(code < 0, attribute.original_shares.shape[0] - 1, code.astype(np.int64)))
+            for attribute, code in zip(self.attributes, codes, strict=True)
+        ]
         return self._features(
-            [one.original_numbers[at] for one, at in zip(self.attributes, places, strict=True)],
-            [
-                one.original_shares[np.where(at < 0, one.original_shares.shape[0] - 1, at)]
-                for one, at in zip(self.attributes, places, strict=True)
-            ],
-            len(places[0]) if places else 0,
+            [attribute.original_numbers[at] for attribute, at in columns],
+            [attribute.original_shares[at] for attribute, at in columns],
+            len(codes[0]) if codes else 0,
         )
 
     def _features(self, numbers: list[FloatArray], shares: list[csr_array], rows: int) -> Features:
@@ -137,7 +139,7 @@ class Encoder:
             np.concatenate(numbers, axis=1) if numbers else np.empty((rows, 0)),
             csr_array(hstack(shares, format="csr")) if shares else csr_array((rows, 0)),
             np.cumsum([0, *widths]),
-            np.repeat([one.numeric for one in self.attributes], widths).astype(bool),
+            np.repeat([attribute.numeric for attribute in self.attributes], widths).astype(bool),
         )
 
 
@@ -152,13 +154,13 @@ def codes_in(domain: Domain, other: Domain) -> IntArray:
     """
     meaning = Meaning.of(domain, other)
     exact = meaning.kinds == KINDS.index("exact")
-    found = np.full(other.size, -1, dtype=np.int64)
-    found[exact] = meaning.code_at[meaning.starts[meaning.indptr[:-1][exact]]]
+    codes = np.full(other.size, -1, dtype=np.int64)
+    codes[exact] = meaning.code_at[meaning.starts[meaning.indptr[:-1][exact]]]
     if meaning.numeric:
         near = ~exact & ~np.isnan(other.numbers)
         numbers = domain.numbers[meaning.code_at]
-        found[near] = meaning.code_at[_nearest(numbers[~np.isnan(numbers)], other.numbers[near])]
-    return found
+        codes[near] = meaning.code_at[_nearest(numbers[~np.isnan(numbers)], other.numbers[near])]
+    return codes
 
 
 # ── labels ───────────────────────────────────────────────────────────────────────────────────────────
@@ -257,16 +259,11 @@ class _View:
             mass = mass + _totals(near, records[replaced], len(mass))
         # Values that are shown nowhere still need a share inside a value that stands for nothing else.
         mass = mass + max(mass.sum(), 1.0) * 1e-6 / max(len(mass), 1)
-        owner = _owner(meaning)
-        before = np.append(0.0, np.cumsum(mass))
-        inside = _totals(owner, before[meaning.stops] - before[meaning.starts], meaning.released.size)
+        inside = meaning.sum_inside(mass)
         # A random number per released value; ranks under the same released values get the same sum.
         keys = np.random.default_rng(0).integers(1, 2**63, size=len(records), dtype=np.uint64)
         keys[~shown] = 0
-        steps = np.zeros(len(mass) + 1, dtype=np.uint64)
-        np.add.at(steps, meaning.starts, keys[owner])
-        np.subtract.at(steps, meaning.stops, keys[owner])
-        marks = np.cumsum(steps[:-1])
+        marks = meaning.sum_covering(keys)
         if meaning.numeric:
             marks[np.isnan(numbers)] += np.uint64(1)
             if len(replaced):
@@ -311,12 +308,11 @@ class _View:
 
     def _released_shares(self, groups: IntArray) -> csr_array:
         """Share of each released value's expected records in each column."""
-        meaning, owner = self.meaning, _owner(self.meaning)
+        meaning = self.meaning
         width = int(groups.max()) + 1
         columns = []
         for group in range(width):
-            before = np.append(0.0, np.cumsum(np.where(groups == group, self.mass, 0.0)))
-            inside = _totals(owner, before[meaning.stops] - before[meaning.starts], len(self.records))
+            inside = meaning.sum_inside(np.where(groups == group, self.mass, 0.0))
             columns.append(np.divide(inside, self.inside, out=np.zeros_like(inside), where=self.inside > 0))
         # What stands for no original value: a number lies in the column of the nearest value, all else anywhere.
         everywhere = csr_array((np.bincount(groups, self.mass, width) / self.mass.sum())[None])
@@ -335,28 +331,18 @@ class _View:
         rate = np.divide(
             self.records, self.inside, out=np.zeros_like(self.inside), where=(self.inside > 0) & self.shown
         )
-        return self._sum(rate) > _NOTHING * max(float(rate.max(initial=0.0)), _NOTHING), rate
-
-    def _sum(self, values: FloatArray) -> FloatArray:
-        """For each rank the sum of a value of the released codes that cover it."""
-        owner = _owner(self.meaning)
-        steps = np.zeros(len(self.mass) + 1)
-        np.add.at(steps, self.meaning.starts, values[owner])
-        np.subtract.at(steps, self.meaning.stops, values[owner])
-        return np.asarray(np.cumsum(steps[:-1]))
+        return self.meaning.sum_covering(rate) > _NOTHING * max(float(rate.max(initial=0.0)), _NOTHING), rate
 
     def _original_shares(self, released: csr_array) -> csr_array:
         covered, rate = self._covering()
-        total = self._sum(rate)
+        total = self.meaning.sum_covering(rate)
         mean = (self.records @ released) / self.records.sum()
         by_column = released.tocsc()
         columns = []
         for column in range(released.shape[1]):
-            one = by_column[:, [column]].toarray().ravel()
-            found = np.divide(
-                self._sum(rate * one), total, out=np.full(len(total), mean[column]), where=covered
-            )
-            columns.append(np.append(found[self.meaning.rank], mean[column]))
+            sums = self.meaning.sum_covering(rate * by_column[:, [column]].toarray().ravel())
+            shares = np.divide(sums, total, out=np.full(len(total), mean[column]), where=covered)
+            columns.append(np.append(shares[self.meaning.rank], mean[column]))
         if self.meaning.numeric:
             return self._own_bins(_table(columns), covered, released)
         return _table(columns)
@@ -396,24 +382,20 @@ class _View:
         covered, rate = self._covering()
         if not self.meaning.numeric:
             return np.empty((len(covered) + 1, 0))
-        total = self._sum(rate)
+        total = self.meaning.sum_covering(rate)
         numbers = self.meaning.original.numbers
         own = np.column_stack([numbers, np.zeros(len(numbers)), np.zeros(len(numbers))])
         own[np.isnan(numbers)] = offset[0], offset[1], 1.0
         table = (own - offset) / scale
         inside = covered[self.meaning.rank]
         for column in range(released.shape[1]):
-            sums = self._sum(rate * released[:, column])[self.meaning.rank]
+            sums = self.meaning.sum_covering(rate * released[:, column])[self.meaning.rank]
             table[inside, column] = sums[inside] / total[self.meaning.rank][inside]
         return np.vstack([table, np.zeros((1, released.shape[1]))])
 
 
 def _totals(places: AnyIntArray, weights: NDArray[np.number], length: int) -> FloatArray:
     return np.bincount(places, weights=weights, minlength=length).astype(np.float64)
-
-
-def _owner(meaning: Meaning) -> IntArray:
-    return np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
 
 
 def _nearest(ordered: FloatArray, numbers: FloatArray) -> IntArray:
@@ -437,8 +419,8 @@ def _table(columns: list[FloatArray]) -> csr_array:
         places.append(np.full(len(at), place))
         values.append(column[at])
     shape = len(columns[0]), len(columns)
-    found = coo_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(places))), shape=shape)
-    return csr_array(found)
+    places_of_values = np.concatenate(rows), np.concatenate(places)
+    return csr_array(coo_array((np.concatenate(values), places_of_values), shape=shape))
 
 
 def _limit(blocks: list[int], columns: int) -> int:

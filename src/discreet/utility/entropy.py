@@ -12,7 +12,6 @@ import numpy as np
 
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
-from discreet.table.meaning import Meaning
 from discreet.types import FloatArray
 from discreet.utility.definition import (
     FOREIGN_NOTE,
@@ -108,8 +107,8 @@ def conditional_entropy(pair: Pair, *, weights: Weights = None) -> tuple[Measure
     Gionis and Tassa, "k-anonymization with minimal loss of information", TKDE 2009.
 
     >>> from discreet.utility.examples import four_jobs
-    >>> found = conditional_entropy(four_jobs())
-    >>> [(one.name, one.value) for one in found if one.attribute is None]
+    >>> measures = conditional_entropy(four_jobs())
+    >>> [(measure.name, measure.value) for measure in measures if measure.attribute is None]
     [('conditional-entropy', 2.0), ('conditional-entropy-share', 0.25)]
     """
     return _both(pair, CONDITIONAL, CONDITIONAL_SHARE, weights, lambda at: _in_data(pair, at, monotone=False))
@@ -121,8 +120,8 @@ def monotone_entropy(pair: Pair, *, weights: Weights = None) -> tuple[Measure, .
     Pr(B) is the share of the original's records that B may stand for. Gionis and Tassa 2009.
 
     >>> from discreet.utility.examples import four_jobs
-    >>> found = monotone_entropy(four_jobs())
-    >>> [(one.name, one.value) for one in found if one.attribute is None]
+    >>> measures = monotone_entropy(four_jobs())
+    >>> [(measure.name, measure.value) for measure in measures if measure.attribute is None]
     [('monotone-entropy', 1.0), ('monotone-entropy-share', 0.125)]
     """
     return _both(pair, MONOTONE, MONOTONE_SHARE, weights, lambda at: _in_data(pair, at, monotone=True))
@@ -135,22 +134,19 @@ def non_uniform_entropy(pair: Pair, *, weights: Weights = None) -> tuple[Measure
     Gionis and Tassa 2009.
 
     >>> from discreet.utility.examples import four_jobs
-    >>> found = non_uniform_entropy(four_jobs("craft", "craft", "nurse", "nurse"))
-    >>> [(one.name, one.value) for one in found if one.attribute is None]
+    >>> measures = non_uniform_entropy(four_jobs("craft", "craft", "nurse", "nurse"))
+    >>> [(measure.name, measure.value) for measure in measures if measure.attribute is None]
     [('non-uniform-entropy', 4.0), ('non-uniform-entropy-share', 0.5)]
     """
 
     def mean(at: int) -> float | str:
         if pair.links is None:
             return UNLINKED_NOTE
-        found = crossed(pair, at)
+        cross = crossed(pair, at)
         counts = value_records(pair, at)
-        inside = np.append(_mass(found.meaning, counts), counts.sum())[found.released]
-        told = found.hidden.copy()
-        seen = ~found.hidden
-        told[seen] = found.meaning.covers(found.released[seen], found.original[seen])
-        bits = np.log2(np.where(told, inside, counts.sum()) / counts[found.original])
-        return float(np.dot(bits, found.records) / found.total)
+        mass = np.append(cross.meaning.sum_inside(counts[cross.meaning.code_at]), counts.sum())
+        inside = np.where(cross.covered, mass[cross.released], counts.sum())
+        return float(np.dot(np.log2(inside / counts[cross.original]), cross.records) / cross.total)
 
     return _both(pair, NON_UNIFORM, NON_UNIFORM_SHARE, weights, mean)
 
@@ -164,14 +160,15 @@ def entropy_information_loss(pair: Pair, *, weights: Weights = None) -> tuple[Me
     >>> entropy_information_loss(four_jobs())[0].value  # 1, 1, 0 and 0 of 2 bits each
     0.25
     """
-    found, most = [], []
+    lost: list[float | str] = []
+    most = []
     for at in range(len(pair.names)):
-        one = cells(pair, at)
-        bits = np.log2(np.maximum(one.meaning.shares * one.meaning.leaves, 1.0))
-        whole = float(np.log2(one.meaning.leaves))
-        found.append(FOREIGN_NOTE if one.foreign else one.mean(bits, whole))
+        column = cells(pair, at)
+        bits = np.log2(np.maximum(column.meaning.shares * column.meaning.leaves, 1.0))
+        whole = float(np.log2(column.meaning.leaves))
+        lost.append(FOREIGN_NOTE if column.foreign else column.mean(bits, whole))
         most.append(whole)
-    return _share(pair, ILE, found, np.array(most), weights)
+    return _shares(pair, ILE, lost, np.array(most), weights)
 
 
 def kept_bits(pair: Pair) -> float:
@@ -181,13 +178,13 @@ def kept_bits(pair: Pair) -> float:
     >>> kept_bits(four_jobs()), kept_bits(four_jobs().trivial())
     (1.5, 0.0)
     """
-    found = 0.0
+    kept = 0.0
     for at in range(len(pair.names)):
         lost = _in_data(pair, at, monotone=False)
         if isinstance(lost, str):
             return float("nan")
-        found += entropy(value_records(pair, at)) - lost
-    return found
+        kept += entropy(value_records(pair, at)) - lost
+    return kept
 
 
 def value_records(pair: Pair, at: int) -> FloatArray:
@@ -207,65 +204,56 @@ def entropy(counts: FloatArray) -> float:
     return max(float(-np.dot(shares, np.log2(shares))), 0.0)
 
 
-def _mass(meaning: Meaning, counts: FloatArray) -> FloatArray:
-    """The original's records among what each released value may stand for."""
-    before = np.concatenate([[0.0], np.cumsum(counts[meaning.code_at])])
-    owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
-    return np.bincount(
-        owner, weights=before[meaning.stops] - before[meaning.starts], minlength=len(meaning.indptr) - 1
-    ).astype(np.float64)
-
-
 def _in_data(pair: Pair, at: int, *, monotone: bool) -> float | str:
     """The mean over records of H(X | B), times Pr(B) if monotone."""
-    found = cells(pair, at)
-    if found.foreign:
+    column = cells(pair, at)
+    if column.foreign:
         return FOREIGN_NOTE
     counts = value_records(pair, at)
-    mass = _mass(found.meaning, counts)
-    logs = np.where(counts > 0, counts * np.log2(np.maximum(counts, 1.0)), 0.0)
+    by_rank = counts[column.meaning.code_at]
+    mass = column.meaning.sum_inside(by_rank)
+    logs = column.meaning.sum_inside(by_rank * np.log2(np.maximum(by_rank, 1.0)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        bits = np.where(mass > 0, np.log2(mass) - _mass(found.meaning, logs) / mass, 0.0)
+        bits = np.where(mass > 0, np.log2(mass) - logs / mass, 0.0)
     bits = np.maximum(bits, 0.0)
-    return found.mean(bits * mass / counts.sum() if monotone else bits, entropy(counts))
+    return column.mean(bits * mass / counts.sum() if monotone else bits, entropy(counts))
 
 
 def _both(
     pair: Pair, total: Definition, share: Definition, weights: Weights, mean: Callable[[int], float | str]
 ) -> tuple[Measure, ...]:
     """Bits in all, summed and per attribute; then the share of total suppression, weighted and per attribute."""
-    found = [mean(at) for at in range(len(pair.names))]
+    lost = [mean(at) for at in range(len(pair.names))]
     records = max(pair.original.total, pair.released.total)
-    missing = [one for one in found if isinstance(one, str)]
-    whole = np.array([entropy(value_records(pair, at)) for at in range(len(pair.names))])
+    bits = [value if isinstance(value, str) else value * records for value in lost]
+    most = np.array([entropy(value_records(pair, at)) for at in range(len(pair.names))])
     return (
-        total.undefined(missing[0])
-        if missing
-        else total(sum(one for one in found if not isinstance(one, str)) * records),
-        *(
-            total.undefined(one, attribute=name)
-            if isinstance(one, str)
-            else total(one * records, attribute=name)
-            for name, one in zip(pair.names, found, strict=True)
-        ),
-        *_share(pair, share, found, whole, weights),
+        total.of(_first_note(lost) or sum(_defined(lost)) * records),
+        *(total.of(value, attribute=name) for name, value in zip(pair.names, bits, strict=True)),
+        *_shares(pair, share, lost, most, weights),
     )
 
 
-def _share(
-    pair: Pair, definition: Definition, found: list[float | str], most: FloatArray, weights: Weights
+def _shares(
+    pair: Pair, definition: Definition, lost: list[float | str], most: FloatArray, weights: Weights
 ) -> tuple[Measure, ...]:
     """Bits per record as a share of those of total suppression; 0 of nothing is 0."""
     shares = shares_of(pair, weights)
-    parts = tuple(
-        definition.undefined(one, attribute=name)
-        if isinstance(one, str)
-        else definition(one / whole if whole else 0.0, attribute=name)
-        for name, one, whole in zip(pair.names, found, most, strict=True)
-    )
-    missing = [one for one in found if isinstance(one, str)]
-    if missing:
-        return (definition.undefined(missing[0]), *parts)
+    parts = [
+        definition.of(value if isinstance(value, str) else value / whole if whole else 0.0, attribute=name)
+        for name, value, whole in zip(pair.names, lost, most, strict=True)
+    ]
+    note = _first_note(lost)
+    if note:
+        return (definition.undefined(note), *parts)
     whole = float(np.dot(shares, most))
-    lost = float(np.dot(shares, [one for one in found if not isinstance(one, str)]))
-    return (definition(lost / whole if whole else 0.0), *parts)
+    return (definition(float(np.dot(shares, _defined(lost))) / whole if whole else 0.0), *parts)
+
+
+def _first_note(lost: list[float | str]) -> str:
+    """Why a loss is not defined for the first attribute that has none."""
+    return next((value for value in lost if isinstance(value, str)), "")
+
+
+def _defined(lost: list[float | str]) -> list[float]:
+    return [value for value in lost if not isinstance(value, str)]

@@ -115,7 +115,7 @@ class KpiResult:
 
     def to_dict(self, *, groups: bool = True) -> dict[str, object]:
         """A JSON-ready mapping; without ``groups`` it tells no figure of the original."""
-        found: dict[str, object] = {
+        plain: dict[str, object] = {
             "name": self.name,
             "description": self.description,
             "generalised": self.generalised,
@@ -131,7 +131,7 @@ class KpiResult:
             "reason": self.reason,
             "source": SOURCE,
         }
-        return {**found, "groups": [group.to_dict() for group in self.groups]} if groups else found
+        return {**plain, "groups": [group.to_dict() for group in self.groups]} if groups else plain
 
 
 def compare_answers(
@@ -160,19 +160,19 @@ def compare_answers(
     known = {key: value for key, value in figures(original).items() if value is not None}
     if not known:
         raise InvalidParameter("the query gives no figure", remedy="check its conditions")
-    found: Mapping[Key, float | None] = {}
+    released: Mapping[Key, float | None] = {}
     if release is not None:
         try:
-            found = figures(release)
+            released = figures(release)
         except InvalidParameter as error:
             reason = error.message
-    if not reason and not any(found.get(key) is not None for key in known):
+    if not reason and not any(released.get(key) is not None for key in known):
         reason = "the release gives no figure for any group of the original"
     return KpiResult(
         name,
-        tuple(KpiGroup(key, value, found.get(key)) for key, value in known.items()),
+        tuple(KpiGroup(key, value, released.get(key)) for key, value in known.items()),
         by=tuple(original.column_names[:-1]),
-        only_in_release=sum(value is not None and key not in known for key, value in found.items()),
+        only_in_release=sum(value is not None and key not in known for key, value in released.items()),
         tolerance=tolerance,
         description=description,
         generalised=generalised,
@@ -192,16 +192,16 @@ def figures(answer: pa.Table) -> dict[Key, float | None]:
             "the last column of the answer is not a number", remedy="put the figure last, the keys before it"
         )
     *keys, values = (column.to_pylist() for column in answer.columns)
-    found: dict[Key, float | None] = {}
+    by_key: dict[Key, float | None] = {}
     for i, value in enumerate(values):
         key = tuple(printed(column[i]) for column in keys)
-        if key in found:
+        if key in by_key:
             raise InvalidParameter(
                 "the answer has several rows for one group", remedy="group by all columns but the last"
             )
         number = math.nan if value is None else float(value)
-        found[key] = number if math.isfinite(number) else None
-    return found
+        by_key[key] = number if math.isfinite(number) else None
+    return by_key
 
 
 def printed(value: object) -> str | None:

@@ -111,8 +111,8 @@ def softmax(logs: FloatArray) -> FloatArray:
     >>> softmax(np.log([[1.0, 3.0]]))
     array([[0.25, 0.75]])
     """
-    found = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,10 @@ class _Fitted:
     count: int
 
     def chances(self, features: Features) -> FloatArray:
-        found = np.zeros((len(features), self.count))
+        chances = np.zeros((len(features), self.count))
         with limited_threads():
-            found[:, self.model.classes_] = self.model.predict_proba(self.layout.rows(features))
-        return found
+            chances[:, self.model.classes_] = self.model.predict_proba(self.layout.rows(features))
+        return chances
 
 
 @dataclass(frozen=True)
@@ -181,14 +181,14 @@ class _Layout:
 
     def categories(self, features: Features) -> list[int]:
         """The columns that hold numbers of values."""
-        at, found = 1 + features.numbers.shape[1], []
+        at, columns = 1 + features.numbers.shape[1], []
         for whole, start, stop in zip(self.whole, features.spans[:-1], features.spans[1:], strict=True):
             if whole:
-                found.append(at)
+                columns.append(at)
                 at += 1
             elif not features.binned[start]:
                 at += stop - start
-        return found
+        return columns
 
 
 def _fit(
@@ -222,7 +222,7 @@ def _fit(
         else:
             copies = _copies(weights)
             rows, labels, weights = (
-                np.repeat(one, copies, axis=0) for one in (rows, labels, weights / copies)
+                np.repeat(part, copies, axis=0) for part in (rows, labels, weights / copies)
             )
             model = HistGradientBoostingClassifier(
                 min_samples_leaf=LEAF,

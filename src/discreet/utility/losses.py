@@ -72,20 +72,22 @@ class Losses:
     def measure(self, name: str, attribute: str | None = None) -> Measure | None:
         """The measure of this id, overall or of an attribute; ``None`` if it was not measured."""
         among = self.overall if attribute is None else self.attributes
-        return next((one for one in among if one.name == name and one.attribute == attribute), None)
+        return next(
+            (measure for measure in among if measure.name == name and measure.attribute == attribute), None
+        )
 
     def baseline(self, name: str) -> Measure | None:
         """The same overall measure of the release that shows nothing."""
-        return next((one for one in self.trivial if one.name == name), None)
+        return next((measure for measure in self.trivial if measure.name == name), None)
 
     def to_dict(self) -> dict[str, object]:
         """A JSON-ready mapping."""
         return {
-            "overall": [one.to_dict() for one in self.overall],
-            "attributes": [one.to_dict() for one in self.attributes],
+            "overall": [measure.to_dict() for measure in self.overall],
+            "attributes": [measure.to_dict() for measure in self.attributes],
             "matrices": self.matrices.to_dict(),
             "workload": self.workload.to_dict(),
-            "trivial": [one.to_dict() for one in self.trivial],
+            "trivial": [measure.to_dict() for measure in self.trivial],
         }
 
 
@@ -113,31 +115,31 @@ def measure_all(
     k = int(shown.min()) if len(shown) else None
     nothing = pair.trivial()
     say("losses of precision and information, distributions")
-    found, trivial = (_measured(one, k, weights) for one in (pair, nothing))
+    measures, trivial = (_measured(release, k, weights) for release in (pair, nothing))
     say("relations between attributes")
     relations = matrices(pair)
-    found += dependence_changes(relations)
+    measures += dependence_changes(relations)
     trivial += dependence_changes(matrices(nothing, like=relations))
     say("random queries")
     workload, worst = random_workloads([pair, nothing], queries=queries, seed=seed)
-    found += workload.measures()
+    measures += workload.measures()
     trivial += worst.measures()
     return Losses(
-        tuple(one for one in found if one.attribute is None),
-        tuple(one for one in found if one.attribute is not None),
+        tuple(measure for measure in measures if measure.attribute is None),
+        tuple(measure for measure in measures if measure.attribute is not None),
         relations,
         workload,
-        tuple(one for one in trivial if one.attribute is None),
+        tuple(measure for measure in trivial if measure.attribute is None),
     )
 
 
 def _measured(pair: Pair, k: int | None, weights: Weights) -> list[Measure]:
     """All measures but those of relations and queries, which share work between releases."""
-    found: list[Measure] = [class_sizes.normalised_average_class_size(pair, k=k)]
+    measures: list[Measure] = [class_sizes.normalised_average_class_size(pair, k=k)]
     for plain in _PLAIN:
         result = plain(pair)
-        found += [result] if isinstance(result, Measure) else result
+        measures += [result] if isinstance(result, Measure) else result
     for weighted in _WEIGHTED:
         result = weighted(pair, weights=weights)
-        found += [result] if isinstance(result, Measure) else result
-    return [*found, *distributions(pair)]
+        measures += [result] if isinstance(result, Measure) else result
+    return [*measures, *distributions(pair)]

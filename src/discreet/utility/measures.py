@@ -62,8 +62,8 @@ _ALL: tuple[tuple[Callable[..., object], tuple[Definition, ...]], ...] = (
         (
             *(
                 definition
-                for one in queries.AGGREGATES
-                for definition in (queries.MEDIANS[one], queries.MEANS[one])
+                for aggregate in queries.AGGREGATES
+                for definition in (queries.MEDIANS[aggregate], queries.MEANS[aggregate])
             ),
             queries.UNANSWERED,
         ),

@@ -141,8 +141,8 @@ def leaf_loss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
     """
 
     def loss(at: int) -> float | str:
-        found = cells(pair, at)
-        return _mean(found, iyengar(found.meaning.shares, found.meaning.leaves))
+        column = cells(pair, at)
+        return _mean(column, iyengar(column.meaning.shares, column.meaning.leaves))
 
     return per_attribute(pair, LEAF_LOSS, loss, weights)
 
@@ -160,8 +160,8 @@ def interval_loss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]
     """
 
     def loss(at: int) -> float | str | None:
-        found = cells(pair, at)
-        return _mean(found, widths(found)) if found.meaning.numeric else None
+        column = cells(pair, at)
+        return _mean(column, widths(column)) if column.meaning.numeric else None
 
     return per_attribute(pair, INTERVAL_LOSS, loss, weights, nothing=NO_NUMBERS_NOTE)
 
@@ -177,12 +177,12 @@ def height_loss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
     """
 
     def loss(at: int) -> float | str:
-        found = cells(pair, at)
-        above = _ancestors(pair, at, found)
+        column = cells(pair, at)
+        above = _ancestors(pair, at, column)
         if above is None:
             return NO_HIERARCHY_NOTE
         height = above.hierarchy.height
-        return _mean(found, above.level / height if height else np.zeros(len(above.level)))
+        return _mean(column, above.level / height if height else np.zeros(len(above.level)))
 
     return per_attribute(pair, HEIGHT_LOSS, loss, weights)
 
@@ -199,13 +199,13 @@ def certainty_penalty(pair: Pair, *, weights: Weights = None) -> tuple[Measure, 
     """
 
     def loss(at: int) -> float | str:
-        found = cells(pair, at)
-        above = _ancestors(pair, at, found)
-        shares = found.meaning.shares
+        column = cells(pair, at)
+        above = _ancestors(pair, at, column)
+        shares = column.meaning.shares
         if above is not None:
-            joint = (found.meaning.kinds != EXACT) & (above.leaf >= 0)
+            joint = (column.meaning.kinds != EXACT) & (above.leaf >= 0)
             shares = np.where(joint, above.counts / above.hierarchy.leaves, shares)
-        return _mean(found, np.where(shares * found.meaning.leaves > 1.5, shares, 0.0))
+        return _mean(column, np.where(shares * column.meaning.leaves > 1.5, shares, 0.0))
 
     return per_attribute(pair, CERTAINTY_PENALTY, loss, weights)
 
@@ -221,9 +221,9 @@ def iloss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
     """
 
     def loss(at: int) -> float | str:
-        found = cells(pair, at)
-        cost = found.meaning.shares - 1.0 / found.meaning.leaves
-        return _mean(found, np.where(found.meaning.kinds == SUPPRESSED, 1.0, cost))
+        column = cells(pair, at)
+        cost = column.meaning.shares - 1.0 / column.meaning.leaves
+        return _mean(column, np.where(column.meaning.kinds == SUPPRESSED, 1.0, cost))
 
     return per_attribute(pair, ILOSS, loss, weights)
 
@@ -240,12 +240,12 @@ def minimal_distortion(pair: Pair) -> tuple[Measure, ...]:
     """
 
     def steps(at: int) -> float | str:
-        found = cells(pair, at)
-        above = _ancestors(pair, at, found)
+        column = cells(pair, at)
+        above = _ancestors(pair, at, column)
         if above is None:
             return NO_HIERARCHY_NOTE
-        mean = _mean(found, above.level.astype(np.float64), float(above.hierarchy.height))
-        return mean if isinstance(mean, str) else mean * found.total
+        mean = _mean(column, above.level.astype(np.float64), float(above.hierarchy.height))
+        return mean if isinstance(mean, str) else mean * column.total
 
     return _summed(pair, MINIMAL_DISTORTION, [steps(at) for at in range(len(pair.names))])
 
@@ -262,9 +262,9 @@ def generalisation_height(pair: Pair) -> tuple[Measure, ...]:
     """
 
     def count(at: int) -> float | str:
-        found = cells(pair, at)
-        mean = _mean(found, (found.meaning.kinds != EXACT).astype(np.float64))
-        return mean if isinstance(mean, str) else mean * found.total
+        column = cells(pair, at)
+        mean = _mean(column, (column.meaning.kinds != EXACT).astype(np.float64))
+        return mean if isinstance(mean, str) else mean * column.total
 
     return _summed(pair, GENERALISED_CELLS, [count(at) for at in range(len(pair.names))])
 
@@ -320,9 +320,9 @@ def ambiguity(pair: Pair) -> Measure:
     return AMBIGUITY((shown + hidden * everything) / total)
 
 
-def widths(found: Cells) -> FloatArray:
+def widths(column: Cells) -> FloatArray:
     """The width of each released value as a share of the original's range, at most 1."""
-    meaning = found.meaning
+    meaning = column.meaning
     numbers = meaning.original.numbers
     span = float(np.nanmax(numbers) - np.nanmin(numbers))
     wide = meaning.high - meaning.low
@@ -336,24 +336,24 @@ def widths(found: Cells) -> FloatArray:
     return np.asarray(np.where(np.isnan(width), 0.0, width))
 
 
-def _mean(found: Cells, per_code: FloatArray, hidden: float = 1.0) -> float | str:
+def _mean(column: Cells, per_code: FloatArray, hidden: float = 1.0) -> float | str:
     """The mean cost of a cell, or why there is none."""
-    return FOREIGN_NOTE if found.foreign else found.mean(per_code, hidden)
+    return FOREIGN_NOTE if column.foreign else column.mean(per_code, hidden)
 
 
-def _ancestors(pair: Pair, at: int, found: Cells) -> Ancestors | None:
+def _ancestors(pair: Pair, at: int, column: Cells) -> Ancestors | None:
     hierarchy = pair.hierarchies.get(pair.names[at])
-    return None if hierarchy is None else Ancestors.of(found.meaning, hierarchy, found.shown > 0)
+    return None if hierarchy is None else Ancestors.of(column.meaning, hierarchy, column.shown > 0)
 
 
 def _column_level(pair: Pair, at: int, *, relative: bool) -> float | str:
-    found = cells(pair, at)
-    above = _ancestors(pair, at, found)
+    column = cells(pair, at)
+    above = _ancestors(pair, at, column)
     if above is None:
         return NO_HIERARCHY_NOTE
-    if found.foreign:
+    if column.foreign:
         return FOREIGN_NOTE
-    levels = np.unique(above.level[found.shown > 0])
+    levels = np.unique(above.level[column.shown > 0])
     if len(levels) > 1:
         return "not defined here: the values of a column stand on different levels of its hierarchy"
     height = above.hierarchy.height
@@ -361,15 +361,8 @@ def _column_level(pair: Pair, at: int, *, relative: bool) -> float | str:
     return level / height if relative else float(level)
 
 
-def _summed(pair: Pair, definition: Definition, found: list[float | str]) -> tuple[Measure, ...]:
+def _summed(pair: Pair, definition: Definition, values: list[float | str]) -> tuple[Measure, ...]:
     """The sum over attributes first, then each attribute."""
-    parts = tuple(
-        definition.undefined(value, attribute=name)
-        if isinstance(value, str)
-        else definition(value, attribute=name)
-        for name, value in zip(pair.names, found, strict=True)
-    )
-    missing = [value for value in found if isinstance(value, str)]
-    if missing:
-        return (definition.undefined(missing[0]), *parts)
-    return (definition(sum(part.value for part in parts)), *parts)
+    parts = [definition.of(value, attribute=name) for name, value in zip(pair.names, values, strict=True)]
+    missing = [value for value in values if isinstance(value, str)]
+    return (definition.of(missing[0] if missing else sum(part.value for part in parts)), *parts)

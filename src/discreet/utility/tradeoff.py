@@ -198,7 +198,7 @@ def min_entropy_leakage(pair: Pair) -> tuple[Measure, ...]:
     information leakage", 2012; Braun, Chatzikokolakis and Palamidessi 2009.
 
     >>> from discreet.utility.examples import two_towns
-    >>> [round(one.value, 6) for one in min_entropy_leakage(two_towns())]
+    >>> [round(measure.value, 6) for measure in min_entropy_leakage(two_towns())]
     [0.0, 0.736966]
     """
 
@@ -245,8 +245,8 @@ def global_utility(pair: Pair) -> tuple[Measure, ...]:
     whole = _best_guesses(pair.links.original, owner, pair.links.records, len(pair.original))
     parts = []
     for at, name in enumerate(pair.names):
-        found = crossed(pair, at)
-        right = _best_guesses(found.original, found.released, found.records, found.meaning.original.size)
+        cross = crossed(pair, at)
+        right = _best_guesses(cross.original, cross.released, cross.records, cross.meaning.original.size)
         parts.append(GLOBAL_UTILITY(right / total, attribute=name))
     return (GLOBAL_UTILITY(whole / total), *parts)
 

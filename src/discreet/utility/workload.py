@@ -104,17 +104,17 @@ class Workload:
 
     def measures(self) -> tuple[Measure, ...]:
         """Median and mean of the relative errors, and the share of queries without an answer."""
-        found = []
+        measures = []
         for aggregate in AGGREGATES:
             for definition, statistic in ((MEDIANS[aggregate], np.median), (MEANS[aggregate], np.mean)):
                 errors = self.errors[aggregate]
-                found.append(
+                measures.append(
                     definition(float(statistic(errors)))
                     if len(errors)
                     else definition.undefined("not defined here: no query of this kind had an answer")
                 )
         share = self.unanswered / self.asked if self.asked else 0.0
-        return (*found, UNANSWERED(share))
+        return (*measures, UNANSWERED(share))
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -170,8 +170,7 @@ def random_workloads(
 
     >>> from discreet.utility.examples import four_ages
     >>> release = four_ages()
-    >>> found = random_workloads([release, release.trivial()], queries=30)
-    >>> [one.asked for one in found]
+    >>> [workload.asked for workload in random_workloads([release, release.trivial()], queries=30)]
     [30, 30]
     """
     if queries < 1 or not 0 < selectivity <= 1 or most_attributes < 1:
@@ -181,7 +180,7 @@ def random_workloads(
         )
     rng = np.random.default_rng(seed)
     first = pairs[0]
-    errors: list[dict[Aggregate, list[float]]] = [{one: [] for one in AGGREGATES} for _ in pairs]
+    errors: list[dict[Aggregate, list[float]]] = [{name: [] for name in AGGREGATES} for _ in pairs]
     unanswered = [0] * len(pairs)
     asked = 0
     templates = [_template(first, rng, most_attributes) for _ in range(min(queries, MOST_TEMPLATES))]
@@ -194,12 +193,14 @@ def random_workloads(
         for at in range(number, queries, len(templates)):
             aggregate: Aggregate = AGGREGATES[at % 3] if target else "count"
             ranges = [_range(meaning, rng, selectivity ** (1 / len(chosen))) for meaning in meanings]
-            exact = before.answer(aggregate, [one.astype(np.float64) for one in ranges])
+            exact = before.answer(aggregate, [part.astype(np.float64) for part in ranges])
             if np.isnan(exact):
                 continue
             asked += 1
             for place, (pair, side) in enumerate(zip(pairs, after, strict=True)):
-                inside = [_inside(pair.meaning(name), one) for name, one in zip(chosen, ranges, strict=True)]
+                inside = [
+                    _inside(pair.meaning(name), part) for name, part in zip(chosen, ranges, strict=True)
+                ]
                 answer = side.answer(aggregate, inside)
                 if np.isnan(answer):
                     unanswered[place] += 1
@@ -207,8 +208,8 @@ def random_workloads(
                     error = abs(answer - exact) / max(abs(exact), before.least[aggregate])
                     errors[place][aggregate].append(error)
     return tuple(
-        Workload({one: np.array(found[one]) for one in AGGREGATES}, asked, missing, seed, selectivity)
-        for found, missing in zip(errors, unanswered, strict=True)
+        Workload({name: np.array(lists[name]) for name in AGGREGATES}, asked, missing, seed, selectivity)
+        for lists, missing in zip(errors, unanswered, strict=True)
     )
 
 
@@ -225,36 +226,32 @@ def _range(meaning: Meaning, rng: np.random.Generator, share: float) -> BoolArra
     """Which original codes a query asks for: neighbouring numbers, or any categories."""
     size = meaning.original.size
     width = min(max(round(share * size), 1), size)
-    found = np.zeros(size, dtype=bool)
+    codes = np.zeros(size, dtype=bool)
     if meaning.numeric:
         start = int(rng.integers(size - width + 1))
-        found[meaning.code_at[start : start + width]] = True
+        codes[meaning.code_at[start : start + width]] = True
     else:
-        found[rng.choice(size, size=width, replace=False)] = True
-    return found
+        codes[rng.choice(size, size=width, replace=False)] = True
+    return codes
 
 
 def _inside(meaning: Meaning, asked: BoolArray) -> FloatArray:
     """The share of what each released value may stand for that a query asks for; NaN where it cannot be told."""
-    before = np.concatenate([[0], np.cumsum(asked[meaning.code_at])])
-    owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
-    hits = np.bincount(
-        owner, weights=before[meaning.stops] - before[meaning.starts], minlength=len(meaning.indptr) - 1
-    )
-    found = np.divide(hits, meaning.sizes, out=np.zeros(len(hits)), where=meaning.sizes > 0)
+    hits = meaning.sum_inside(asked[meaning.code_at])
+    shares = np.divide(hits, meaning.sizes, out=np.zeros(len(hits)), where=meaning.sizes > 0)
     alien = (meaning.kinds == FOREIGN) | (meaning.sizes == 0)
     if not alien.any():
-        return np.asarray(found)
+        return np.asarray(shares)
     centre = meaning.centre[alien]
     numbers = meaning.original.numbers[asked]
     if not meaning.numeric:
-        found[alien] = np.nan
+        shares[alien] = np.nan
     elif np.isnan(numbers).all():
-        found[alien] = np.where(np.isnan(centre), np.nan, 0.0)
+        shares[alien] = np.where(np.isnan(centre), np.nan, 0.0)
     else:
         within = (centre >= np.nanmin(numbers)) & (centre <= np.nanmax(numbers))
-        found[alien] = np.where(np.isnan(centre), np.nan, within)
-    return np.asarray(found)
+        shares[alien] = np.where(np.isnan(centre), np.nan, within)
+    return np.asarray(shares)
 
 
 @dataclass(frozen=True)
@@ -296,7 +293,7 @@ class _CountedTable:
         )
         starts = run_starts(words)
         heads = [word[starts] for word in words]
-        groups = [np.add.reduceat(one[order], starts) for one in weighed]
+        groups = [np.add.reduceat(column[order], starts) for column in weighed]
         known = max(float(weighed[2].sum()), 1.0)
         least = max(SANITY, 1 / max(classes.total, 1))
         return cls(

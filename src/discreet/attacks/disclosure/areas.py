@@ -265,13 +265,7 @@ def _near(pair: Pair, shown: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         codes = pair.released.codes[j][shown]
         order = np.argsort(codes, kind="stable")
         first = np.searchsorted(codes[order], np.arange(meaning.released.size + 1))
-        held = np.diff(first)
-        # Per rank of an original value, how many released classes may stand for it.
-        steps = np.zeros(meaning.original.size + 1, dtype=np.int64)
-        by_range = np.repeat(held, np.diff(meaning.indptr))
-        np.add.at(steps, meaning.starts, by_range)
-        np.add.at(steps, meaning.stops, -by_range)
-        reach = np.cumsum(steps[:-1])[meaning.rank]
+        reach = meaning.sum_covering(np.diff(first))[meaning.rank]
         pairs = int(reach[pair.original.codes[j]].sum())
         if best is None or pairs < best[0]:
             best = pairs, j, order, first

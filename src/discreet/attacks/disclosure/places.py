@@ -142,14 +142,9 @@ def _looked_up(pair: Pair) -> IntArray | None:
 
 def _printed(meaning: Meaning, used: AnyIntArray) -> IntArray | None:
     """The only one of some released codes that covers each original code (-1: none); ``None`` if two do."""
-    inside = np.isin(np.arange(len(meaning.indptr) - 1), used)
-    owner = np.repeat(np.arange(len(meaning.indptr) - 1), np.diff(meaning.indptr))
-    at = np.flatnonzero(inside[owner])
-    steps = np.zeros((2, meaning.original.size + 1), dtype=np.int64)
-    for row, value in ((0, np.ones(len(at), dtype=np.int64)), (1, owner[at])):
-        np.add.at(steps[row], meaning.starts[at], value)
-        np.subtract.at(steps[row], meaning.stops[at], value)
-    covers, code = np.cumsum(steps[:, :-1], axis=1)
+    codes = np.arange(meaning.released.size)
+    inside = np.isin(codes, used)
+    covers, code = meaning.sum_covering(inside.astype(np.int64)), meaning.sum_covering(inside * codes)
     if (covers > 1).any():
         return None
     return np.asarray(np.where(covers == 1, code, -1)[meaning.rank])

@@ -354,13 +354,9 @@ def _levels(
     shares = []
     for meaning, asked, held in zip(meanings, queries, entries, strict=True):
         ranks, codes = (asked, held) if released else (held, asked)
-        by_code = np.bincount(codes, minlength=len(meaning.indptr) - 1)
-        steps = np.zeros(meaning.original.size + 1)
-        owner = np.repeat(by_code, np.diff(meaning.indptr))
-        np.add.at(steps, meaning.starts, owner)
-        np.add.at(steps, meaning.stops, -owner)
+        covering = meaning.sum_covering(np.bincount(codes, minlength=meaning.released.size))
         by_rank = np.bincount(ranks, minlength=meaning.original.size)
-        shares.append(float(np.cumsum(steps[:-1]) @ by_rank) / (len(ranks) * len(codes)))
+        shares.append(float(covering @ by_rank) / (len(ranks) * len(codes)))
     return [int(j) for j in np.argsort(np.array(shares) * (-1 if released else 1), kind="stable")]
 
 

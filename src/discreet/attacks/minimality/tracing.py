@@ -38,13 +38,8 @@ def traced(pair: Pair) -> Links | None:
     for meaning, before, after in zip(pair.meanings, pair.original.codes, pair.released.codes, strict=True):
         used = np.zeros(meaning.released.size, dtype=np.int64)
         used[after[shown]] = 1
-        single = np.repeat(used, np.diff(meaning.indptr))
-        code = np.repeat(np.arange(len(used)) * used, np.diff(meaning.indptr))
-        forms, which = np.zeros((2, meaning.original.size + 1), dtype=np.int64)
-        for steps, weight in ((forms, single), (which, code)):
-            np.add.at(steps, meaning.starts, weight)
-            np.add.at(steps, meaning.stops, -weight)
-        forms, which = np.cumsum(forms)[meaning.rank], np.cumsum(which)[meaning.rank]
+        forms = meaning.sum_covering(used)[meaning.rank]
+        which = meaning.sum_covering(np.arange(len(used)) * used)[meaning.rank]
         if (forms > 1).any():
             return None
         lost |= forms[before] == 0
