@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -27,15 +29,22 @@ class Scratch:
     def __init__(self, kind: str) -> None:
         prefix = KINDS[kind]
         remove_leftovers(prefix)
+        self.path = Path(tempfile.gettempdir()) / f"{prefix}{secrets.token_hex(4)}"
         # Under another name until it is locked, so that nobody takes it for a leftover in between.
-        made = Path(tempfile.mkdtemp(prefix=f"new-{prefix}"))
-        self._lock = _locked(made)
-        self.path = made.with_name(made.name.removeprefix("new-"))
-        made.rename(self.path)
+        self._new = self.path.with_name(f"new-{self.path.name}")
+        self._lock: IO[bytes] | None = None
+        # Before it is there: an interruption may come at any moment.
+        atexit.register(self.remove)
+        self._new.mkdir(mode=0o700)
+        self._lock = _locked(self._new)
+        self._new.rename(self.path)
 
     def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
-        self._lock.close()
+        for path in (self._new, self.path):
+            shutil.rmtree(path, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+        atexit.unregister(self.remove)
 
 
 def remove_leftovers(prefix: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import subprocess
@@ -73,9 +72,7 @@ def session_type() -> type[SparkSession]:
 @cache
 def _java_folder() -> Path:
     """Where Java keeps Spark's files, for as long as this process: it stays with the first folder it was given."""
-    folder = Scratch("rows")
-    atexit.register(folder.remove)
-    return folder.path
+    return Scratch("rows").path
 
 
 def stop(session: SparkSession) -> None:
