@@ -17,7 +17,6 @@ from discreet.risk.special_uniques import SMALL_GROUP
 
 Row = TypeVar("Row")
 
-
 VALUES_OF_DATA = frozenset({"k-e-anonymity"})
 """Measures whose number is a difference of two cell values: not for the public."""
 MOST_SENSITIVE = 6

@@ -19,7 +19,6 @@ from discreet.policy.file import make_model
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
 from discreet.release.requirements import limit_models, models_of
-from discreet.reports.words import title_of
 from discreet.table import DataType
 from discreet.web.cases import Case
 from discreet.web.policies import columns_of, policy_of, policy_text
@@ -71,7 +70,7 @@ def listed(case: Case) -> list[ListedRequirement]:
                 model.source,
                 number,
                 model.id,
-                title_of(model.id),
+                model.title,
                 tuple(fields_of(model.id, policy.sensitive, model.parameters())),
             )
         )
@@ -104,7 +103,7 @@ def of_profile(profile: Profile, policy: Policy, kinds: Mapping[str, DataType]) 
 def models() -> list[tuple[str, str]]:
     """Every privacy model with its title, the usual ones first."""
     names = [*FIRST, *(name for name in MODELS if name not in FIRST)]
-    return [(name, title_of(name)) for name in names]
+    return [(name, MODELS[name].title) for name in names]
 
 
 def fields_of(

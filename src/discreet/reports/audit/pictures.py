@@ -11,7 +11,7 @@ from discreet.release.audit import Audit
 from discreet.release.requirements import required_size
 from discreet.reports.charts import bar, scale
 from discreet.reports.charts.cells import Cell, heatmap, step
-from discreet.reports.class_sizes import EXPLANATION, MERGED, SOURCE, size_bins
+from discreet.reports.class_sizes import EXPLANATION, MERGED, SOURCE, share_under, size_bins
 from discreet.reports.figures import (
     MOST_SENSITIVE,
     RISK_SCALE,
@@ -109,12 +109,9 @@ def class_sizes(audit: Audit, figures: Figures) -> Picture:
     unit = "persons" if audit.event_level else "records"
     required = required_size(audit.policy, audit.verdict.profile)
     bins = size_bins(audit, required=required, public=figures.public)
-    total = audit.classes.total
-    sizes = audit.classes.persons if audit.event_level else audit.classes.records
-    records = audit.classes.records
-    alone = float(records[sizes == 1].sum() / total)
+    alone = share_under(audit, 2)
     if required is not None:
-        small = float(records[sizes < required].sum() / total)
+        small = share_under(audit, required)
         takeaway = f"{figures.share(small)} of records are in classes smaller than the required {required}"
         takeaway += (
             f"; {figures.share(alone)} are alone in theirs." if alone else "; none is alone in its class."
@@ -122,8 +119,7 @@ def class_sizes(audit: Audit, figures: Figures) -> Picture:
         if not small:
             takeaway = f"Every record is in a class of at least the required {required} {unit}."
     else:
-        small = float(records[sizes < SMALL_GROUP].sum() / total)
-        takeaway = f"{figures.share(small)} of records are in classes of fewer than {SMALL_GROUP} {unit}."
+        takeaway = f"{figures.share(share_under(audit, SMALL_GROUP))} of records are in classes of fewer than {SMALL_GROUP} {unit}."
     return Picture(
         id="class-sizes",
         title="How large the classes are",
