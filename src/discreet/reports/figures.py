@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -173,6 +173,11 @@ def partly(shown: int, total: int, what: str) -> str:
 def short_label(label: str) -> str:
     """A value that fits into a cell."""
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
+def involved(pairs: Iterable[tuple[int, int]], most: int) -> list[int]:
+    """The first so many attributes that occur in pairs, in the order of the table."""
+    return sorted(list(dict.fromkeys(at for pair in pairs for at in pair))[:most])
 
 
 def joined(names: Sequence[str]) -> str:

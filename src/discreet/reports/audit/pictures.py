@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import combinations as pairs_of
 
 import numpy as np
@@ -20,6 +20,7 @@ from discreet.reports.figures import (
     brief,
     drawn_share,
     extended_risks,
+    involved,
     joined,
     partly,
     risk_name,
@@ -28,7 +29,6 @@ from discreet.reports.figures import (
 )
 from discreet.reports.words import listed, number, percent
 from discreet.risk import GRADED
-from discreet.risk.dependence import Dependence
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
 
@@ -305,7 +305,7 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
         pairs_of(range(len(matrices.names)), 2),
         key=lambda pair: (-round(float(matrices.cramers_v[pair]), 9), pair),
     )
-    shown = _most_dependent(matrices, strongest)
+    shown = involved(strongest, MOST_DEPENDENT)
     cells = [
         Cell(
             matrices.names[i],
@@ -359,16 +359,6 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
 
 def _clear(row: str) -> str:
     return "all together" if row == WHOLE else row
-
-
-def _most_dependent(matrices: Dependence, strongest: Sequence[tuple[int, int]]) -> list[int]:
-    """The attributes of the strongest pairs, in the order of the table."""
-    chosen: dict[int, None] = {}
-    for pair in strongest:
-        for at in pair:
-            if len(chosen) < MOST_DEPENDENT:
-                chosen[at] = None
-    return sorted(chosen)
 
 
 def _points(change: float) -> str:

@@ -6,7 +6,6 @@ rests on, and last what was not tested.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -307,52 +306,30 @@ def notebook_comparison(comparison: Comparison) -> str:
         for measure in comparison.losses.attributes
         if loss is not None and measure.name == loss.name
     ]
-    return _notebook(
-        tone="plain",
-        words=words,
-        name=comparison.release.name,
-        facts=facts(comparison, None, public=False),
-        figures=key_figures(comparison, None, public=False),
-        lines=[f"By attribute: {', '.join(parts)}."] if parts else [],
-        notes=[comparison.matched, *comparison.notes],
+    return page(
+        "evidence_notebook.html.jinja",
+        {
+            "tone": "plain",
+            "words": words,
+            "name": comparison.release.name,
+            "facts": facts(comparison, None, public=False),
+            "figures": key_figures(comparison, None, public=False),
+            "lines": [f"By attribute: {', '.join(parts)}."] if parts else [],
+            "notes": [comparison.matched, *comparison.notes],
+        },
     )
 
 
 def notebook_attacks(attacks: Attacks) -> str:
     """A fragment for notebooks: the three criteria and how far attacks got."""
-    judged = judgement(attacks)
-    return _notebook(
-        tone=str(judged["tone"]),
-        words=str(judged["words"]),
-        name=attacks.source.name,
-        facts=facts(None, attacks, public=False),
-        figures=key_figures(None, attacks, public=False),
-        lines=[
-            f"{criterion.title}: {criterion.state}. {criterion.finding}" for criterion in attacks.criteria
-        ],
-        notes=[attacks.matched, *attacks.notes],
-    )
-
-
-def _notebook(
-    *,
-    tone: str,
-    words: str,
-    name: str,
-    facts: Sequence[tuple[str, str]],
-    figures: Sequence[dict[str, str]],
-    lines: Sequence[str],
-    notes: Sequence[str],
-) -> str:
     return page(
         "evidence_notebook.html.jinja",
         {
-            "tone": tone,
-            "words": words,
-            "name": name,
-            "facts": facts,
-            "figures": figures,
-            "lines": lines,
-            "notes": notes,
+            **judgement(attacks),
+            "name": attacks.source.name,
+            "facts": facts(None, attacks, public=False),
+            "figures": key_figures(None, attacks, public=False),
+            "lines": [f"{summary.title}: {summary.state}. {summary.finding}" for summary in attacks.criteria],
+            "notes": [attacks.matched, *attacks.notes],
         },
     )

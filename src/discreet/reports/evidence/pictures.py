@@ -15,7 +15,7 @@ from discreet.release.compare import Comparison
 from discreet.release.legal import TITLES, TOLERATED
 from discreet.reports.charts import bar, points
 from discreet.reports.charts.cells import Cell, heatmap, step
-from discreet.reports.figures import Figures, Picture, drawn_share, figures_of, partly, short_label
+from discreet.reports.figures import Figures, Picture, drawn_share, figures_of, involved, partly, short_label
 from discreet.reports.words import percent
 from discreet.utility.losses import Losses
 
@@ -267,7 +267,7 @@ def relations(comparison: Comparison) -> Picture | None:
     if not pairs:
         return None
     order = sorted(pairs, key=lambda pair: (-abs(float(change[pair])), pair))
-    shown = sorted(_first([at for pair in order for at in pair], MOST_RELATED))
+    shown = involved(order, MOST_RELATED)
     drawn = set(shown)
     i, j = order[0]
     gap = float(change[i, j])
@@ -313,10 +313,6 @@ def relations(comparison: Comparison) -> Picture | None:
         source="Cramér 1946, plain V without bias correction",
         note=partly(len(shown), len(matrices.names), "attributes whose relations changed most"),
     )
-
-
-def _first(places: list[int], most: int) -> list[int]:
-    return list(dict.fromkeys(places))[:most]
 
 
 def _signed(value: float, digits: int = 2) -> str:
