@@ -312,8 +312,8 @@ def _choose(rng: np.random.Generator, weights: FloatArray, row: IntArray) -> Int
     steps = (cumulative + np.arange(len(weights))[:, None]).ravel()
     # Just under 1: a draw rounded up to r + 1 would fall into the next row.
     draw = rng.random(len(row)) * (1 - 1e-9)
-    found: IntArray = np.searchsorted(steps, row + draw, side="right") - row * weights.shape[1]
-    return found
+    choices: IntArray = np.searchsorted(steps, row + draw, side="right") - row * weights.shape[1]
+    return choices
 
 
 def _age_on_reference_date(birth_date: NDArray[np.datetime64]) -> IntArray:
@@ -416,10 +416,14 @@ def _full_names(rng: np.random.Generator, *, nationality: IntArray, sex: IntArra
     listed = np.where(sex < 2, sex, rng.integers(0, 2, people))
     first = [names[which] for names in _NAMES for which in (0, 1)]
     family = [names[2] for names in _NAMES]
-    one = _pick(rng, first, origin * 2 + listed)
-    two = _pick(rng, first, origin * 2 + listed)
-    two = pc.if_else(pc.or_(pc.equal(one, two), pa.array(rng.random(people) < 0.5)), None, two)
-    return pc.binary_join_element_wise(one, two, _pick(rng, family, origin), " ", null_handling="skip")
+    first_name = _pick(rng, first, origin * 2 + listed)
+    second_name = _pick(rng, first, origin * 2 + listed)
+    second_name = pc.if_else(
+        pc.or_(pc.equal(first_name, second_name), pa.array(rng.random(people) < 0.5)), None, second_name
+    )
+    return pc.binary_join_element_wise(
+        first_name, second_name, _pick(rng, family, origin), " ", null_handling="skip"
+    )
 
 
 def _pick(rng: np.random.Generator, lists: Sequence[Sequence[str]], which: IntArray) -> pa.Array:

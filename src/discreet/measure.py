@@ -44,7 +44,7 @@ class Measure:
 
     def to_dict(self) -> dict[str, object]:
         """A JSON-ready mapping without the per-class array."""
-        found: dict[str, object] = {
+        document: dict[str, object] = {
             "name": self.name,
             "value": finite(self.value),
             "unit": self.unit,
@@ -53,10 +53,10 @@ class Measure:
             "source": self.source,
         }
         if self.attribute is not None:
-            found["attribute"] = self.attribute
+            document["attribute"] = self.attribute
         if self.notes:
-            found["notes"] = list(self.notes)
-        return found
+            document["notes"] = list(self.notes)
+        return document
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class RecordRisk:
         return np.bincount(at, weights=self.weights, minlength=bins).astype(np.int64)
 
     def to_dict(self) -> dict[str, object]:
-        found: dict[str, object] = {
+        document: dict[str, object] = {
             "name": self.name,
             "min": self.min,
             "mean": self.mean,
@@ -143,10 +143,10 @@ class RecordRisk:
             "source": self.source,
         }
         if self.attribute is not None:
-            found["attribute"] = self.attribute
+            document["attribute"] = self.attribute
         if self.sensitive is not None:
-            found["sensitive"] = self.sensitive
-        return found
+            document["sensitive"] = self.sensitive
+        return document
 
 
 def proportion_interval(successes: float, tries: float, confidence: float = 0.95) -> tuple[float, float]:

@@ -26,17 +26,17 @@ class Counting(SqlRelations):
         order = "v"
         if wanted.numeric and wanted.storage == "text":
             order = f"CASE WHEN v IN ({self._marks}) THEN NULL ELSE TRY_CAST(v AS DOUBLE) END NULLS LAST, v"
-        found = self._fetch(
+        distinct = self._fetch(
             f"WITH distinct_values AS (SELECT DISTINCT {value} AS v FROM {table.relation}) "
             f"SELECT v FROM distinct_values ORDER BY {order}"
         )["v"].combine_chunks()
-        values = found.drop_null()
+        values = distinct.drop_null()
         if wanted.storage == "float" and not np.isfinite(values.to_numpy(zero_copy_only=False)).all():
             raise UnsuitableColumn(
                 f"column {column!r} holds infinite values",
                 remedy="replace them by a number or leave them empty before the audit",
             )
-        return Domain(column, values, has_null=len(values) < len(found))
+        return Domain(column, values, has_null=len(values) < len(distinct))
 
     def count(
         self,

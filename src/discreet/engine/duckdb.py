@@ -106,12 +106,12 @@ class DuckDBEngine(SqlEngine):
         """The scan of a JSON lines file with texts as texts: which of them are dates is not DuckDB's to say."""
         call = f"read_json({self.dialect.literal(str(path))}, format = 'newline_delimited'"
         try:
-            found = self._schema(f"{call}, sample_size = -1)")
+            schema = self._schema(f"{call}, sample_size = -1)")
         except duckdb.Error:
             raise _unreadable(source) from None
         columns = ", ".join(
             f"{self.dialect.literal(name)}: {self.dialect.literal('VARCHAR' if kind in TEXT_IN_JSON else kind)}"
-            for name, kind in found
+            for name, kind in schema
         )
         return f"SELECT * FROM {call}, columns = {{{columns}}})"
 

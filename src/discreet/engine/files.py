@@ -51,19 +51,19 @@ def detect_format(path: Path) -> FileFormat:
         return SUFFIXES[suffixes[-1]]
     with path.open("rb") as file:
         start = file.read(8)
-    return next((found for magic, found in MAGIC if start.startswith(magic)), "text")
+    return next((format for magic, format in MAGIC if start.startswith(magic)), "text")
 
 
 def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat | None]:
     """What the file is and how it is written, with a reason for everything that was found."""
     _check_readable(path)
-    found = detect_format(path)
+    format = detect_format(path)
     sha256 = None
     if path.stat().st_size <= HASHED_BYTES:
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != "text":
-        return Source(path.name, found, sha256=sha256), None
+    if format != "text":
+        return Source(path.name, format, sha256=sha256), None
     text_format = sniff(
         path,
         encoding=options.encoding,

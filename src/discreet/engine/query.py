@@ -108,7 +108,7 @@ def _duckdb(part: object, scope: frozenset[str]) -> frozenset[str]:
     another table of the engine.
     """
     if isinstance(part, list):
-        return frozenset().union(*[_duckdb(one, scope) for one in part])
+        return frozenset().union(*[_duckdb(child, scope) for child in part])
     if not isinstance(part, dict):
         return frozenset()
     reads: frozenset[str] = frozenset()
@@ -190,7 +190,7 @@ def _spark(part: object, scope: frozenset[str]) -> frozenset[str]:
             if end != len(part):
                 refuse("has a plan that cannot be checked")
             return reads
-        return frozenset().union(*[_spark(one, scope) for one in part])
+        return frozenset().union(*[_spark(child, scope) for child in part])
     if isinstance(part, dict):
         return frozenset().union(*[_spark(value, scope) for value in part.values()])
     return frozenset()

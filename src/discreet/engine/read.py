@@ -130,10 +130,10 @@ def _duckdb_batches(source: object) -> pa.RecordBatchReader:
     for method in ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader"):
         if hasattr(source, method):
             try:
-                found: pa.RecordBatchReader = getattr(source, method)()
+                batches: pa.RecordBatchReader = getattr(source, method)()
             except duckdb.InvalidInputException:
                 break
-            return found
+            return batches
     raise UnreadableInput(
         f"an object of type {type(source).__name__} without rows to fetch is not a table",
         remedy="pass a DuckDB relation, e.g. connection.sql('SELECT …')",

@@ -116,12 +116,14 @@ class TypeRecognition(SqlRelations):
                     for j, reading in enumerate(candidates[name])
                 ),
             ]
-        found = self._fetch(f"SELECT {', '.join(tests)} FROM {scope}").to_pylist()[0]
+        counts = self._fetch(f"SELECT {', '.join(tests)} FROM {scope}").to_pylist()[0]
         kept = {
-            name: [r for j, r in enumerate(candidates[name]) if 0 < found[f"real{i}"] == found[f"as{i}_{j}"]]
+            name: [
+                r for j, r in enumerate(candidates[name]) if 0 < counts[f"real{i}"] == counts[f"as{i}_{j}"]
+            ]
             for i, name in enumerate(texts)
         }
-        return kept, {name: found[f"real{i}"] < found[f"filled{i}"] for i, name in enumerate(texts)}
+        return kept, {name: counts[f"real{i}"] < counts[f"filled{i}"] for i, name in enumerate(texts)}
 
     def _reads_as(self, value: str, reading: Reading) -> str:
         matched = self.dialect.matches.format(value=value, pattern=self.dialect.literal(reading.pattern))

@@ -52,16 +52,16 @@ class SqlEngine(TypeRecognition, Counting):
                 f"{infinite} AS infinite{i}",
                 f"{length} AS length{i}",
             ]
-        found = self._fetch(f"SELECT {', '.join(wanted)} FROM {table.relation}").to_pylist()[0]
+        figures = self._fetch(f"SELECT {', '.join(wanted)} FROM {table.relation}").to_pylist()[0]
         return tuple(
             ColumnProfile(
                 column=column,
                 rows=table.rows,
-                nulls=table.rows - found[f"filled{i}"],
-                marks=found[f"marks{i}"],
-                distinct=min(found[f"distinct{i}"], table.rows),
-                infinite=found[f"infinite{i}"],
-                mean_length=found[f"length{i}"] or 0.0,
+                nulls=table.rows - figures[f"filled{i}"],
+                marks=figures[f"marks{i}"],
+                distinct=min(figures[f"distinct{i}"], table.rows),
+                infinite=figures[f"infinite{i}"],
+                mean_length=figures[f"length{i}"] or 0.0,
                 approximate=approximate,
             )
             for i, column in enumerate(table.columns)

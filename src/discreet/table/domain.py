@@ -57,15 +57,15 @@ class Domain:
         """
         kind = self.values.type
         if pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
-            found = pc.cast(self.values, pa.float64()).to_numpy(zero_copy_only=False)
+            numbers = pc.cast(self.values, pa.float64()).to_numpy(zero_copy_only=False)
         elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            found = self.values.to_numpy(zero_copy_only=False).astype(np.float64)
+            numbers = self.values.to_numpy(zero_copy_only=False).astype(np.float64)
         elif pa.types.is_temporal(kind) and not pa.types.is_duration(kind) and not pa.types.is_time(kind):
             stamps = pc.cast(self.values, pa.timestamp("us"), safe=False)
-            found = pc.cast(stamps, pa.int64()).to_numpy(zero_copy_only=False) / 86_400e6
+            numbers = pc.cast(stamps, pa.int64()).to_numpy(zero_copy_only=False) / 86_400e6
         else:
-            found = np.array([_number(value) for value in self.values.to_pylist()], dtype=np.float64)
-        return np.append(found, np.nan) if self.has_null else np.asarray(found, dtype=np.float64)
+            numbers = np.array([_number(value) for value in self.values.to_pylist()], dtype=np.float64)
+        return np.append(numbers, np.nan) if self.has_null else np.asarray(numbers, dtype=np.float64)
 
     @property
     def is_text(self) -> bool:
@@ -77,8 +77,8 @@ class Domain:
         >>> Domain("job", pa.array(["?", "baker"])).codes_of(["?", ""])
         array([0])
         """
-        found = pc.index_in(pa.array(texts, self.values.type), value_set=self.values).drop_null()
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+        codes = pc.index_in(pa.array(texts, self.values.type), value_set=self.values).drop_null()
+        return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
     @cached_property
     def is_numeric(self) -> bool:
@@ -103,7 +103,7 @@ MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "Na
 def _number(value: object) -> float:
     """A text as a finite number; NaN for all else, also for what only Python reads as one (``inf``, ``1_0``)."""
     try:
-        found = float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return math.nan
-    return found if math.isfinite(found) and "_" not in str(value) else math.nan
+    return number if math.isfinite(number) and "_" not in str(value) else math.nan

@@ -91,13 +91,13 @@ class Meaning:
     @cached_property
     def centre(self) -> FloatArray:
         """The middle of each released value as a number: of an interval, or of the mean of a set's members."""
-        found = np.asarray((self.low + self.high) / 2)
+        middle = np.asarray((self.low + self.high) / 2)
         numbers = self.original.numbers
         for code in np.flatnonzero(np.isin(self.kinds, (KINDS.index("set"), KINDS.index("node")))):
             inside = numbers[self.members(int(code))]
             if not np.isnan(inside).all():
-                found[code] = float(np.nanmean(inside))
-        return found
+                middle[code] = float(np.nanmean(inside))
+        return middle
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -137,8 +137,8 @@ class Meaning:
         width = self.original.size + 1
         key = self._owner * width + self.starts
         at = np.searchsorted(key, codes * width + places, side="right") - 1
-        found = at >= self.indptr[codes]
-        return np.asarray(found & (places < self.stops[np.maximum(at, 0)]))
+        begun = at >= self.indptr[codes]
+        return np.asarray(begun & (places < self.stops[np.maximum(at, 0)]))
 
     @cached_property
     def _owner(self) -> IntArray:
@@ -213,15 +213,17 @@ class _Reader:
 
     def read(self, released: Domain) -> Meaning:
         texts = [str(value) for value in released.values.to_pylist()]
-        found = [self._one(text) for text in texts]
-        unknown = [code for code, one in enumerate(found) if one[0] == "foreign"]
+        readings = [self._reading(text) for text in texts]
+        unknown = [code for code, reading in enumerate(readings) if reading[0] == "foreign"]
         for code, places in zip(unknown, self._beginnings([texts[code] for code in unknown]), strict=False):
-            found[code] = "masked", _merged(places), min(len(places) / self.leaves, 1.0), None
+            readings[code] = "masked", _merged(places), min(len(places) / self.leaves, 1.0), None
         if released.has_null:
-            found.append(self._missing())
-        ranges = [one[1] for one in found]
-        flat = np.array([pair for one in ranges for pair in one], dtype=np.int64).reshape(-1, 2)
-        bounds = np.array([self._bounds(one[1], one[3]) for one in found], dtype=np.float64).reshape(-1, 2)
+            readings.append(self._missing())
+        ranges = [reading[1] for reading in readings]
+        flat = np.array([pair for pairs in ranges for pair in pairs], dtype=np.int64).reshape(-1, 2)
+        bounds = np.array(
+            [self._bounds(reading[1], reading[3]) for reading in readings], dtype=np.float64
+        ).reshape(-1, 2)
         return Meaning(
             self.original,
             released,
@@ -230,13 +232,13 @@ class _Reader:
             np.cumsum([0, *map(len, ranges)]).astype(np.int64),
             flat[:, 0],
             flat[:, 1],
-            np.array([one[2] for one in found], dtype=np.float64),
+            np.array([reading[2] for reading in readings], dtype=np.float64),
             bounds[:, 0],
             bounds[:, 1],
-            np.array([KINDS.index(one[0]) for one in found], dtype=np.int8),
+            np.array([KINDS.index(reading[0]) for reading in readings], dtype=np.int8),
         )
 
-    def _one(self, text: str) -> tuple[Kind, Ranges, float, tuple[float, float] | None]:
+    def _reading(self, text: str) -> tuple[Kind, Ranges, float, tuple[float, float] | None]:
         """Kind, ranges, share and (if the printed form has them) bounds of one released value."""
         single = 1 / self.leaves
         node = self.nodes.get(text)
@@ -312,8 +314,8 @@ class _Reader:
             least = self.sorted_numbers[0]
             if len(lengths) > 1 or not all(number is not None and 0 <= number < least for number in numbers):
                 return []
-        found = [[place for _, place in self._starting_with(text)] for text in texts]
-        return found if all(found) else []
+        ranks = [[place for _, place in self._starting_with(text)] for text in texts]
+        return ranks if all(ranks) else []
 
     def _starting_with(self, shown: str) -> list[tuple[str, int]]:
         """Labels that begin with a text, with their ranks."""
@@ -370,9 +372,9 @@ class _Reader:
             form = re.compile(
                 "".join(hidden if char == "*" else re.escape(char) for char in pattern), re.DOTALL
             )
-            found = [place for label, place in possible if form.fullmatch(label)]
-            if found:
-                return found
+            fitting = [place for label, place in possible if form.fullmatch(label)]
+            if fitting:
+                return fitting
         return []
 
     def _nodes(self, hierarchy: Hierarchy) -> dict[str, tuple[Ranges, float]]:
@@ -380,7 +382,7 @@ class _Reader:
         place_of_leaf = {
             leaf: place for label, place in self.place.items() if (leaf := hierarchy.leaf(label)) is not None
         }
-        found: dict[str, tuple[Ranges, float]] = {}
+        meanings: dict[str, tuple[Ranges, float]] = {}
         leaves = np.array(sorted(place_of_leaf), dtype=np.int64)
         places = np.array([place_of_leaf[leaf] for leaf in leaves.tolist()], dtype=np.int64)
         for level in range(1, hierarchy.height + 1):
@@ -392,8 +394,8 @@ class _Reader:
                 share = float(counts[node] / hierarchy.leaves)
                 inside = places[order[cuts[node] : cuts[node + 1]]].tolist()
                 # The root also stands for a null, which is a leaf of its own.
-                found[label] = ([(0, self.size)] if level == hierarchy.height else _merged(inside)), share
-        return found
+                meanings[label] = ([(0, self.size)] if level == hierarchy.height else _merged(inside)), share
+        return meanings
 
     def _periods(self) -> dict[str, tuple[Ranges, float]]:
         """Weeks, months and so on as nodes, if the values are dates."""
@@ -401,7 +403,7 @@ class _Reader:
             moments, missing = moments_of(self.original)
             if missing.all() or np.isnat(moments[~missing]).any():
                 return {}
-            found: dict[str, tuple[Ranges, float]] = {}
+            meanings: dict[str, tuple[Ranges, float]] = {}
             for levels in (
                 ("century",),
                 ("decade",),
@@ -412,8 +414,8 @@ class _Reader:
                 ("day",),
             ):
                 for label, node in self._nodes(Dates(levels=levels).build(self.original)).items():
-                    found.setdefault(label, node)
-            return found
+                    meanings.setdefault(label, node)
+            return meanings
         except DiscreetError:
             return {}
 
@@ -427,8 +429,8 @@ class _Reader:
         return float(self.sorted_numbers[inside[0][0]]), float(self.sorted_numbers[inside[-1][1] - 1])
 
 
-def _label(one: tuple[str, int]) -> str:
-    return one[0]
+def _label(entry: tuple[str, int]) -> str:
+    return entry[0]
 
 
 def _forms(text: str) -> tuple[str, ...]:
@@ -439,7 +441,9 @@ def _forms(text: str) -> tuple[str, ...]:
     """
     plain = text.strip()
     if plain.lower() in _TRUTH:
-        return text, *dict.fromkeys(one for one in (plain, plain.lower(), plain.capitalize()) if one != text)
+        return text, *dict.fromkeys(
+            form for form in (plain, plain.lower(), plain.capitalize()) if form != text
+        )
     if plain.endswith(_MIDNIGHT):
         return text, plain.removesuffix(_MIDNIGHT)
     return (text, plain, plain + _MIDNIGHT) if plain.count("-") == 2 else (text, plain)
@@ -455,13 +459,13 @@ def _merged(places: list[int]) -> Ranges:
     >>> _merged([4, 1, 2])
     [(1, 3), (4, 5)]
     """
-    found: Ranges = []
+    ranges: Ranges = []
     for place in sorted(set(places)):
-        if found and found[-1][1] == place:
-            found[-1] = (found[-1][0], place + 1)
+        if ranges and ranges[-1][1] == place:
+            ranges[-1] = (ranges[-1][0], place + 1)
         else:
-            found.append((place, place + 1))
-    return found
+            ranges.append((place, place + 1))
+    return ranges
 
 
 def _number(text: str) -> float | None:

@@ -46,8 +46,8 @@ def starred(text: str) -> str | None:
     >>> starred("101xx"), starred("1990-05-??"), starred("baker")
     ('101**', '1990-05-**', None)
     """
-    found = _HIDDEN.fullmatch(text)
-    return found["shown"] + "*" * len(found["hidden"]) if found else None
+    match = _HIDDEN.fullmatch(text)
+    return match["shown"] + "*" * len(match["hidden"]) if match else None
 
 
 def days(text: str) -> float | None:
@@ -76,8 +76,8 @@ def span_of_days(text: str) -> tuple[float, float] | None:
         return _years(int(decade[1]), int(decade[1]) + 9)
     if years := re.fullmatch(r"\[?(\d{4})\s*(?:,|;|-|–|\.\.|~|to|bis)\s*(\d{4})\]?", stripped):
         return _years(int(years[1]), int(years[2]))
-    found = _FROM_TO.fullmatch(stripped)
-    ends = [days(end) for end in found.groups()] if found else []
+    match = _FROM_TO.fullmatch(stripped)
+    ends = [days(end) for end in match.groups()] if match else []
     if len(ends) < 2 or ends[0] is None or ends[1] is None or ends[0] > ends[1]:
         return None
     return ends[0], ends[1]

@@ -143,9 +143,9 @@ def parse(text: str) -> Value:
     stripped = text.strip()
     if stripped == SUPPRESSED:
         return Suppressed()
-    found = _interval(stripped)
-    if found is not None:
-        return found
+    interval = _interval(stripped)
+    if interval is not None:
+        return interval
     if stripped.startswith("{") and stripped.endswith("}"):
         members = _members(stripped[1:-1])
         if members is not None:

@@ -178,9 +178,9 @@ def _fitting(
 ) -> tuple[Dialect, str]:
     """The first way of quoting under which some delimiter fits, or the next best."""
     for quoting in _quotings(trial, quote, delimiter):
-        found = _with_quoting(trial, whole, quoting, delimiter, place)
-        if found is not None:
-            return found
+        candidate = _with_quoting(trial, whole, quoting, delimiter, place)
+        if candidate is not None:
+            return candidate
     return _second_best(trial, whole, delimiter, quote, place)
 
 
@@ -216,8 +216,8 @@ def _quotings(text: str, quote: str | None, delimiter: str | None) -> list[tuple
     double = [('"', '"')] + ([('"', "\\")] if '\\"' in text else [])
     single = ([("'", '"')] if "'" in text else []) + ([("'", "\\")] if "\\'" in text else [])
     if quote is not None:
-        found = [pair for pair in double + single if pair[0] == quote]
-        return found or [(quote, '"')]
+        pairs = [pair for pair in double + single if pair[0] == quote]
+        return pairs or [(quote, '"')]
     edges = re.escape(delimiter) if delimiter else ",;\t|"
 
     def wrapped(q: str) -> int:

@@ -76,10 +76,10 @@ def sniff(
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("name;income\nAda;1.250,50\nBob;?\n")
-    >>> found = sniff(file)
-    >>> found.delimiter, found.header, found.names, found.decimal, found.thousands, found.missing
+    >>> form = sniff(file)
+    >>> form.delimiter, form.header, form.names, form.decimal, form.thousands, form.missing
     (';', True, ('name', 'income'), ',', '.', ('?',))
-    >>> print(found.reasons["header"])
+    >>> print(form.reasons["header"])
     the first record differs in kind from the values below it in column 2
     """
     path = Path(path)
@@ -145,9 +145,9 @@ def verify_shape(path: Path, fmt: TextFormat, *, rows: int | None = None) -> Non
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("name,age\nAda,36\nBob,41\n")
-    >>> found = sniff(file)
+    >>> form = sniff(file)
     >>> _ = file.write_text("name,age\nAda,36\nLovelace, Ada,36\n")
-    >>> verify_shape(file, found)
+    >>> verify_shape(file, form)
     Traceback (most recent call last):
     discreet.errors.UnreadableInput: line 3 of people.csv has 3 fields where the header has 2; ...
     """
@@ -249,9 +249,9 @@ def _fields(count: int) -> str:
     return f"{count} field{'s' if count != 1 else ''}"
 
 
-def _ragged(path: Path, line: int, found: int, wanted: int, place: str, dialect: Dialect) -> UnreadableInput:
+def _ragged(path: Path, line: int, fields: int, wanted: int, place: str, dialect: Dialect) -> UnreadableInput:
     return UnreadableInput(
-        f"line {line} of {path.name} has {_fields(found)} where {place} has {wanted}",
+        f"line {line} of {path.name} has {_fields(fields)} where {place} has {wanted}",
         remedy="quote fields that contain the delimiter and complete short lines, "
         f"or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
     )
@@ -266,17 +266,17 @@ def _header(
 ) -> bool:
     first, body = parsed.rows[0], parsed.rows[1:]
     if header != "auto":
-        found, reasons["header"] = header, "given by the caller"
+        has_header, reasons["header"] = header, "given by the caller"
     elif names is not None and [c.strip().casefold() for c in first] == [n.casefold() for n in names]:
-        found, reasons["header"] = True, "the first record holds the names that the caller gave"
+        has_header, reasons["header"] = True, "the first record holds the names that the caller gave"
     else:
-        found, reasons["header"] = looks_like_header(first, body)
-    if found and not body:
+        has_header, reasons["header"] = looks_like_header(first, body)
+    if has_header and not body:
         raise EmptyTable(
             f"{path.name} has a header and no rows",
             remedy="check that the export finished, or pass header=False if its only line is a row",
         )
-    return found
+    return has_header
 
 
 def _names(

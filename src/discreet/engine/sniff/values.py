@@ -105,13 +105,13 @@ def looks_like_header(first: Sequence[str], body: Sequence[list[str]]) -> tuple[
         repeats = [] if unlike else repeats  # files put one after the other repeat their header
     if unlike and not missing and not repeats and not alike:
         return True, f"the first record differs in kind from the values below it in {_columns(unlike)}"
-    for found, why in (
+    for places, why in (
         (alike, "is of the same kind as the values below it"),
         (repeats, "recurs among the values below it"),
         (missing, "holds a mark of a missing value"),
     ):
-        if found:
-            return False, f"the first record {why} in {_columns(found)}"
+        if places:
+            return False, f"the first record {why} in {_columns(places)}"
     if named and unique:
         return True, (
             "every column is text; the first record holds distinct names that do not recur below it "
@@ -135,8 +135,8 @@ def _usual_kind(values: Sequence[str]) -> str:
     """The kind of at least nine in ten values, if it is a recognisable one."""
     if not values:
         return ""
-    found, count = Counter(map(kind, values)).most_common(1)[0]
-    return found if count >= 0.9 * len(values) else ""
+    usual, count = Counter(map(kind, values)).most_common(1)[0]
+    return usual if count >= 0.9 * len(values) else ""
 
 
 def _numbers_columns(cells: list[str], body: Sequence[Sequence[str]]) -> bool:
@@ -228,24 +228,24 @@ def _column_marks(values: Set[str]) -> set[str]:
     numbers = [c for c in marked if is_number(c)]
     if len(marked) - len(numbers) > 0.1 * present:
         return set()
-    found: set[str] = {"plain"} if len(marked) < present else set()
+    notations: set[str] = {"plain"} if len(marked) < present else set()
     for c in numbers:
         if "," not in c and "." not in c and "'" not in c:
-            found.add("plain")
+            notations.add("plain")
         elif _APOSTROPHES.fullmatch(c):
-            found.update({"groups '"} | {f"decimal {s}" for s in ",." if s in c})
+            notations.update({"groups '"} | {f"decimal {s}" for s in ",." if s in c})
         elif _COMMA_THEN_DOT.fullmatch(c):
-            found.update({"groups ,", "decimal ."})
+            notations.update({"groups ,", "decimal ."})
         elif _DOT_THEN_COMMA.fullmatch(c):
-            found.update({"groups .", "decimal ,"})
+            notations.update({"groups .", "decimal ,"})
         elif _COMMA_GROUPS.fullmatch(c):
-            found.add("groups ," if c.count(",") > 1 else "maybe ,")
+            notations.add("groups ," if c.count(",") > 1 else "maybe ,")
         elif _DOT_GROUPS.fullmatch(c):
-            found.add("groups ." if c.count(".") > 1 else "maybe .")
+            notations.add("groups ." if c.count(".") > 1 else "maybe .")
         else:
-            found.add("decimal ," if "," in c else "decimal .")
+            notations.add("decimal ," if "," in c else "decimal .")
     # Within one column a proven decimal mark settles the doubtful numbers: 1.234 next to 0.5 has three decimals.
     for sign in ",.":
-        if f"decimal {sign}" in found:
-            found.discard(f"maybe {sign}")
-    return found
+        if f"decimal {sign}" in notations:
+            notations.discard(f"maybe {sign}")
+    return notations

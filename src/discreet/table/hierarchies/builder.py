@@ -35,12 +35,12 @@ class Builder(ABC):
 
     def parameters(self) -> dict[str, object]:
         """The parameters that are not left at their defaults."""
-        found = {}
+        changed = {}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # every builder is a dataclass
             value = getattr(self, field.name)
             if field.default is dataclasses.MISSING or value != field.default:
-                found[field.name] = value
-        return found
+                changed[field.name] = value
+        return changed
 
     def to_dict(self) -> dict[str, object]:
         """The builder as a policy file names it."""
@@ -53,7 +53,7 @@ class Builder(ABC):
 def check_numbers(builder: str, name: str, given: object, *, positive: bool = True) -> tuple[float, ...]:
     """A parameter that is a list of finite numbers."""
     listed = given if isinstance(given, list | tuple) else None
-    if listed is None or not all(_is_number(one) and (one > 0 or not positive) for one in listed):
+    if listed is None or not all(_is_number(number) and (number > 0 or not positive) for number in listed):
         raise InvalidParameter(
             f"{name} of {builder} must be a list of {'positive ' if positive else ''}numbers",
             remedy=f"write for example {name} = [5, 10, 20]",
@@ -63,12 +63,12 @@ def check_numbers(builder: str, name: str, given: object, *, positive: bool = Tr
 
 def check_counts(builder: str, name: str, given: object) -> tuple[int, ...]:
     """A parameter that is a list of whole numbers above zero."""
-    found = check_numbers(builder, name, given)
-    if any(one != int(one) for one in found):
+    counts = check_numbers(builder, name, given)
+    if any(count != int(count) for count in counts):
         raise InvalidParameter(
             f"{name} of {builder} must be whole numbers", remedy=f"write for example {name} = [2, 4]"
         )
-    return tuple(int(one) for one in found)
+    return tuple(int(count) for count in counts)
 
 
 def check_number(builder: str, name: str, given: object) -> float | None:
@@ -84,7 +84,7 @@ def check_multiples(builder: str, name: str, steps: Sequence[float]) -> tuple[in
     >>> check_multiples("intervals", "widths", [5, 10, 40])
     (2, 4)
     """
-    found = []
+    ratios = []
     for finer, coarser in itertools.pairwise(steps):
         ratio = coarser / finer
         if round(ratio) < 2 or not math.isclose(ratio, round(ratio), rel_tol=1e-9):
@@ -92,8 +92,8 @@ def check_multiples(builder: str, name: str, steps: Sequence[float]) -> tuple[in
                 f"{name} of {builder} do not nest: {coarser:g} is not a multiple of {finer:g}",
                 remedy=f"let each of the {name} be a multiple of the one before, e.g. 5, 10, 20",
             )
-        found.append(round(ratio))
-    return tuple(found)
+        ratios.append(round(ratio))
+    return tuple(ratios)
 
 
 def check_text(builder: str, name: str, given: object, *, choices: Sequence[str] = ()) -> str:
@@ -104,9 +104,9 @@ def check_text(builder: str, name: str, given: object, *, choices: Sequence[str]
     return given
 
 
-def _is_number(one: object) -> bool:
+def _is_number(value: object) -> bool:
     # Whole numbers may be larger than any float.
-    return isinstance(one, int | float) and not isinstance(one, bool) and abs(one) <= sys.float_info.max
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 # ── values ────────────────────────────────────────────────────────────────────────────────────────────
@@ -130,22 +130,22 @@ def numbers(domain: Domain, builder: str) -> tuple[FloatArray, BoolArray, bool]:
             f"the column {domain.name!r} holds dates or times, not numbers, which {builder} needs",
             remedy="choose the builder dates",
         )
-    found = domain.numbers[: len(domain.values)]
-    apart = np.isnan(found)
-    if len(found) and not domain.is_numeric:
+    values = domain.numbers[: len(domain.values)]
+    apart = np.isnan(values)
+    if len(values) and not domain.is_numeric:
         raise UnsuitableColumn(
             f"the column {domain.name!r} has {int(apart.sum()):,} values that are not numbers, which {builder} needs",
             remedy="choose another builder, or one that is learned from the data",
         )
-    if np.isinf(found).any():
+    if np.isinf(values).any():
         raise UnsuitableColumn(
             f"the column {domain.name!r} has infinite values, which {builder} cannot place",
             remedy="replace them by missing values",
         )
-    return found, apart, is_whole(domain, found)
+    return values, apart, is_whole(domain, values)
 
 
-def is_whole(domain: Domain, found: FloatArray) -> bool:
+def is_whole(domain: Domain, values: FloatArray) -> bool:
     """Whether a column holds whole numbers only, also by the way they are written.
 
     >>> import pyarrow as pa
@@ -154,7 +154,7 @@ def is_whole(domain: Domain, found: FloatArray) -> bool:
     """
     if pa.types.is_floating(domain.values.type):
         return False
-    real = found[~np.isnan(found)]
+    real = values[~np.isnan(values)]
     whole = bool((real == np.floor(real)).all())
     return whole and not (
         domain.is_text and any("." in text or "e" in text.lower() for text in texts(domain))
@@ -171,11 +171,11 @@ def known_totals(domain: Domain, totals: AnyIntArray | None) -> FloatArray:
 
 def make_level(keys: IntArray, name: Callable[[int], str], apart: BoolArray, leaves: Sequence[str]) -> Level:
     """A level of the nodes that share a key; leaves that stand apart keep their own label."""
-    found, inverse = np.unique(keys[~apart], return_inverse=True)
+    distinct, inverse = np.unique(keys[~apart], return_inverse=True)
     codes = np.empty(len(keys), dtype=np.int32)
     codes[~apart] = inverse
-    codes[apart] = len(found) + np.arange(int(apart.sum()))
-    labels = [name(int(key)) for key in found]
+    codes[apart] = len(distinct) + np.arange(int(apart.sum()))
+    labels = [name(int(key)) for key in distinct]
     return codes, [*labels, *(leaves[at] for at in np.flatnonzero(apart).tolist())]
 
 

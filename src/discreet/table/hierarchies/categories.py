@@ -256,18 +256,18 @@ class Sets(Builder):
 
 def check_texts(builder: str, name: str, given: object) -> tuple[str, ...]:
     """A parameter that is a list of texts; numbers are taken as they are written."""
-    if not isinstance(given, list | tuple) or not all(isinstance(one, str | int | float) for one in given):
+    if not isinstance(given, list | tuple) or not all(isinstance(text, str | int | float) for text in given):
         raise InvalidParameter(
             f"{name} of {builder} must be a list of texts", remedy=f'write for example {name} = ["a", "b"]'
         )
-    return tuple(str(one) for one in given)
+    return tuple(str(text) for text in given)
 
 
 def labelled_level(labels: Sequence[str], apart: BoolArray, leaves: Sequence[str]) -> Level:
     """The level in which equal labels are one node."""
     wanted = [leaf if mark else label for leaf, label, mark in zip(leaves, labels, apart, strict=True)]
-    found = pa.array(wanted, pa.string()).dictionary_encode()
-    return found.indices.to_numpy(zero_copy_only=False).astype(np.int32), found.dictionary.to_pylist()
+    encoded = pa.array(wanted, pa.string()).dictionary_encode()
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32), encoded.dictionary.to_pylist()
 
 
 def grouped_level(
@@ -299,19 +299,19 @@ def grouped_level(
 class SpanNamer:
     """Names a group of consecutive whole numbers by its first and last: ``[30, 39]``."""
 
-    def __init__(self, found: FloatArray) -> None:
-        self.found = found
+    def __init__(self, values: FloatArray) -> None:
+        self.values = values
 
     def __call__(self, first: int, last: int) -> str:
-        return "" if first == last else str(Interval(self.found[first], self.found[last]))
+        return "" if first == last else str(Interval(self.values[first], self.values[last]))
 
 
 def span_namer(domain: Domain, leaves: Sequence[str]) -> SpanNamer | None:
     """How groups of consecutive values are named, if the values are whole numbers."""
-    found = domain.numbers[: len(leaves)]
+    values = domain.numbers[: len(leaves)]
     if not domain.is_numeric or pa.types.is_temporal(domain.values.type):
         return None
-    return SpanNamer(found) if is_whole(domain, found) else None
+    return SpanNamer(values) if is_whole(domain, values) else None
 
 
 def natural_rank(domain: Domain, leaves: Sequence[str], apart: BoolArray) -> IntArray:

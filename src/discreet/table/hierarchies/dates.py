@@ -97,8 +97,8 @@ def moments_of(domain: Domain, format: str = "") -> tuple[Moments, BoolArray]:
             np.zeros(len(domain.values), dtype=bool),
         )
     leaves = texts(domain)
-    found = np.array([_moment(text, format) for text in leaves], dtype="datetime64[us]")
-    return found, marks(leaves) & np.isnat(found)
+    moments = np.array([_moment(text, format) for text in leaves], dtype="datetime64[us]")
+    return moments, marks(leaves) & np.isnat(moments)
 
 
 def _moment(text: str, format: str) -> datetime.datetime | None:

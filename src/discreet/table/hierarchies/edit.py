@@ -31,10 +31,10 @@ def as_sets(hierarchy: Hierarchy) -> Builder:
 def groups(hierarchy: Hierarchy, level: int) -> dict[str, list[str]]:
     """The nodes of a level with the labels of the nodes right below them."""
     below, above = hierarchy.labels[level - 1], hierarchy.labels[level]
-    found: dict[str, dict[str, None]] = {label: {} for label in above}
+    members_of: dict[str, dict[str, None]] = {label: {} for label in above}
     for node, child in zip(hierarchy.nodes[level].tolist(), hierarchy.nodes[level - 1].tolist(), strict=True):
-        found[above[node]][below[child]] = None
-    return {label: list(members) for label, members in found.items()}
+        members_of[above[node]][below[child]] = None
+    return {label: list(members) for label, members in members_of.items()}
 
 
 def moved(hierarchy: Hierarchy, level: int, members: Collection[str], group: str = "") -> Hierarchy:
@@ -117,10 +117,10 @@ def _rows(hierarchy: Hierarchy) -> list[list[str]]:
 def _known(members: Collection[str], labels: tuple[str, ...]) -> list[str]:
     """The members in the order of the labels; all must be among them."""
     chosen = set(members)
-    found = [label for label in labels if label in chosen]
-    if not found or len(found) < len(chosen):
+    known = [label for label in labels if label in chosen]
+    if not known or len(known) < len(chosen):
         raise InvalidParameter("the chosen values are not there", remedy="choose values of this level")
-    return found
+    return known
 
 
 def _name(given: str) -> str:

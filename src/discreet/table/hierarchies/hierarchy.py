@@ -55,13 +55,18 @@ class Hierarchy:
                 np.array([places.setdefault(label, len(places)) for label in column], dtype=np.int32)
             )
             labels.append(tuple(places))
-        found = cls(name, tuple(labels), tuple(nodes))
+        hierarchy = cls(name, tuple(labels), tuple(nodes))
         # The exact look names every line but is slow; most hierarchies are sound, which is quick to see.
-        if len(labels[0]) < len(listed) or len(labels[-1]) > 1 or not found._nests() or found._repeats():
+        if (
+            len(labels[0]) < len(listed)
+            or len(labels[-1]) > 1
+            or not hierarchy._nests()
+            or hierarchy._repeats()
+        ):
             wrong = list(problems(listed, lines))
             if wrong:
                 raise InvalidHierarchy(name, wrong)
-        return found
+        return hierarchy
 
     @classmethod
     def of_levels(
@@ -84,12 +89,12 @@ class Hierarchy:
         if labels[-1] != (ROOT,) or len(labels) == 1:
             labels.append((ROOT,))
             nodes.append(np.zeros(len(leaves), dtype=np.int32))
-        found = cls(name, tuple(labels), tuple(nodes))
+        hierarchy = cls(name, tuple(labels), tuple(nodes))
         twice = [level for level, names in enumerate(labels) if len(set(names)) < len(names)]
-        if twice or not found._nests():
+        if twice or not hierarchy._nests():
             wrong = [f"level {level} has two nodes of one name" for level in twice]
             raise InvalidHierarchy(name, wrong or ["a level splits what the level below it had merged"])
-        return found
+        return hierarchy
 
     @classmethod
     def read(cls, path: str | PathLike[str], name: str, *, delimiter: str = ";") -> Hierarchy:
@@ -148,8 +153,8 @@ class Hierarchy:
     @cached_property
     def leaf_numbers(self) -> FloatArray | None:
         """The leaves as numbers, if all of them are."""
-        found = Domain(self.name, pa.array(self.labels[0], pa.string())).numbers
-        return None if np.isnan(found).any() else found
+        numbers = Domain(self.name, pa.array(self.labels[0], pa.string())).numbers
+        return None if np.isnan(numbers).any() else numbers
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -157,10 +162,10 @@ class Hierarchy:
 
     def leaf(self, label: str) -> int | None:
         """The place of a value among the leaves; whole floats are found under their integer form too."""
-        found = self._places.get(label)
-        if found is None and label.endswith(".0"):
-            found = self._places.get(label[:-2])
-        return found
+        place = self._places.get(label)
+        if place is None and label.endswith(".0"):
+            place = self._places.get(label[:-2])
+        return place
 
     def common_level(self, leaves: Iterable[int]) -> int:
         """The level of the closest common ancestor of some leaves.

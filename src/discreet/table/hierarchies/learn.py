@@ -115,9 +115,9 @@ def _levels(
     if numeric and (type in ("integer", "continuous") or (type is None and not domain.is_text)):
         return _numbers(domain, leaves, weights, apart)
     if domain.is_text and type in (None, "nominal", "generalised"):
-        found = _generalised(leaves, weights, apart)
-        if found is not None:
-            return found
+        generalised = _generalised(leaves, weights, apart)
+        if generalised is not None:
+            return generalised
         if _are_codes(leaves, apart):
             return _masked(domain, leaves)
         if type is None and numeric:
@@ -166,18 +166,18 @@ def _dates(moments: NDArray[np.datetime64]) -> Dates:
 
 def _numbers(domain: Domain, leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -> Sequence[Level]:
     """Equal round widths where the records are spread over the range, else intervals of equal frequency."""
-    found = domain.numbers[: len(leaves)]
+    numbers = domain.numbers[: len(leaves)]
     # Infinite values lie in no interval: each keeps to itself, as a missing mark does.
-    apart = apart | ~np.isfinite(found)
+    apart = apart | ~np.isfinite(numbers)
     if apart.all():
         return []
-    whole = is_whole(domain, found)
-    order = np.flatnonzero(~apart)[np.argsort(found[~apart], kind="stable")]
-    values, mass = found[order], weights[order] / weights[order].sum()
+    whole = is_whole(domain, numbers)
+    order = np.flatnonzero(~apart)[np.argsort(numbers[~apart], kind="stable")]
+    values, mass = numbers[order], weights[order] / weights[order].sum()
     cuts = _equal_widths(values, mass) if whole and len(values) > 12 else None
     if cuts is None:
         cuts = _round_cuts(values, mass, whole)
-    return [cut_level(found, apart, leaves, level, whole) for level in cuts if level]
+    return [cut_level(numbers, apart, leaves, level, whole) for level in cuts if level]
 
 
 def _equal_widths(values: FloatArray, mass: FloatArray) -> list[tuple[float, ...]] | None:

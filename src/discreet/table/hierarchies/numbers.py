@@ -94,23 +94,23 @@ class Intervals(Builder):
                 )
 
     def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
-        found, apart, whole = numbers(domain, self.id)
+        values, apart, whole = numbers(domain, self.id)
         leaves = texts(domain)
         cuts: Sequence[Sequence[float]] = self.cuts
         if self.groups:
-            cuts = quantile_cuts(found, known_totals(domain, totals), self.groups)
+            cuts = quantile_cuts(values, known_totals(domain, totals), self.groups)
         if cuts:
-            levels = [cut_level(found, apart, leaves, level, whole) for level in cuts]
+            levels = [cut_level(values, apart, leaves, level, whole) for level in cuts]
         else:
-            levels = list(self._equal_widths(found, apart, leaves, whole))
+            levels = list(self._equal_widths(values, apart, leaves, whole))
         return finish(domain, leaves, levels)
 
     def _equal_widths(
-        self, found: FloatArray, apart: BoolArray, leaves: Sequence[str], whole: bool
+        self, values: FloatArray, apart: BoolArray, leaves: Sequence[str], whole: bool
     ) -> Sequence[Level]:
         low = -math.inf if self.below is None else self.below
         high = math.inf if self.above is None else self.above
-        real = np.where(apart, 0.0, found)
+        real = np.where(apart, 0.0, values)
         coded = np.where(real < low, -LARGEST, np.where(real >= high, LARGEST, 0))
         if not self.widths:
             order = np.unique(real, return_inverse=True)[1]
@@ -173,11 +173,11 @@ class Rounding(Builder):
         check_multiples(self.id, "steps", self.steps)
 
     def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
-        found, apart, _ = numbers(domain, self.id)
+        values, apart, _ = numbers(domain, self.id)
         leaves = texts(domain)
         levels = []
         shift = 0.5 if self.direction == "nearest" else 0.0
-        keys = np.where(apart, 0.0, found) / self.steps[0]
+        keys = np.where(apart, 0.0, values) / self.steps[0]
         for step, ratio in zip(self.steps, (1, *check_multiples(self.id, "steps", self.steps)), strict=True):
             keys = np.floor(keys / ratio + shift + TOLERANCE)
             if len(keys) and np.abs(keys).max() >= LARGEST:
@@ -208,7 +208,7 @@ def interval_label(low: float, high: float, whole: bool) -> str:
 
 
 def cut_level(
-    found: FloatArray,
+    values: FloatArray,
     apart: BoolArray,
     leaves: Sequence[str],
     cuts: Sequence[float],
@@ -222,7 +222,7 @@ def cut_level(
 
     if not cuts:
         return np.zeros(len(leaves), dtype=np.int32), ["*"]
-    keys = np.searchsorted(np.asarray(cuts, dtype=np.float64), np.where(apart, 0.0, found), side="right")
+    keys = np.searchsorted(np.asarray(cuts, dtype=np.float64), np.where(apart, 0.0, values), side="right")
     return make_level(keys.astype(np.int64), name, apart, leaves)
 
 
@@ -235,20 +235,20 @@ def shares_before(weights: FloatArray) -> FloatArray:
     return np.asarray((np.cumsum(weights) - weights / 2) / weights.sum(), dtype=np.float64)
 
 
-def quantile_cuts(found: FloatArray, weights: FloatArray, groups: Sequence[int]) -> list[tuple[float, ...]]:
+def quantile_cuts(values: FloatArray, weights: FloatArray, groups: Sequence[int]) -> list[tuple[float, ...]]:
     """Per level the first number of every group but the first, when all have about equally many records.
 
     >>> quantile_cuts(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), [4, 2])
     [(2.0, 3.0, 4.0), (3.0,)]
     """
-    real = np.flatnonzero(~np.isnan(found))
-    order = real[np.argsort(found[real], kind="stable")]
+    real = np.flatnonzero(~np.isnan(values))
+    order = real[np.argsort(values[real], kind="stable")]
     share = shares_before(weights[order]) if len(order) else np.zeros(0)
     levels = []
     for number in groups:
         group = np.floor(share * number)
         starts = np.flatnonzero(np.diff(group)) + 1
-        levels.append(tuple(float(one) for one in found[order][starts]))
+        levels.append(tuple(float(cut) for cut in values[order][starts]))
     return levels
 
 
@@ -259,22 +259,22 @@ def _check_cuts(given: object) -> tuple[tuple[float, ...], ...]:
             "cuts of intervals must be a list per level",
             remedy="write for example cuts = [[18, 30, 65], [30]]",
         )
-    if listed and all(isinstance(one, int | float) for one in listed):
+    if listed and all(isinstance(part, int | float) for part in listed):
         # One level needs no list of lists.
         listed = [listed]
-    found = [check_numbers("intervals", "cuts", level, positive=False) for level in listed]
-    for level in found:
+    levels = [check_numbers("intervals", "cuts", level, positive=False) for level in listed]
+    for level in levels:
         if not level or list(level) != sorted(set(level)):
             raise InvalidParameter(
                 "cuts of intervals must ascend", remedy="list them from the lowest to the highest, each once"
             )
-    for finer, coarser in itertools.pairwise(found):
+    for finer, coarser in itertools.pairwise(levels):
         if not set(coarser) < set(finer):
             raise InvalidParameter(
                 "cuts of intervals do not nest: a level has cuts that the level before it has not, or no fewer",
                 remedy="let each level keep some of the cuts of the one before, e.g. [[18, 30, 65], [30]]",
             )
-    return tuple(found)
+    return tuple(levels)
 
 
 def _tidy(number: float) -> float:

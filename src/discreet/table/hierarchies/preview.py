@@ -44,11 +44,11 @@ def preview(ladder: Ladder, totals: AnyIntArray, *, k: int = 2) -> list[LevelPre
     """
     records = np.asarray(totals, dtype=np.int64)
     all_records = int(records.sum())
-    found = []
+    previews = []
     for level, step in enumerate(ladder.steps):
         sizes = np.bincount(step.codes, weights=records, minlength=len(step.labels)).astype(np.int64)
         sizes = sizes[sizes > 0]
-        found.append(
+        previews.append(
             LevelPreview(
                 level,
                 len(sizes),
@@ -60,4 +60,4 @@ def preview(ladder: Ladder, totals: AnyIntArray, *, k: int = 2) -> list[LevelPre
                 int(sizes[sizes < k].sum()) / all_records,
             )
         )
-    return found
+    return previews

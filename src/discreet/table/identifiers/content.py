@@ -182,14 +182,14 @@ def is_full_date(value: str) -> bool:
     >>> [is_full_date(text) for text in ("2024-02-29", "29.02.2023", "12/31/1999", "3. März 1980", "2024", "1.5")]
     [True, False, True, True, False, False]
     """
-    if (found := _ISO.fullmatch(value)) is not None:
-        return _exists(found[1], found[2], found[3])
-    if (found := _DAY_FIRST.fullmatch(value)) is not None:
-        return _exists(found[3], found[2], found[1]) or _exists(found[3], found[1], found[2])
-    if (found := _WORDED.fullmatch(value)) is not None:
-        day, word, year = found.groups()
-    elif (found := _MONTH_FIRST.fullmatch(value)) is not None:
-        word, day, year = found.groups()
+    if (match := _ISO.fullmatch(value)) is not None:
+        return _exists(match[1], match[2], match[3])
+    if (match := _DAY_FIRST.fullmatch(value)) is not None:
+        return _exists(match[3], match[2], match[1]) or _exists(match[3], match[1], match[2])
+    if (match := _WORDED.fullmatch(value)) is not None:
+        day, word, year = match.groups()
+    elif (match := _MONTH_FIRST.fullmatch(value)) is not None:
+        word, day, year = match.groups()
     else:
         return False
     month = _MONTHS.get(word[:3].lower())
@@ -198,8 +198,8 @@ def is_full_date(value: str) -> bool:
 
 def is_packed_date(value: str) -> bool:
     """Whether eight digits are a date, year first: 19991231."""
-    found = _PACKED.fullmatch(value)
-    return found is not None and _exists(*found.groups())
+    match = _PACKED.fullmatch(value)
+    return match is not None and _exists(*match.groups())
 
 
 def is_year(value: str) -> bool:
@@ -250,9 +250,9 @@ def match_content(column: ColumnSample) -> list[ContentMatch]:
     values = column.tested
     if not values:
         return []
-    found = []
+    matches = []
     if column.dates * 2 > len(column.texts):
-        found.append(
+        matches.append(
             ContentMatch("date", 0.98, f"{column.dates} of {len(column.texts)} sampled values are dates")
         )
     for pattern in _PATTERNS:
@@ -263,9 +263,9 @@ def match_content(column: ColumnSample) -> list[ContentMatch]:
         hits = sum(bool(pattern.test(value)) for value in values)
         if hits >= pattern.least and hits >= len(values) * pattern.share:
             reason = f"{hits} of the {len(values)} distinct values tested are {pattern.title}"
-            found.append(ContentMatch(pattern.kind, pattern.confidence, reason, pattern.alone))
-    found += [match for test in (_sex, _people, _free_text, _code) if (match := test(column)) is not None]
-    return sorted(found, key=lambda match: -match.confidence)
+            matches.append(ContentMatch(pattern.kind, pattern.confidence, reason, pattern.alone))
+    matches += [match for test in (_sex, _people, _free_text, _code) if (match := test(column)) is not None]
+    return sorted(matches, key=lambda match: -match.confidence)
 
 
 def _sex(column: ColumnSample) -> ContentMatch | None:

@@ -48,17 +48,17 @@ def tokens(name: str) -> tuple[str, ...]:
     (('konto', 'number'), ('patient', 'number'), ('num', 'of', 'prev', 'attempts'))
     """
     words = [word.lower() for word in _BOUNDARY.split(fold(name)) if word]
-    found: list[str] = []
+    parts: list[str] = []
     for position, word in enumerate(words):
         # "no" and "num" mean a number only after the thing that is numbered
         at_end = position == len(words) - 1 and position > 0
         if word in ("nummer", "nr", "nbr") or (at_end and word in ("num", "no")):
-            found.append("number")
+            parts.append("number")
         elif ending := _NUMBER_ENDING.fullmatch(word):
-            found += [ending["what"], "number"]
+            parts += [ending["what"], "number"]
         else:
-            found.append(word)
-    return tuple(found)
+            parts.append(word)
+    return tuple(parts)
 
 
 def names_a_person(name: str) -> bool:
@@ -124,11 +124,11 @@ def _phrases(words: tuple[str, ...]) -> tuple[dict[str, float], list[bool]]:
 
 def _compound(word: str) -> list[str]:
     """The kinds of a word written together: ``custname``, and German compounds by their last part."""
-    found = ["name"] if _glued(word, ("name",)) else []
+    kinds = ["name"] if _glued(word, ("name",)) else []
     for last in vocabulary.GERMAN_HEADS:
         if len(word) > len(last) + 2 and word.endswith(last):
-            found += [kind for kind, _ in _lookup(last) or ()]
-    return found
+            kinds += [kind for kind, _ in _lookup(last) or ()]
+    return kinds
 
 
 def _confidence(kind: str, *, certain: bool, whole: bool, words: tuple[str, ...]) -> float:
@@ -172,10 +172,10 @@ def _glued(word: str, ends: tuple[str, ...]) -> bool:
 
 def _lookup(joined: str) -> tuple[tuple[str, bool], ...] | None:
     index = _index()
-    found = index.get(joined)
-    if found is None and len(joined) > 4 and joined.endswith("s"):
-        found = index.get(joined[:-1])
-    return found
+    kinds = index.get(joined)
+    if kinds is None and len(joined) > 4 and joined.endswith("s"):
+        kinds = index.get(joined[:-1])
+    return kinds
 
 
 @cache

@@ -75,12 +75,12 @@ def verify(values: Sequence[str]) -> list[Verified]:
 
     Validators are the costly part: a kind is left as soon as the shape or the first values speak against it.
 
-    >>> [(found.kind, found.valid) for found in verify(["1M8GDM9AXKP042788", "11111111111111111"])]
+    >>> [(verified.kind, verified.valid) for verified in verify(["1M8GDM9AXKP042788", "11111111111111111"])]
     [('vin', 2)]
     """
     if not values:
         return []
-    found = []
+    verified = []
     probe = values[:20]
     for check in CHECKS:
         if sum(check.shape.fullmatch(value) is not None for value in probe) * 2 < len(probe):
@@ -93,10 +93,10 @@ def verify(values: Sequence[str]) -> list[Verified]:
             continue
         rest = [check.shape.fullmatch(value) is not None and validator(value) for value in values[20:]]
         valid = sum(probed) + sum(rest)
-        found.append(
+        verified.append(
             Verified(check.kind, check.title, valid, len(values), check.chance, check.region, check.checksum)
         )
-    return found
+    return verified
 
 
 _PHONE_SHAPE: Final = re.compile(r"(?:\+|00)?[\d(][\d ()/.\-]{5,22}\d(?: ?(?:x|ext\.?) ?\d{1,5})?")

@@ -59,8 +59,8 @@ def recognise(name: str, values: Sequence[object], *, region: str | None = None)
     ``values`` is a sample of the column (1,000 are plenty), missing ones included. ``region`` is an ISO 3166
     country code in which national telephone and identity numbers are to be read.
 
-    >>> for found in recognise("kontakt", ["ada@example.org", "carl@example.org", None]):
-    ...     print(found.kind.id, "by", found.by, "because", found.reason)
+    >>> for finding in recognise("kontakt", ["ada@example.org", "carl@example.org", None]):
+    ...     print(finding.kind.id, "by", finding.by, "because", finding.reason)
     email by content because 2 of the 2 distinct values tested are email addresses
     >>> recognise("hours-per-week", [40, 38, 20])
     []
@@ -93,9 +93,9 @@ def _by_name(
     says = f'the name of the column is a usual one for "{kind.title}"'
     if kind.id == "unique-id" and names_a_person(name):
         says += " and speaks of a person, so that equal values mean the same person"
-    agreeing = [found for found in seen if match.kind in _confirmed_by(found.kind)]
+    agreeing = [content for content in seen if match.kind in _confirmed_by(content.kind)]
     if agreeing:
-        best = max(agreeing, key=lambda found: found.confidence)
+        best = max(agreeing, key=lambda content: content.confidence)
         confidence = 1 - (1 - match.confidence) * (1 - best.confidence)
         return Finding(kind, "name and content", f"{says}, and {best.reason}", round(confidence, 3))
     if kind.id in ("birth-date", "date") and _mostly(column, is_year):
@@ -174,23 +174,27 @@ def _all_content(column: ColumnSample, named: set[str], region: str | None) -> l
 def _numbers(column: ColumnSample, named: set[str], region: str | None) -> list[ContentMatch]:
     """Checksummed numbers: of several that fit, the one that chance explains least."""
     convincing = []
-    for found in verify(column.tested):
-        agrees = not named.isdisjoint(_confirmed_by(found.kind))
-        alone = found.tested >= 10 and found.share >= 0.9 and found.by_chance < _CHANCE
-        if alone or (agrees and found.share >= 0.5):
-            convincing.append(found)
-    convincing.sort(key=lambda found: (found.region != (region or ""), -found.share, found.chance))
+    for verified in verify(column.tested):
+        agrees = not named.isdisjoint(_confirmed_by(verified.kind))
+        alone = verified.tested >= 10 and verified.share >= 0.9 and verified.by_chance < _CHANCE
+        if alone or (agrees and verified.share >= 0.5):
+            convincing.append(verified)
+    convincing.sort(
+        key=lambda verified: (verified.region != (region or ""), -verified.share, verified.chance)
+    )
     kept: dict[str, ContentMatch] = {}
-    for found in convincing:
-        kept.setdefault(found.kind, _as_match(found))
+    for verified in convincing:
+        kept.setdefault(verified.kind, _as_match(verified))
     return list(kept.values())
 
 
-def _as_match(found: Verified) -> ContentMatch:
-    how = "checksum verified" if found.checksum else "by their form; there is no checksum"
-    reason = f"{found.valid} of the {found.tested} distinct values tested are valid {found.title} ({how})"
-    certainty = 0.98 if found.checksum else 0.92
-    return ContentMatch(found.kind, round(certainty * found.share, 3), reason)
+def _as_match(verified: Verified) -> ContentMatch:
+    how = "checksum verified" if verified.checksum else "by their form; there is no checksum"
+    reason = (
+        f"{verified.valid} of the {verified.tested} distinct values tested are valid {verified.title} ({how})"
+    )
+    certainty = 0.98 if verified.checksum else 0.92
+    return ContentMatch(verified.kind, round(certainty * verified.share, 3), reason)
 
 
 def _phones(column: ColumnSample, named: set[str], region: str | None) -> list[ContentMatch]:
@@ -200,7 +204,7 @@ def _phones(column: ColumnSample, named: set[str], region: str | None) -> list[C
     probe = column.tested[:10]
     if sum(map(looks_like_phone, probe)) * 2 < len(probe):
         return []
-    found = verify_phones(column.tested, region=region, named=agrees)
-    if found.share < (0.5 if agrees else 0.9) or (not agrees and found.by_chance >= 1e-4):
+    verified = verify_phones(column.tested, region=region, named=agrees)
+    if verified.share < (0.5 if agrees else 0.9) or (not agrees and verified.by_chance >= 1e-4):
         return []
-    return [_as_match(found)]
+    return [_as_match(verified)]
