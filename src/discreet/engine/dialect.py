@@ -1,4 +1,4 @@
-"""How the two SQL dialects differ. Everything else in ``sql.py`` is common to both."""
+"""How the two SQL dialects differ. All other SQL is common to both."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Verbs and decisions: audit, anonymise, verify, compare, attack."""

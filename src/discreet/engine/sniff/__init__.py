@@ -1,0 +1,1 @@
+"""How a file is written, found from its content."""
