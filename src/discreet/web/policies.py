@@ -169,6 +169,11 @@ def set_plan(case: Case, given: PlanParameters) -> None:
     if changed.get("objective", "classification") != "classification":
         # No other objective predicts anything.
         plan.pop("label", None)
+    save_policy(case, document)
+
+
+def save_policy(case: Case, document: tomlkit.TOMLDocument) -> None:
+    """Write a changed policy; one that could not be read again raises, and the file stays as it was."""
     text = tomlkit.dumps(document)
     loads(text)
     write_text(case.policy_file, text)

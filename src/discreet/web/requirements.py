@@ -13,15 +13,14 @@ from typing import Any, Literal
 import tomlkit
 
 from discreet.errors import InvalidParameter
-from discreet.plain import write_text
-from discreet.policy import Policy, loads
+from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
 from discreet.release.requirements import limit_models, models_of
 from discreet.table import DataType
 from discreet.web.cases import Case
-from discreet.web.policies import columns_of, policy_of, policy_text
+from discreet.web.policies import columns_of, policy_of, policy_text, save_policy
 from discreet.web.refusals import not_found
 
 Input = Literal["count", "number", "text", "choice", "column", "list", "pairs"]
@@ -243,7 +242,7 @@ def put(case: Case, entry: Mapping[str, object], number: int | None = None) -> N
     else:
         _check(entries, number)
         entries[number] = _toml(entry)
-    _save(case, document)
+    save_policy(case, document)
 
 
 def remove(case: Case, number: int) -> None:
@@ -254,7 +253,7 @@ def remove(case: Case, number: int) -> None:
     del entries[number]
     if not entries:
         del document["require"]
-    _save(case, document)
+    save_policy(case, document)
 
 
 def use_point(case: Case, point: Mapping[str, Any]) -> None:
@@ -277,7 +276,7 @@ def use_point(case: Case, point: Mapping[str, Any]) -> None:
     if entries:
         document["require"] = entries
     document.setdefault("anonymize", tomlkit.table())["method"] = point["method"]
-    _save(case, document)
+    save_policy(case, document)
 
 
 def _toml(entry: Mapping[str, object]) -> tomlkit.items.Table:
@@ -290,10 +289,3 @@ def _toml(entry: Mapping[str, object]) -> tomlkit.items.Table:
 def _check(entries: Sequence[object], number: int) -> None:
     if not 0 <= number < len(entries):
         raise not_found("requirement")
-
-
-def _save(case: Case, document: tomlkit.TOMLDocument) -> None:
-    text = tomlkit.dumps(document)
-    # What could not be read again raises here, and the file stays as it was.
-    loads(text)
-    write_text(case.policy_file, text)

@@ -35,7 +35,7 @@ ExampleName = Literal["residents", "visits"]
 
 @dataclass(frozen=True)
 class Download:
-    """A file that can be taken away. ``name`` is what it is called then."""
+    """A file to download, with the name that it gets then."""
 
     path: Path
     name: str
@@ -139,7 +139,7 @@ class Service:
         return case
 
     def remove(self, case: Case) -> None:
-        """Stop a case's work and forget it."""
+        """Cancel the jobs of a case and remove it."""
         for job in self._of_case.pop(case.id, []):
             self.jobs.cancel(job)
         self.cases.remove(case)
@@ -154,7 +154,7 @@ class Service:
         *,
         of: Job | None = None,
     ) -> Job:
-        """Begin a job. One of the same kind that is under way is cancelled: the newer one counts.
+        """Start a job. One of the same kind that is under way is cancelled: the newer one counts.
 
         ``of`` is a finished job by whose policy it is to work.
         """
@@ -247,7 +247,7 @@ class Service:
     # ── policy ────────────────────────────────────────────────────────────────────────────────────
 
     def put_policy(self, case: Case, text: str) -> list[str]:
-        """Take another policy; if it says to read the file in another way, that is done."""
+        """Replace the policy; if the new one says to read the file in another way, it is read anew."""
         before = policy_of(case).read
         problems = replace_policy(case, text)
         if policy_of(case).read != before:
@@ -257,7 +257,7 @@ class Service:
     # ── downloads ─────────────────────────────────────────────────────────────────────────────────
 
     def download(self, case: Case, what: str, *, for_people: bool = False) -> Download:
-        """A file to take away: ``policy``, or of the newest release ``release``, ``recipe``, ``report``,
+        """The file of a download: ``policy``, or of the newest release ``release``, ``recipe``, ``report``,
         ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``; of the newest evidence
         ``evidence-report``, ``evidence-report-public``, ``evidence``; of the newest frontier ``frontier``."""
         stem = _stem(case.label)
@@ -335,7 +335,8 @@ def _no_space() -> Refusal:
 
 
 def _in_words(size: int) -> str:
-    """
+    """A number of bytes in words.
+
     >>> _in_words(4 << 30), _in_words(500 << 20), _in_words(10)
     ('4 GB', '500 MB', '10 bytes')
     """

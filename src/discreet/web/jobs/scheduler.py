@@ -137,7 +137,7 @@ class Jobs:
         self.warm()
 
     def _follow(self, job: Job, worker: _Worker) -> None:
-        """Listen to a process until it has ended, in whatever way, and tidy up after it."""
+        """Receive the messages of a process until it has ended, and record how."""
         last: Message | None = None
         try:
             worker.connection.send(job.task)
@@ -206,7 +206,7 @@ def _clear(job: Job) -> None:
 
 
 def _death(code: int | None) -> ProblemDetails:
-    """What to say about a process that ended without a word."""
+    """The problem to report for a process that ended without a message."""
     if code is not None and code < 0:
         name = signal.Signals(-code).name
         message = f"the process that did this work was stopped by the system ({name})"

@@ -37,7 +37,7 @@ VIEW = "view.json"
 
 
 class JobProgress(Protocol):
-    """Takes what is being done, in words, and how much of it is behind us, if that is known."""
+    """Takes what is being done, in words, and which share of it is done, if that is known."""
 
     def __call__(self, message: str, fraction: float | None = None) -> None: ...
 
@@ -107,11 +107,11 @@ def run_task(task: Task, send: Callable[[Message], None]) -> Message:
         module, name = task.function.split(":")
         getattr(import_module(module), name)(task, progress)
     except BaseException as error:
-        return Message("failed", problem=_called_by_its_label(explain(error), task))
+        return Message("failed", problem=_with_label(explain(error), task))
     return Message("done")
 
 
-def _called_by_its_label(problem: ProblemDetails, task: Task) -> ProblemDetails:
+def _with_label(problem: ProblemDetails, task: Task) -> ProblemDetails:
     """Call the file by the name that its user gave it: on disk it has a made-up one."""
 
     def renamed(text: str) -> str:

@@ -99,7 +99,7 @@ def start_preview(service: Service, case: Case) -> None:
 
 
 def plan_of(case: Case, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan that a form says; weights and kept attributes go by the number of their column.
+    """The plan that a form gives; weights and kept attributes go by the number of their column.
 
     ``attributes`` says that the form holds all of them, so that what is not checked is not kept.
     """
