@@ -15,8 +15,7 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
-from discreet.classes import EquivalenceClasses
-from discreet.classes import store as counted
+from discreet.classes import EquivalenceClasses, store
 from discreet.engine.read import read
 from discreet.policy import load
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
@@ -24,6 +23,7 @@ from discreet.privacy.registry import MODELS
 from discreet.release.build import count_classes
 from discreet.table import Table
 from discreet.web.jobs import parsed_table
+from discreet.web.jobs.counted_classes import counted
 from discreet.web.requirements import entry_of, fields_of
 from discreet.web.service import Service
 from helpers.server import wait_for
@@ -324,8 +324,8 @@ def test_counted_classes_come_back_as_they_were(tmp_path: Path) -> None:
         person=["a", "a", "b", "c"],
         weight=[1.0, 2.0, 0.5, 1.0],
     )
-    counted.save(classes, tmp_path / "classes.arrow")
-    back = counted.load(tmp_path / "classes.arrow")
+    store.save(classes, tmp_path / "classes.arrow")
+    back = store.load(tmp_path / "classes.arrow")
     assert [one.labels() for one in back.attributes] == [one.labels() for one in classes.attributes]
     assert back.records.tolist() == classes.records.tolist()
     assert back.persons.tolist() == classes.persons.tolist()
@@ -350,7 +350,7 @@ def test_rows_are_counted_once_for_the_same_roles(service: Service, table: str) 
     def count(changed: bool) -> EquivalenceClasses:
         left = tuple(one for one in policy.columns if one.name != "sex")
         now = replace(policy, columns=left) if changed else policy
-        return counted.counted(case.folder, case.source, now, now.plan, open_table)
+        return counted(case.folder, case.source, now, now.plan, open_table)
 
     first = count(False)
     again = len(opened)
