@@ -176,7 +176,7 @@ def test_names_of_categories_change_nothing(found: Rows, node: tuple[int, int]) 
 
 
 @dataclass(frozen=True)
-class LatticeResult:
+class MeasuredLosses:
     overall: dict[str, float]
     leaf: tuple[float, ...]
     records: int
@@ -209,7 +209,7 @@ def test_the_search_minimises_these_measures(found: Rows, node: tuple[int, int],
     pair = generalised(found, node, kept[owner])
     losses = measure_all(pair, queries=1)
     leaf = tuple(m.value for m in losses.attributes if m.name == "leaf-loss")
-    told = LatticeResult({m.name: m.value for m in losses.overall}, leaf, len(found), k)
+    told = MeasuredLosses({m.name: m.value for m in losses.overall}, leaf, len(found), k)
     for name, measure in SAME.items():
         wanted = make_problem(classes, ladders, [KAnonymity(k)], objective=build_objective(name))
         cost = wanted.evaluate(node, Grouper(wanted)).cost

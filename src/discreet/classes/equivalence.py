@@ -261,6 +261,7 @@ class EquivalenceClasses:
         return self.names.index(name)
 
     def sensitive_domain(self, name: str) -> Domain:
+        """The domain of a sensitive attribute."""
         for domain in self.sensitive:
             if domain.name == name:
                 return domain
@@ -459,6 +460,7 @@ def _class_words(packing: Packing, words: Sequence[IntArray], fields: int) -> li
 
 
 def _encode(name: str, values: Sequence[object]) -> tuple[Domain, AnyIntArray]:
+    """The domain of some values and the code of each."""
     array = pa.array(list(values))
     unique = array.drop_null().unique()
     domain = Domain(name, unique.take(pa.compute.sort_indices(unique)), has_null=array.null_count > 0)

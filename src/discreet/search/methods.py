@@ -69,6 +69,8 @@ def choose(problem: Problem) -> tuple[str, str]:
 
 
 def _local(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    """Local recoding, part by part."""
+
     def search_part(part: Problem) -> Recoding:
         # Of several parts none knows how much of the limit the others use.
         alone = part if part is problem else replace(part, suppression_limit=0.0)
@@ -78,6 +80,7 @@ def _local(problem: Problem, _seconds: float, say: Progress) -> Recoding:
 
 
 def _mondrian(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    """Multidimensional recoding, part by part."""
     return part_by_part(
         problem,
         lambda part: mondrian(

@@ -137,6 +137,7 @@ class Recipe:
         return self._by_value(classes) if self.scope == "global" else self._by_combination(classes)
 
     def _by_value(self, classes: EquivalenceClasses) -> Recoding:
+        """Each value becomes what the recipe says of it."""
         columns: list[ReleasedAttribute] = []
         news: list[list[str | None]] = []
         unknown = np.zeros(len(classes), dtype=bool)
@@ -162,6 +163,7 @@ class Recipe:
         return Recoding(classes, tuple(columns), kept, self.method, levels, "global")
 
     def _by_combination(self, classes: EquivalenceClasses) -> Recoding:
+        """Each combination of values becomes what the recipe says of it."""
         known = dict(self.combinations)
         labels = [_labels(domain) for domain in classes.attributes]
         old = [

@@ -10,12 +10,11 @@ import pyarrow as pa
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import ReleasedAttribute
+from discreet.transform.stand_in import MICROSECONDS_PER_DAY
 from discreet.types import AnyIntArray, FloatArray, IntArray
 
 Centre = Literal["mean", "median", "middle", "mode"]
 """``median`` is the mean of the two middle numbers, ``middle`` the lower of two middle values."""
-
-MICROSECONDS_PER_DAY = 86_400_000_000
 
 
 def replaced(

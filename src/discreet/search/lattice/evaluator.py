@@ -115,6 +115,7 @@ class Evaluator:
         return [self.known[node] for node in wanted]
 
     def _add(self, new: list[Node]) -> None:
+        """Price nodes, shared out among the threads, and remember them."""
         parts = [new]
         if self._threads > 1 and len(new) >= 2 * self._threads:
             share = -(-len(new) // self._threads)

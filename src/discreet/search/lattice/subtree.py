@@ -100,6 +100,7 @@ class _Descent:
         return _Generalisation(cuts, cost, int(records[~kept].sum()), kept)
 
     def run(self, say: Progress) -> _Generalisation:
+        """Replace nodes by their children as long as that lowers the loss and the limit allows it."""
         ladders = self.problem.ladders
         here = self.price(
             tuple(_Cut(ladder, np.full(ladder.domain.size, ladder.height)) for ladder in ladders)

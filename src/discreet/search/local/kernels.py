@@ -279,6 +279,7 @@ def agglomerate(
 
 @njit(cache=True, nogil=True)
 def _unlink(pool: Pool, a: int, x: int) -> None:
+    """Take class ``x`` out of the list of cluster ``a``."""
     e = pool.head[a]
     if e == x:
         pool.head[a] = pool.after[x]
@@ -290,6 +291,7 @@ def _unlink(pool: Pool, a: int, x: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _link(pool: Pool, a: int, x: int) -> None:
+    """Put class ``x`` at the head of the list of cluster ``a``."""
     pool.after[x] = pool.head[a]
     pool.head[a] = x
     pool.label[x] = a
