@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -44,7 +44,7 @@ def apply(
     recipe: Path,
     file: Path,
     output: Path,
-    unseen: str,
+    unseen: Literal["refuse", "suppress"],
     key_file: Path | None,
     as_json: bool,
     quiet: bool,
@@ -57,8 +57,7 @@ def apply(
     """
     check_target(output)
     refuse_unwritable(output, inputs=[file])
-    known = Recipe.load(recipe)
-    known = dataclasses.replace(known, unseen="suppress" if unseen == "suppress" else "refuse")
+    known = dataclasses.replace(Recipe.load(recipe), unseen=unseen)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, _ = open_with_policy(file, given, tell, default=policy_of(known))
         release = run_apply(known, table, policy, key=read_key(key_file), progress=tell)

@@ -24,6 +24,7 @@ from discreet.cli.options import (
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.engine.read import read
+from discreet.reports.words import Edition
 
 
 @click.command()
@@ -52,7 +53,7 @@ def attack(
     max_advantage: float | None,
     exposed: bool,
     report_file: Path | None,
-    edition: str,
+    edition: Edition,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -85,13 +86,7 @@ def attack(
             from discreet.reports.evidence.html import evidence_report
 
             tell("drawing the report")
-            evidence_report(
-                report_file,
-                comparison=None,
-                attacks=attacked,
-                policy=policy,
-                edition="public" if edition == "public" else "internal",
-            )
+            evidence_report(report_file, comparison=None, attacks=attacked, policy=policy, edition=edition)
     if as_json:
         print_json(attacked.to_dict(exposed=exposed))
     else:

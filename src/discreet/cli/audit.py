@@ -22,6 +22,7 @@ from discreet.cli.options import (
 from discreet.cli.progress import progress
 from discreet.release.audit import Audit
 from discreet.release.audit import audit as run_audit
+from discreet.reports.words import Edition
 
 
 @click.command()
@@ -34,7 +35,13 @@ from discreet.release.audit import audit as run_audit
 @click.option("--report", "report_file", type=PATH, help="Also write an HTML report.")
 @EDITION
 def audit(
-    file: Path, as_json: bool, quiet: bool, core: bool, report_file: Path | None, edition: str, **given: Any
+    file: Path,
+    as_json: bool,
+    quiet: bool,
+    core: bool,
+    report_file: Path | None,
+    edition: Edition,
+    **given: Any,
 ) -> None:
     """Say whether the table in FILE may be released, with reasons, numbers and sources.
 
@@ -62,10 +69,10 @@ def audit_file(file: Path, given: dict[str, Any], *, quiet: bool, core: bool = F
     return dataclasses.replace(result, notes=(*result.notes, *assumed))
 
 
-def write_report(result: Audit, target: Path, edition: str, *, quiet: bool) -> Path:
+def write_report(result: Audit, target: Path, edition: Edition, *, quiet: bool) -> Path:
     """Write an audit as an HTML page."""
     from discreet.reports.audit.html import report
 
     with progress(quiet=quiet) as tell:
         tell("drawing the report")
-        return report(result, target, edition="public" if edition == "public" else "internal")
+        return report(result, target, edition=edition)

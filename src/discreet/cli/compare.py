@@ -24,6 +24,7 @@ from discreet.cli.options import (
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.engine.read import read
+from discreet.reports.words import Edition
 
 
 @click.command()
@@ -51,7 +52,7 @@ def compare(
     labels: str | None,
     queries: int,
     report_file: Path | None,
-    edition: str,
+    edition: Edition,
     as_json: bool,
     scenario: str,
     known: str | None,
@@ -73,14 +74,7 @@ def compare(
         before, policy, assumed = open_with_policy(original, given, tell)
         after = read(release)
         comparison = run_compare(
-            before,
-            after,
-            policy,
-            key=key,
-            labels=split(labels),
-            queries=queries,
-            seed=seed,
-            progress=tell,
+            before, after, policy, key=key, labels=split(labels), queries=queries, seed=seed, progress=tell
         )
         comparison = dataclasses.replace(comparison, notes=(*assumed, *comparison.notes))
         if report_file is not None:
@@ -101,11 +95,7 @@ def compare(
             )
             tell("drawing the report")
             evidence_report(
-                report_file,
-                comparison=comparison,
-                attacks=attacks,
-                policy=policy,
-                edition="public" if edition == "public" else "internal",
+                report_file, comparison=comparison, attacks=attacks, policy=policy, edition=edition
             )
     if as_json:
         print_json(comparison.to_dict())

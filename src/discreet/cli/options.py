@@ -46,13 +46,7 @@ READING: list[Option] = [
     ),
 ]
 ROLES = [
-    click.option(
-        "--policy",
-        "-p",
-        "policy_file",
-        type=PATH,
-        help="Policy file (see `discreet suggest`).",
-    ),
+    click.option("--policy", "-p", "policy_file", type=PATH, help="Policy file (see `discreet suggest`)."),
     click.option("--qi", help="Quasi-identifiers: columns an intruder may know.", metavar="A,B,…"),
     click.option("--sensitive", help="Sensitive attributes: what nobody should learn.", metavar="A,B,…"),
     click.option("--person", help="Column that says which rows belong to one person.", metavar="COLUMN"),
@@ -124,7 +118,7 @@ def refuse_unwritable(*targets: Path | None, inputs: Sequence[Path | None]) -> N
 
 
 def print_json(document: object) -> None:
-    """Print a result for programs; a number that JSON lacks is an error, not a surprise."""
+    """Print a result as JSON, which has neither infinity nor NaN."""
     click.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
 
 

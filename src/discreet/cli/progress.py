@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 2.0
 
 
 class Reporter:
-    """Takes messages about what is being done; shows them once the patience is over."""
+    """Shows in a progress bar what is being done, once that takes longer than ``PATIENCE_SECONDS``."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True)

@@ -9,6 +9,7 @@ import click
 
 from discreet.cli.audit import audit_file, write_report
 from discreet.cli.options import FILE, PATH, reading_options, refuse_unwritable, role_options
+from discreet.reports.words import Edition
 
 
 @click.command()
@@ -24,7 +25,7 @@ from discreet.cli.options import FILE, PATH, reading_options, refuse_unwritable,
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @role_options
 @reading_options
-def report(file: Path, output: Path, edition: str, quiet: bool, **given: Any) -> None:
+def report(file: Path, output: Path, edition: Edition, quiet: bool, **given: Any) -> None:
     """Write the audit of FILE as one self-contained HTML page for people."""
     refuse_unwritable(output, inputs=[file])
     result = audit_file(file, given, quiet=quiet)

@@ -44,8 +44,8 @@ def split(text: str | None) -> list[str] | None:
 def _option(name: str, setting: FieldInfo, *, repeated: bool) -> Option:
     flag = f"--{NAMES.get(name, name).replace('_', '-')}"
     kind = bare(setting.annotation)
-    help_text = f"{setting.description or name}"
-    help_text = help_text[0].upper() + help_text[1:]
+    described = setting.description or name
+    help_text = described[0].upper() + described[1:]
     if kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}", default=None, help=f"{help_text}.")
     how: dict[str, Any] = {}
@@ -74,18 +74,16 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _weights(text: str) -> dict[str, float]:
-    return dict(_weight(part) for part in _names(text))
-
-
-def _weight(text: str) -> tuple[str, float]:
-    name, mark, weight = text.partition("=")
-    try:
-        value = float(weight)
-    except ValueError:
-        value = -1.0
-    if not mark or value < 0:
-        raise InvalidParameter(f"{text!r} is not a weight", remedy="write name=number, e.g. age=2")
-    return name.strip(), value
+    weights = {}
+    for part in _names(text):
+        name, _, weight = part.partition("=")
+        try:
+            weights[name.strip()] = float(weight)
+        except ValueError:
+            weights[name.strip()] = -1.0
+        if weights[name.strip()] < 0:
+            raise InvalidParameter(f"{part!r} is not a weight", remedy="write name=number, e.g. age=2")
+    return weights
 
 
 def _counts(text: str) -> dict[str, int]:

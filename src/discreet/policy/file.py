@@ -260,21 +260,14 @@ def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
     item = tomlkit.table()
     for note in notes:
         item.add(_comment(note))
-    role = tomlkit.item(column.role)
-    item.add("role", role)
+    item.add("role", column.role)
     if column.type:
         item.add("type", column.type)
     if column.reason:
         item.add("reason", column.reason)
     if column.rating:
         rating = tomlkit.inline_table()
-        rating.update(
-            {
-                "replication": column.rating.replication,
-                "availability": column.rating.availability,
-                "distinguishability": column.rating.distinguishability,
-            }
-        )
+        rating.update(vars(column.rating))
         item.add("rating", rating)
     if isinstance(column.hierarchy, Builder):
         builder = tomlkit.inline_table()

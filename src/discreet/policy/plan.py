@@ -14,6 +14,7 @@ Method = Literal[
 ]
 Numbers = Literal["star", "mean", "median", "mode", "minimum", "maximum"]
 METHODS: tuple[Method, ...] = get_args(Method)
+Names = tuple[str, ...]
 _SCALARS = bool | int | float | datetime.datetime | datetime.date
 Printed = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, _SCALARS) else value)]
 """A value of the data as it is printed: a file may hold the number or the date itself."""
@@ -31,33 +32,24 @@ class Plan:
     """
 
     method: Annotated[Method, Field(description="how to search")] = "auto"
-    objective: Annotated[
-        str, Field(description="what to lose least of, such as loss, ncp, precision or discernibility")
-    ] = "loss"
+    objective: Annotated[str, Field(description="what to lose least of, e.g. ncp or discernibility")] = "loss"
     suppression_limit: Annotated[
         float, Field(ge=0, le=1, description="largest share of records that may be suppressed")
     ] = 0.2
     suppression_weight: Annotated[
-        float,
-        Field(
-            ge=0,
-            description="cost of suppression against generalisation: "
-            "at 1 a suppressed record costs as much as one generalised to *",
-        ),
+        float, Field(ge=0, description="how much a suppressed record costs, against one generalised to *")
     ] = 1.0
     weights: Annotated[
         Mapping[str, Annotated[float, Field(ge=0)]],
         Field(description="how much attributes matter, 1 if not named"),
     ] = field(default_factory=dict)
-    keep: Annotated[tuple[str, ...], Field(description="quasi-identifiers that must stay as they are")] = ()
+    keep: Annotated[Names, Field(description="quasi-identifiers that must stay as they are")] = ()
     suppressed: Annotated[
         Literal["drop", "star"], Field(description="leave suppressed records out, or show them with *")
     ] = "drop"
     suppressed_numbers: Annotated[
         Numbers,
-        Field(
-            description="what numbers of suppressed records show in place of *: a statistic of those released"
-        ),
+        Field(description="what suppressed numbers show in place of *: a statistic of those released"),
     ] = "star"
     person: Annotated[
         Literal["pseudonymise", "drop"],
@@ -65,11 +57,9 @@ class Plan:
     ] = "pseudonymise"
     seconds: Annotated[float, Field(gt=0, description="time limit of searches that can stop early")] = 60.0
     label: Annotated[
-        str | None, Field(description="attribute that the objective classification wants to predict")
+        str | None, Field(description="attribute that the objective classification predicts")
     ] = None
-    sample: Annotated[
-        float, Field(gt=0, le=1, description="share of the rows that is drawn before anything else")
-    ] = 1.0
+    sample: Annotated[float, Field(gt=0, le=1, description="share of the rows to draw first")] = 1.0
     seed: Annotated[int, Field(ge=0, description="which rows are drawn")] = 1
     suppress_values: Annotated[
         Mapping[str, Annotated[tuple[Printed, ...], Field(min_length=1)]],
@@ -79,9 +69,5 @@ class Plan:
         Mapping[str, Annotated[int, Field(ge=2)]],
         Field(description="values that fewer records have become * wherever they occur, per attribute"),
     ] = field(default_factory=dict)
-    suppress_attributes: Annotated[
-        tuple[str, ...], Field(description="quasi-identifiers that are shown as * everywhere")
-    ] = ()
-    drop_attributes: Annotated[
-        tuple[str, ...], Field(description="quasi-identifiers that are left out of the release")
-    ] = ()
+    suppress_attributes: Annotated[Names, Field(description="quasi-identifiers to show as * everywhere")] = ()
+    drop_attributes: Annotated[Names, Field(description="quasi-identifiers to leave out of the release")] = ()

@@ -19,7 +19,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Strict(BaseModel):
-    """No setting that is not known, so that a slip of the pen is told."""
+    """A model that refuses settings that it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

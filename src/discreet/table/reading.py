@@ -18,14 +18,10 @@ class ReadOptions:
     interface and the page, which are made from them.
     """
 
-    rows: Annotated[int | None, Field(ge=1, description="look only at so many rows, from the first on")] = (
-        None
-    )
-    delimiter: Annotated[
-        str | None, Field(description="field separator of a text file (found out if not given)")
-    ] = None
+    rows: Annotated[int | None, Field(ge=1, description="look only at so many rows, the first ones")] = None
+    delimiter: Annotated[str | None, Field(description="field separator of a text file")] = None
     quote: Annotated[str | None, Field(description="quote character of a text file")] = None
-    encoding: Annotated[str | None, Field(description="encoding of a text file, e.g. utf-8 or cp1252")] = None
+    encoding: Annotated[str | None, Field(description="encoding of a text file, e.g. cp1252")] = None
     header: Annotated[bool | None, Field(description="whether the first line holds the column names")] = None
     decimal: Annotated[Decimal | None, Field(description="decimal mark")] = None
     sheet: Annotated[str | None, Field(description="sheet of a spreadsheet (the first if not given)")] = None
