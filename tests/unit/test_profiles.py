@@ -11,6 +11,7 @@ import pytest
 import discreet
 from discreet.errors import InvalidPolicy
 from discreet.policy import Policy
+from discreet.policy.suggest import recognise_columns
 from discreet.release.profile import load_profile, profile_names
 from discreet.release.rules import RULES, SMALL_ZIP3, RuleResult, oldest
 
@@ -100,7 +101,8 @@ def test_broken_profiles_name_the_line(text: str, said: str, tmp_path: Path) -> 
 
 def rule(rule_id: str, /, **columns: list[object]) -> RuleResult:
     table = discreet.read(pa.table({**columns, "sex": ["f", "m"] * (len(next(iter(columns.values()))) // 2)}))
-    return RULES[rule_id](table, Policy.of(quasi_identifiers=["sex"]))
+    policy = Policy.of(quasi_identifiers=["sex"])
+    return RULES[rule_id](table, policy, lambda: recognise_columns(table))
 
 
 @pytest.mark.parametrize(

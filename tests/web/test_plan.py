@@ -20,7 +20,7 @@ from discreet.engine.read import read
 from discreet.policy import load
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.privacy.registry import MODELS
-from discreet.release.build import count_classes
+from discreet.release.prepare import count_classes
 from discreet.table import Table
 from discreet.web.jobs import parsed_table
 from discreet.web.jobs.counted_classes import counted

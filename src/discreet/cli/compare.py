@@ -91,6 +91,7 @@ def compare(
                 known=split(known),
                 key=key,
                 seed=seed,
+                paired=comparison.paired,
                 progress=tell,
             )
             tell("drawing the report")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from discreet.classes import EquivalenceClasses
-from discreet.engine.read import read
 from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
-from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
-from discreet.policy.suggest import suggest
 from discreet.privacy import PrivacyModel
-from discreet.release.build import count_classes, make_release
-from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
+from discreet.release.build import Solution, make_release
+from discreet.release.prepare import (
+    check_plan,
+    count_classes,
+    open_table,
+    prepare,
+    refuse_unnamed_persons,
+    with_roles,
+    without_dropped,
+)
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import (
@@ -30,7 +35,6 @@ from discreet.release.requirements import (
 )
 from discreet.search.methods import SearchResult, find
 from discreet.search.problem import make_problem
-from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.suppress import ValueSuppression
@@ -53,12 +57,8 @@ def anonymize(
     be reached raises ``GoalUnreachable`` with the nearest that was found.
     """
     say = progress or (lambda _: None)
-    table = source if isinstance(source, Table) else read(source)
-    notes: list[str] = []
-    if policy is None:
-        say("suggesting roles")
-        policy = suggest(table)
-        notes.append("no policy was given: roles were suggested from names and content and should be checked")
+    table = open_table(source)
+    policy, notes = with_roles(table, policy, say)
     plan = plan or policy.plan
     check_plan(plan, policy)
     # Only to tell an unknown profile before anything is counted.
@@ -68,65 +68,44 @@ def anonymize(
         say("drawing a sample")
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
         notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
+    refuse_unnamed_persons(table, policy)
     say("counting equivalence classes")
-    found = seek(count_classes(table, without_dropped(policy, plan)), policy, plan, say)
+    counted = count_classes(table, policy)
+    left = (
+        counted.project(without_dropped(policy, plan).quasi_identifiers) if plan.drop_attributes else counted
+    )
+    solution = solve(left, policy, plan, say)
+    solution = replace(solution, notes=(*notes, *solution.notes))
     return make_release(
-        table,
-        policy,
-        plan,
-        found.chosen.recoding,
-        found.chosen,
-        found.fitted,
-        found.models,
-        [*notes, *found.notes],
-        key,
-        say,
-        without=plan.drop_attributes,
-        required=found.required,
+        table, policy, plan, solution, counted=counted, left_out=plan.drop_attributes, key=key, progress=say
     )
 
 
-@dataclass(frozen=True)
-class Solution:
-    """The least change for counted classes: what was asked for, with which hierarchies, and what was found."""
-
-    chosen: SearchResult
-    fitted: tuple[FittedHierarchy, ...]
-    models: tuple[PrivacyModel, ...]
-    required: tuple[PrivacyModel, ...]
-    notes: tuple[str, ...]
-
-
-def seek(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> Solution:
+def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> Solution:
     """The least change that a plan allows for counted classes; no row is touched.
 
     The classes are those of the policy without the attributes that the plan drops.
     """
-    left = without_dropped(policy, plan)
     profile = load_profile(policy.profile)
-    covered, told = cover(counted, plan)
-    notes = list(told)
-    classes = covered.classes
-    fitted = tuple(hierarchies(left, classes))
-    learned = [one.ladder.name for one in fitted if one.learned]
+    ready = prepare(counted, policy, plan)
+    notes = list(ready.notes)
+    learned = [fitted.ladder.name for fitted in ready.fitted if fitted.learned]
     if learned:
         notes.append(f"hierarchies of {', '.join(learned)} were learned from the data")
-    required = goals(left, profile, classes)
-    wished, out_of_reach = extended_goals(profile, classes)
+    required = goals(without_dropped(policy, plan), profile, ready.classes)
+    wished, out_of_reach = extended_goals(profile, ready.classes)
     notes += out_of_reach
-    ladders = [covered.priced(ladder) for ladder in kept_ladders(fitted, plan)]
-    models = tuple(dict.fromkeys((*required, *wished)))
 
     def least(wanted: tuple[PrivacyModel, ...]) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
         def attempt(k: int) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
             asked = with_size(wanted, k)
-            result = least_change(classes, ladders, asked, plan, say)
-            return _uncovered(result, covered, plan, asked), asked
+            result = least_change(ready.classes, ready.ladders, asked, plan, say)
+            return _uncovered(result, ready.covered, plan, asked), asked
 
         return within_mean(mean_limit(profile), attempt, lambda result: mean_risk(result[0].recoding, plan))
 
     try:
-        chosen, models = least(models)
+        chosen, models = least(tuple(dict.fromkeys((*required, *wished))))
     except GoalUnreachable:
         if not wished:
             raise
@@ -134,7 +113,7 @@ def seek(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress)
             "the extended risks cannot be brought below high within the limits: only the requirements were met"
         )
         chosen, models = least(required)
-    return Solution(chosen, fitted, models, required, tuple(notes))
+    return Solution(chosen, ready.fitted, models, required, tuple(notes))
 
 
 def least_change(

@@ -6,13 +6,12 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from discreet.engine.read import read
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.policy import DEFAULT_PROFILE
-from discreet.release.build import count_classes, make_release
-from discreet.release.prepare import without_dropped
+from discreet.release.build import Solution, make_release
+from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import (
@@ -25,7 +24,6 @@ from discreet.release.requirements import (
     within_limit,
 )
 from discreet.search.methods import SearchResult
-from discreet.table import Table
 from discreet.transform.recipe import Recipe
 from discreet.types import Progress
 
@@ -45,7 +43,7 @@ def apply(
     these rows are suppressed, within the recipe's limit. Columns that the recipe does not know are left out.
     """
     say = progress or (lambda _: None)
-    table = source if isinstance(source, Table) else read(source)
+    table = open_table(source)
     notes: list[str] = []
     if policy is None:
         policy = policy_of(recipe)
@@ -68,7 +66,9 @@ def apply(
             ],
             remedy="use the policy under which the recipe was made, or make a new recipe",
         )
-    classes = count_classes(table, left, recipe.quasi_identifiers)
+    refuse_unnamed_persons(table, policy)
+    counted = count_classes(table, policy)
+    classes = counted.project(recipe.quasi_identifiers)
     profile = load_profile(policy.profile)
     models = goals(policy, profile, classes)
     say("applying the recipe")
@@ -83,7 +83,8 @@ def apply(
     unknown = [name for name in new if name not in (policy.person, *policy.direct_identifiers, *dropped)]
     if unknown:
         notes.append(f"left out because the recipe does not know them: {', '.join(unknown)}")
-    return make_release(table, policy, plan, recoding, chosen, (), models, notes, key, say, without=new)
+    solution = Solution(chosen, (), models, models, tuple(notes))
+    return make_release(table, policy, plan, solution, counted=counted, left_out=new, key=key, progress=say)
 
 
 def policy_of(recipe: Recipe) -> Policy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from time import perf_counter
 
 from discreet.attacks.catalogue import ATTACKS, WHY_NOT, AttackKind, Need, Setup, at_hand
@@ -11,18 +12,17 @@ from discreet.attacks.result import AttackResult
 from discreet.attacks.scenario import Scenario, make_scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
-from discreet.engine.read import read
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn, unknown
 from discreet.policy import Policy
-from discreet.policy.hierarchies import hierarchies
-from discreet.policy.suggest import suggest
+from discreet.policy.hierarchies import fit
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import Audit, audit
-from discreet.release.build import count_classes
+from discreet.release import rendered
+from discreet.release.audit import Audit, audit, audit_counted
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
-from discreet.release.pairing import count_people, make_pair
+from discreet.release.pairing import MatchedPair, count_people, make_pair
+from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, with_roles
 from discreet.release.profile import load_profile
-from discreet.release.release import Release
+from discreet.release.release import open_release
 from discreet.release.requirements import goals
 from discreet.table import Source, Table
 from discreet.table.hierarchies.hierarchy import Hierarchy
@@ -72,15 +72,11 @@ class Attacks:
         return f"Attacks({self.source.name!r}, {len(self.results)} run, exposure {self.exposure:.3f})"
 
     def __str__(self) -> str:
-        from discreet.reports.evidence.terminal import attacks_as_text
-
-        return attacks_as_text(self)
+        return rendered.attacks_text(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the three legal criteria and how far attacks got."""
-        from discreet.reports.evidence.html import notebook_attacks
-
-        return notebook_attacks(self)
+        return rendered.attacks_notebook(self)
 
     def to_dict(self, *, exposed: bool = False) -> dict[str, object]:
         """Everything as JSON-ready data; the most exposed people only if asked for, as they show values."""
@@ -120,6 +116,7 @@ def attack(
     attacks: Sequence[str] | None = None,
     key: str | None = None,
     seed: int = 1,
+    paired: MatchedPair | None = None,
     progress: Progress | None = None,
 ) -> Attacks:
     """Try what an intruder could still do to a release, made here or elsewhere.
@@ -128,20 +125,13 @@ def attack(
     is a table about people whom the intruder wants to find (else the people of the original are taken);
     ``control`` one about people who are not in the release. ``known`` overrides which columns the ``scenario``
     takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
-    record is which. Everything random follows from ``seed``.
+    record is which; ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
     """
     say = progress or (lambda _: None)
     wanted = _wanted(attacks)
-    if isinstance(release, Release):
-        policy = policy or release.policy
-        table = release.table
-    else:
-        table = release if isinstance(release, Table) else read(release)
-    before = None if original is None else original if isinstance(original, Table) else read(original)
-    notes: list[str] = []
-    if policy is None:
-        policy = suggest(before or table)
-        notes.append("no policy was given: roles were suggested from names and content and should be checked")
+    table, policy = open_release(release, policy)
+    before = None if original is None else open_table(original)
+    policy, notes = with_roles(before or table, policy, say)
     given = make_scenario(
         scenario,
         quasi_identifiers=policy.quasi_identifiers,
@@ -150,46 +140,17 @@ def attack(
         known=known,
         columns=(before or table).names,
     )
-    counter = _Counter(table, before, policy, given, key=key)
+    counter = _Counter(table, before, policy, given, key=key, paired=paired)
     base = counter.setup(public, control, seed)
     say("auditing the release")
-    judged = audit(table, _present(policy, table), detail="core")
+    judged = counter.audit()
     results: list[AttackResult] = []
     untested: list[Untested] = []
     for kind in wanted:
         for sensitive in policy.sensitive if kind.per_sensitive else ("",):
-            about = f"{sensitive}: " if sensitive else ""
-            if sensitive and (barred := counter.out_of_reach(sensitive)) is not None:
-                untested.append(Untested(kind.id, kind.criterion, about + WHY_NOT[barred]))
-                continue
-            say(f"attacking: {kind.id}" + (f" on {sensitive}" if sensitive else ""))
-            setup = counter.against(base, sensitive)
-            missing = next((need for need in kind.needs if not at_hand(need, setup, sensitive)), None)
-            if missing is not None:
-                untested.append(Untested(kind.id, kind.criterion, about + WHY_NOT[missing]))
-                continue
-            listed: list[AttackResult] = []
-            start = perf_counter()
-            try:
-                listed += kind.run(setup, sensitive)
-            except DiscreetError as error:
-                untested.append(Untested(kind.id, kind.criterion, about + str(error)))
-            each = (perf_counter() - start) / max(len(listed), 1)
-            for one in listed:
-                if not one.tries:
-                    why = "; ".join(one.notes) or "it found nobody to be tried on"
-                    untested.append(Untested(one.attack, kind.criterion, about + why))
-            results += [
-                replace(
-                    one,
-                    scenario=given.name,
-                    target=one.target or sensitive or None,
-                    known=one.known or given.known,
-                    seconds=each,
-                )
-                for one in listed
-                if one.tries
-            ]
+            tried, skipped = _try(kind, sensitive, counter, base, say)
+            results += tried
+            untested += skipped
         if kind.per_sensitive and not policy.sensitive:
             untested.append(Untested(kind.id, kind.criterion, WHY_NOT["sensitive"]))
     return Attacks(
@@ -203,6 +164,50 @@ def attack(
         seed,
         (*notes, *counter.notes),
     )
+
+
+def _try(
+    kind: AttackKind, sensitive: str, counter: _Counter, base: Setup, say: Progress
+) -> tuple[list[AttackResult], list[Untested]]:
+    """Run one attack (on one sensitive attribute), or say why it was not run."""
+
+    def skipped(why: str) -> Untested:
+        return Untested(kind.id, kind.criterion, f"{sensitive}: {why}" if sensitive else why)
+
+    if sensitive and (barred := counter.out_of_reach(sensitive)) is not None:
+        return [], [skipped(WHY_NOT[barred])]
+    say(f"attacking: {kind.id}" + (f" on {sensitive}" if sensitive else ""))
+    setup = counter.against(base, sensitive)
+    missing = next((need for need in kind.needs if not at_hand(need, setup, sensitive)), None)
+    if missing is not None:
+        return [], [skipped(WHY_NOT[missing])]
+    listed: list[AttackResult] = []
+    untested = []
+    start = perf_counter()
+    try:
+        # Of several results, those before an error stay.
+        outcome = kind.run(setup, sensitive)
+        listed += (outcome,) if isinstance(outcome, AttackResult) else outcome
+    except DiscreetError as error:
+        untested.append(skipped(str(error)))
+    each = (perf_counter() - start) / max(len(listed), 1)
+    tried = [
+        replace(
+            result,
+            scenario=setup.scenario.name,
+            target=result.target or sensitive or None,
+            known=result.known or setup.scenario.known,
+            seconds=each,
+        )
+        for result in listed
+        if result.tries
+    ]
+    untested += [
+        replace(skipped("; ".join(result.notes) or "it found nobody to be tried on"), attack=result.attack)
+        for result in listed
+        if not result.tries
+    ]
+    return tried, untested
 
 
 def _wanted(names: Sequence[str] | None) -> list[AttackKind]:
@@ -220,14 +225,40 @@ class _Counter:
     """Counts a release (and its original) by what an intruder knows, once for each set of columns."""
 
     def __init__(
-        self, table: Table, original: Table | None, policy: Policy, scenario: Scenario, *, key: str | None
+        self,
+        table: Table,
+        original: Table | None,
+        policy: Policy,
+        scenario: Scenario,
+        *,
+        key: str | None,
+        paired: MatchedPair | None,
     ) -> None:
-        self.table, self.original, self.policy = table, original, policy
-        self.scenario, self.key = scenario, key
-        self._paired = None if original is None else make_pair(original, table, policy, key=key)
+        self.table, self.original, self.policy, self.scenario = table, original, policy, scenario
+        self._paired: MatchedPair | None = None
+        if original is not None:
+            self._paired = paired or make_pair(original, table, policy, key=key)
         self.matched = "the original was not given" if self._paired is None else self._paired.matched
         self.notes: tuple[str, ...] = () if self._paired is None else self._paired.notes
         self._counted: dict[tuple[str, ...], tuple[Pair | None, EquivalenceClasses]] = {}
+
+    @cached_property
+    def _released(self) -> EquivalenceClasses:
+        """The release by all quasi-identifiers that it has."""
+        if self._paired is not None:
+            return self._paired.released
+        present = _present(self.policy, self.table)
+        return count_classes(self.table, present)
+
+    def audit(self) -> Audit:
+        """The audit of the release by what it still has of the policy's columns."""
+        present = _present(self.policy, self.table)
+        if self._paired is not None and present.weight is not None:
+            # Pairs are counted without weights.
+            return audit(self.table, present, detail="core")
+        table = present.fit(self.table)
+        refuse_unnamed_persons(table, present)
+        return audit_counted(table, present, self._released)
 
     def setup(self, public: object | None, control: object | None, seed: int) -> Setup:
         if self.original is None and (public is not None or control is not None):
@@ -263,45 +294,55 @@ class _Counter:
         return self._counted[names]
 
     def _side_by_side(self, names: tuple[str, ...]) -> tuple[Pair | None, EquivalenceClasses]:
-        table, policy = self.table, self.policy
-        if self.original is None:
-            released = table.engine.count(
-                table,
-                quasi_identifiers=[name for name in names if name in table.names],
-                sensitive=[n for n in policy.sensitive if n in table.names and n not in names],
-                person=policy.person if policy.person in table.names else None,
-            )
-            return None, released
-        # Which row is which is best told by all columns, however few of them the intruder knows.
-        paired = make_pair(self.original, table, policy, names=names, like=self._paired)
-        return paired.pair, paired.pair.released
+        if self.original is not None:
+            if self._paired is not None and names == self._paired.pair.names:
+                return self._paired.pair, self._paired.pair.released
+            # Which row is which is best told by all columns, however few of them the intruder knows.
+            paired = make_pair(self.original, self.table, self.policy, names=names, like=self._paired)
+            return paired.pair, paired.pair.released
+        shown = [name for name in names if name in self.table.names]
+        if shown and set(shown) <= set(self._released.names):
+            return None, self._released.project(shown)
+        hidden = [name for name in self.policy.sensitive if name in self.table.names and name not in names]
+        person = self.policy.person if self.policy.person in self.table.names else None
+        return None, self.table.engine.count(
+            self.table, quasi_identifiers=shown, sensitive=hidden, person=person
+        )
+
+    @property
+    def _source(self) -> EquivalenceClasses:
+        """The classes of the original, or of the release where that is all there is."""
+        return self._released if self._paired is None else self._paired.pair.original
 
     def _models(self) -> tuple[PrivacyModel, ...]:
         """What the release had to meet, as far as policy and profile say."""
-        source = self.original or self.table
-        own = _present(self.policy, source)
+        own = _present(self.policy, self.original or self.table)
         try:
-            return goals(own, load_profile(own.profile), count_classes(source, own))
+            return goals(own, load_profile(own.profile), self._source)
         except InvalidPolicy:
             return ()
 
     def _hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies that the policy gives to sensitive attributes."""
-        found: dict[str, Hierarchy] = {}
-        source = self.original or self.table
-        for name in self.policy.sensitive:
-            column = self.policy.column(name)
+        given = {}
+        for domain in self._source.sensitive:
+            column = self.policy.column(domain.name)
             if column is not None and column.hierarchy is not None:
-                own = Policy.of(quasi_identifiers=[name]).generalise({name: column.hierarchy})
-                counted = source.engine.count(source, quasi_identifiers=[name])
-                found[name] = hierarchies(own, counted)[0].hierarchy
-        return found
+                totals = self._source.histogram(domain.name).totals
+                try:
+                    given[domain.name] = fit(domain, totals, column.hierarchy).hierarchy
+                except DiscreetError as error:
+                    raise InvalidPolicy(
+                        [f"{domain.name}: {error}"],
+                        remedy="correct the hierarchies, or leave them out to have them learned",
+                    ) from None
+        return given
 
 
 def _people(source: object | None, names: Sequence[str]) -> EquivalenceClasses | None:
     if source is None:
         return None
-    table = source if isinstance(source, Table) else read(source)
+    table = open_table(source)
     there = [name for name in names if name in table.names]
     if not there:
         raise UnknownColumn(names[0], table.names)

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Literal
 
@@ -14,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
-from discreet.engine.read import read
-from discreet.errors import UnsuitableColumn
 from discreet.measure import Estimate, Measure, RecordRisk
 from discreet.policy import Policy
+from discreet.policy.suggest import recognise_columns
 from discreet.privacy import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -33,7 +33,10 @@ from discreet.privacy import (
     TCloseness,
     WorstGroupProtection,
 )
+from discreet.release import rendered
+from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, with_roles
 from discreet.release.profile import load_profile
+from discreet.release.requirements import as_entry
 from discreet.release.rules import RULES
 from discreet.release.verdict import Verdict, decide
 from discreet.risk.dependence import Dependence, dependence
@@ -122,9 +125,7 @@ class Audit:
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __str__(self) -> str:
-        from discreet.reports.audit.terminal import as_text
-
-        return as_text(self)
+        return rendered.audit_text(self)
 
     def __repr__(self) -> str:
         # The parts hold values of the data, which a traceback or a log must not show.
@@ -166,9 +167,7 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdict, what stands in the way, key numbers."""
-        from discreet.reports.audit.html import notebook
-
-        return notebook(self)
+        return rendered.audit_notebook(self)
 
     # ── for machines ──────────────────────────────────────────────────────────────────────────────
 
@@ -196,10 +195,7 @@ class Audit:
                     {"name": c.name, "role": c.role, "type": c.type, "reason": c.reason}
                     for c in self.policy.columns
                 ],
-                "requirements": [
-                    {"model": m.id, **{k: v for k, v in m.parameters().items() if v is not None}}
-                    for m in self.policy.requirements
-                ],
+                "requirements": [as_entry(model) for model in self.policy.requirements],
                 "sampling_fraction": self.policy.sampling_fraction,
             },
             "verdict": self.verdict.to_dict(),
@@ -237,32 +233,36 @@ def audit(
     ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence.
     """
     say = progress or (lambda _: None)
-    table = source if isinstance(source, Table) else read(source)
-    notes: list[str] = []
-    if policy is None:
-        from discreet.policy.suggest import suggest
-
-        say("suggesting roles")
-        policy = suggest(table)
-        notes.append("no policy was given: roles were suggested from names and content and should be checked")
-    profile = load_profile(policy.profile)
+    table = open_table(source)
+    policy, notes = with_roles(table, policy, say)
+    # Only to tell an unknown profile before anything is counted.
+    load_profile(policy.profile)
     table = policy.fit(table)
-    if policy.person is not None:
-        _refuse_unnamed_persons(table, policy.person)
+    refuse_unnamed_persons(table, policy)
     say("counting equivalence classes")
-    classes = table.engine.count(
-        table,
-        quasi_identifiers=policy.quasi_identifiers,
-        sensitive=policy.sensitive,
-        person=policy.person,
-        weight=policy.weight,
-    )
+    counted = count_classes(table, policy)
+    return audit_counted(table, policy, counted, detail=detail, notes=notes, progress=progress)
+
+
+def audit_counted(
+    table: Table,
+    policy: Policy,
+    classes: EquivalenceClasses,
+    *,
+    detail: Detail = "core",
+    notes: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Audit:
+    """The audit of a table whose classes under the policy have been counted."""
+    say = progress or (lambda _: None)
+    profile = load_profile(policy.profile)
+    told = list(notes)
     if not policy.sensitive:
-        notes.append(
+        told.append(
             "no sensitive attribute is named: only re-identification is assessed, not what is disclosed"
         )
     if detail == "full" and combined(len(classes.names)) < min(COMBINED, len(classes.names)):
-        notes.append(
+        told.append(
             f"{len(classes.names)} quasi-identifiers are many: for combinations that single people out, "
             f"at most {combined(len(classes.names))} of them were combined"
         )
@@ -275,9 +275,10 @@ def audit(
     if len(classes.names) > 1 and not classes.event_level:
         risks.append(markov_risk(classes, known=[classes.names[0]]))
     rules = []
+    findings = cache(lambda: recognise_columns(table))
     for rule in profile.rules:
         say(f"rule {rule}")
-        rules.append(RULES[rule](table, policy))
+        rules.append(RULES[rule](table, policy, findings))
     say("verdict")
     verdict = decide(classes, policy=policy, profile=profile, risks=risks, rules=rules)
     return Audit(
@@ -294,18 +295,8 @@ def audit(
         missing=tuple(_missing(classes)),
         exposure=_exposure(classes, policy, say) if detail == "full" else None,
         classes=classes,
-        notes=tuple(notes),
+        notes=tuple(told),
     )
-
-
-def _refuse_unnamed_persons(table: Table, person: str) -> None:
-    """Rows whose person id is a mark such as ``?`` would all count as one person, and hide behind it."""
-    domain = table.engine.domain(table, person)
-    if domain.is_text and len(domain.codes_of(MISSING_MARKS)):
-        raise UnsuitableColumn(
-            f"column {person!r} is the person id but holds missing marks such as '?' or the empty text",
-            remedy="fill or remove these rows, or choose another person id",
-        )
 
 
 def measure_all(classes: EquivalenceClasses) -> list[Measure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,9 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import audit
+from discreet.release.audit import audit, audit_counted
 from discreet.release.release import Release
+from discreet.release.requirements import as_entry
 from discreet.search.methods import SearchResult
 from discreet.search.requirements import held, on_groups
 from discreet.table import Table
@@ -27,38 +28,39 @@ from discreet.transform.stand_in import with_stand_in
 from discreet.types import AnyIntArray, BoolArray, Progress
 
 
-def count_classes(
-    table: Table, policy: Policy, quasi_identifiers: Sequence[str] | None = None
-) -> EquivalenceClasses:
-    """The equivalence classes of a table, with what the policy calls sensitive and whom it counts."""
-    return table.engine.count(
-        table,
-        quasi_identifiers=quasi_identifiers or policy.quasi_identifiers,
-        sensitive=policy.sensitive,
-        person=policy.person,
-    )
+@dataclass(frozen=True)
+class Solution:
+    """What is to become of a table: the change, and the requirements and hierarchies by which it was chosen.
+
+    ``chosen`` is the result of one search, which knows classes and models only; here it is known what policy and
+    profile required, what was wished for beyond (``models``), and what a reader must be told.
+    """
+
+    chosen: SearchResult
+    fitted: tuple[FittedHierarchy, ...]
+    models: tuple[PrivacyModel, ...]
+    required: tuple[PrivacyModel, ...]
+    notes: tuple[str, ...]
 
 
 def make_release(
     table: Table,
     policy: Policy,
     plan: Plan,
-    recoding: Recoding,
-    chosen: SearchResult,
-    fitted: tuple[FittedHierarchy, ...],
-    models: tuple[PrivacyModel, ...],
-    notes: Sequence[str],
+    solution: Solution,
+    *,
+    counted: EquivalenceClasses,
+    left_out: Sequence[str],
     key: str | None,
-    say: Progress,
-    without: Sequence[str] = (),
-    required: Sequence[PrivacyModel] | None = None,
+    progress: Progress,
 ) -> Release:
-    """Apply a recoding and audit what came of it.
+    """Apply a solution and audit what came of it; ``counted`` are the classes of the table under the policy.
 
-    A recipe carries what is ``required``; what was wished for beyond depends on the number of these rows.
+    The recipe carries what is required; what was wished for beyond depends on the number of these rows.
     """
-    say("applying the change")
-    gone = {*policy.direct_identifiers, *without}
+    progress("applying the change")
+    recoding = solution.chosen.recoding
+    gone = {*policy.direct_identifiers, *left_out}
     keyed: dict[str, str] = {}
     if policy.person is not None and policy.person not in gone:
         if plan.person == "drop":
@@ -66,39 +68,35 @@ def make_release(
         else:
             keyed[policy.person] = key or secrets.token_hex(32)
     columns = [name for name in table.names if name not in gone]
-    values, kept, stand_ins = _new_values(recoding, plan, models)
+    values, kept, stand_ins = _new_values(recoding, plan, solution.models)
     released = table.engine.recode(
         table, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed
     )
-    say("auditing the release")
-    remaining = replace(policy, columns=tuple(c for c in policy.columns if c.name not in gone))
-    before = audit(table, policy, detail="core")
-    judged = released
+    progress("auditing the release")
+    notes = solution.notes
     if plan.suppressed == "star" and recoding.suppressed_records:
-        notes = [*notes, *_told(plan, stand_ins)]
-    types = {c.name: None for c in remaining.columns if c.name in values}
+        notes = (*notes, *_told(plan, stand_ins))
     remaining = replace(
-        remaining, columns=tuple(replace(c, type=None) if c.name in types else c for c in remaining.columns)
+        policy,
+        columns=tuple(
+            replace(column, type=None) if column.name in values else column
+            for column in policy.columns
+            if column.name not in gone
+        ),
     )
-    after = audit(judged, remaining, detail="core")
+    levels = recoding.levels or {}
     recipe = Recipe.of(
         recoding,
-        requirements=[
-            {
-                "model": model.id,
-                **{key: value for key, value in model.parameters().items() if value is not None},
-            }
-            for model in (models if required is None else required)
-        ],
+        requirements=[as_entry(model) for model in solution.required],
         suppression_limit=plan.suppression_limit,
         columns=columns,
         keyed=list(keyed),
         person=policy.person,
         profile=policy.profile,
         known={
-            one.ladder.name: one.known(recoding.levels[one.ladder.name])
-            for one in fitted
-            if recoding.levels is not None and one.ladder.name in recoding.levels
+            fitted.ladder.name: fitted.known(levels[fitted.ladder.name])
+            for fitted in solution.fitted
+            if fitted.ladder.name in levels
         },
     )
     return Release(
@@ -107,12 +105,12 @@ def make_release(
         recipe,
         remaining,
         plan,
-        chosen,
-        fitted,
-        models,
-        before,
-        after,
-        tuple(notes),
+        solution.chosen,
+        solution.fitted,
+        solution.models,
+        audit_counted(table, policy, counted),
+        audit(released, remaining, detail="core"),
+        notes,
         stand_ins,
     )
 

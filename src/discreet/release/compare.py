@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from discreet.engine.read import read
 from discreet.errors import DiscreetError, UnknownColumn
 from discreet.policy import Policy
-from discreet.policy.suggest import suggest
+from discreet.release import rendered
 from discreet.release.before_after import Distribution, before_and_after
 from discreet.release.kpis import measure_kpis
-from discreet.release.pairing import make_pair
-from discreet.release.release import Release
-from discreet.table import Source, Table
+from discreet.release.pairing import MatchedPair, make_pair
+from discreet.release.prepare import open_table, with_roles
+from discreet.release.release import open_release
+from discreet.table import Source
 from discreet.types import Progress
 from discreet.utility.distributions import attributes_of
 from discreet.utility.efficacy import Efficacy, efficacy
@@ -23,7 +23,10 @@ from discreet.utility.losses import Losses, measure_all
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a release lost against its original; the release that shows no quasi-identifier stands beside it."""
+    """What a release lost against its original; the release that shows no quasi-identifier stands beside it.
+
+    ``paired`` are both tables as they were counted and matched, which attacks on the release can take over.
+    """
 
     original: Source
     release: Source
@@ -35,17 +38,14 @@ class Comparison:
     seed: int
     notes: tuple[str, ...] = ()
     distributions: tuple[Distribution, ...] = field(default=(), repr=False)
+    paired: MatchedPair | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        from discreet.reports.evidence.terminal import comparison_as_text
-
-        return comparison_as_text(self)
+        return rendered.comparison_text(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what was lost, in a few numbers."""
-        from discreet.reports.evidence.html import notebook_comparison
-
-        return notebook_comparison(self)
+        return rendered.comparison_notebook(self)
 
     def to_dict(self) -> dict[str, object]:
         """Everything as JSON-ready data; distributions hold values of the data and are for the report alone."""
@@ -82,17 +82,9 @@ def compare(
     of both tables.
     """
     say = progress or (lambda _: None)
-    before = original if isinstance(original, Table) else read(original)
-    if isinstance(release, Release):
-        policy = policy or release.policy
-        after = release.table
-    else:
-        after = release if isinstance(release, Table) else read(release)
-    notes: list[str] = []
-    if policy is None:
-        say("suggesting roles")
-        policy = suggest(before)
-        notes.append("no policy was given: roles were suggested from names and content and should be checked")
+    before = open_table(original)
+    after, policy = open_release(release, policy)
+    policy, notes = with_roles(before, policy, say)
     for label in labels or ():
         if label not in policy.sensitive:
             raise UnknownColumn(label, policy.sensitive)
@@ -126,4 +118,5 @@ def compare(
             for name in attributes_of(paired.pair)
             if (found := before_and_after(paired.pair, name)) is not None
         ),
+        paired,
     )

@@ -13,13 +13,11 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.errors import DiscreetError, InvalidParameter, unknown
 from discreet.policy import Policy
-from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release import rendered
 from discreet.release.anonymize import anonymize, least_change
-from discreet.release.build import count_classes
-from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
+from discreet.release.prepare import check_plan, count_classes, prepare, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.table import Table
@@ -167,18 +165,16 @@ def frontier(
     required = [_swept(policy, *setting[:3]) for setting in settings]
     table = policy.fit(table)
     say("counting equivalence classes")
-    left = without_dropped(policy, plan)
-    covered, _ = cover(count_classes(table, left), plan)
-    classes = covered.classes
-    fitted = hierarchies(left, classes)
-    ladders = [covered.priced(ladder) for ladder in kept_ladders(fitted, plan)]
+    ready = prepare(count_classes(table, without_dropped(policy, plan)), policy, plan)
 
     def attempt(point: Outcome, models: tuple[PrivacyModel, ...], limit: Fraction | None = None) -> Outcome:
         start = perf_counter()
         changed = replace(plan, method=_method(point.method))
 
         def least(k: int) -> Recoding:
-            return least_change(classes, ladders, with_size(models, k), changed, lambda _: None).recoding
+            return least_change(
+                ready.classes, ready.ladders, with_size(models, k), changed, lambda _: None
+            ).recoding
 
         try:
             found = within_mean(limit, least, lambda recoding: mean_risk(recoding, changed))
@@ -187,7 +183,7 @@ def frontier(
         return replace(_outcome(point, found), seconds=perf_counter() - start)
 
     profile = load_profile(policy.profile)
-    own = goals(policy, profile, classes)
+    own = goals(policy, profile, ready.classes)
     say(f"1 of {len(settings) + 1}: the policy's own setting")
     points = [attempt(_own_point(own, plan.method), own, mean_limit(profile))]
     points[0] = replace(points[0], chosen=True)

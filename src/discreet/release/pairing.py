@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.alignment import locate, match_in_order
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
@@ -27,10 +28,12 @@ MOST_ROWS_MATCHED = 20_000_000
 class MatchedPair:
     """A pair, and how its records were matched or why they were not.
 
-    ``rows`` holds for each released row the number of its original row, if that is known.
+    ``released`` are the classes of the release as they were counted, without attributes that it lacks; ``rows``
+    holds for each released row the number of its original row, if that is known.
     """
 
     pair: Pair = field(repr=False)
+    released: EquivalenceClasses = field(repr=False)
     matched: str
     notes: tuple[str, ...] = ()
     rows: IntArray | None = field(default=None, repr=False)
@@ -50,7 +53,7 @@ def make_pair(
     Records are matched by ``key``, a column that both tables have and in which no value repeats. Without one they
     are matched in their order: each released row with the first following original row that it may stand for and
     that agrees in all columns which were not changed. If some released row finds none, nothing is matched.
-    ``like`` is a pair of the same tables whose matching is taken over.
+    ``like`` is a pair of the same tables: its matching is taken over, and its counts as far as they tell.
     """
     original = policy.fit(original)
     wanted = list(policy.quasi_identifiers if names is None else names)
@@ -62,8 +65,10 @@ def make_pair(
             [f"the release has none of the columns {', '.join(wanted)}"],
             remedy="give the policy of this release, or name its columns as the original does",
         )
-    before = _count(original, policy, wanted)
-    after = _count(release, policy, shown)
+    if like is not None and shown and set(wanted) <= set(like.pair.names):
+        before, after = like.pair.original.project(wanted), like.released.project(shown)
+    else:
+        before, after = _count(original, policy, wanted), _count(release, policy, shown)
     given = {
         one.ladder.name: one.hierarchy
         for one in hierarchies(policy, before, types={c.name: c.type for c in original.columns})
@@ -95,7 +100,7 @@ def make_pair(
     if rows is not None:
         kept = _kept(original, release, pair, rows)
         pair = replace(pair, links=_links(original, release, pair, rows), kept=kept)
-    return MatchedPair(pair, matched, tuple(notes), rows)
+    return MatchedPair(pair, after, matched, tuple(notes), rows)
 
 
 def _exchanged(meaning: Meaning) -> bool:
@@ -119,8 +124,6 @@ def _cut(meaning: Meaning) -> bool:
 
 def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> Pair:
     """The pair of a release that was just made and leaves out what it suppresses: all links are known."""
-    from discreet.classes.alignment import locate
-
     given = {one.ladder.name: one.hierarchy for one in fitted}
     classes = recoding.classes
     kept = np.flatnonzero(recoding.kept)
@@ -165,8 +168,6 @@ def _matched_rows(
         return _by_key(original, release, key), f"records were matched by the column {key}"
     if release.rows > original.rows:
         return None, "records were not matched: the release has more rows than the original"
-    from discreet.classes.alignment import match_in_order
-
     tested = [m for m in pair.meanings if m.truthful and m.name in release.names]
     same = _same_rows(original, release, [*pair.names, *([policy.person] if policy.person else [])])
     if not tested and same is None:
@@ -260,8 +261,6 @@ def _kept(original: Table, release: Table, pair: Pair, places: IntArray) -> froz
 
 def _links(original: Table, release: Table, pair: Pair, places: IntArray) -> Links:
     """What became of the records of each class, from the original row of every released row."""
-    from discreet.classes.alignment import locate
-
     before = locate(pair.original, _row_codes(original, pair.original.attributes))
     after_codes = _row_codes(release, [d for d in pair.released.attributes if d.name in release.names])
     listed = iter(after_codes)

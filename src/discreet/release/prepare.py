@@ -1,19 +1,67 @@
-"""A plan against a policy and a table: what it may not ask for, and what it does before the search."""
+"""What verbs do before they decide: open the table, find its roles, check the plan, count, and fit hierarchies."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
-from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn, unknown
+from discreet.engine.read import read
+from discreet.errors import (
+    DiscreetError,
+    InvalidParameter,
+    InvalidPolicy,
+    UnknownColumn,
+    UnsuitableColumn,
+    unknown,
+)
 from discreet.policy import Policy
-from discreet.policy.hierarchies import FittedHierarchy
+from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import METHODS, Plan
+from discreet.policy.suggest import suggest
+from discreet.table import MISSING_MARKS, Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.suppress import ValueSuppression, named_values, rare_values
+from discreet.types import Progress
+
+
+def open_table(source: object) -> Table:
+    """A table as it is, or what ``discreet.read`` makes of anything else."""
+    return source if isinstance(source, Table) else read(source)
+
+
+def with_roles(table: Table, policy: Policy | None, say: Progress) -> tuple[Policy, list[str]]:
+    """The policy, suggested if none is given, and what to tell about that."""
+    if policy is not None:
+        return policy, []
+    say("suggesting roles")
+    note = "no policy was given: roles were suggested from names and content and should be checked"
+    return suggest(table), [note]
+
+
+def count_classes(table: Table, policy: Policy) -> EquivalenceClasses:
+    """The equivalence classes of a table, with what the policy calls sensitive, whom it counts and their weights."""
+    return table.engine.count(
+        table,
+        quasi_identifiers=policy.quasi_identifiers,
+        sensitive=policy.sensitive,
+        person=policy.person,
+        weight=policy.weight,
+    )
+
+
+def refuse_unnamed_persons(table: Table, policy: Policy) -> None:
+    """Rows whose person id is a mark such as ``?`` would all count as one person, and hide behind it."""
+    if policy.person is None:
+        return
+    domain = table.engine.domain(table, policy.person)
+    if domain.is_text and len(domain.codes_of(MISSING_MARKS)):
+        raise UnsuitableColumn(
+            f"column {policy.person!r} is the person id but holds missing marks such as '?' or the empty text",
+            remedy="fill or remove these rows, or choose another person id",
+        )
 
 
 def check_plan(plan: Plan, policy: Policy) -> None:
@@ -105,3 +153,25 @@ def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[ValueSuppression, li
         if gone[name].any():
             notes.append(f"some values of {name} are shown as * wherever they occur, as the plan says")
     return ValueSuppression.of(classes, gone), notes
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Counted classes with the plan's values suppressed, and the hierarchies that a search may climb."""
+
+    covered: ValueSuppression
+    fitted: tuple[FittedHierarchy, ...]
+    ladders: tuple[Ladder, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def classes(self) -> EquivalenceClasses:
+        return self.covered.classes
+
+
+def prepare(counted: EquivalenceClasses, policy: Policy, plan: Plan) -> Preparation:
+    """Ready for a search: counted classes of what the plan does not drop, suppressed and with hierarchies."""
+    covered, notes = cover(counted, plan)
+    fitted = tuple(hierarchies(without_dropped(policy, plan), covered.classes))
+    ladders = tuple(covered.priced(ladder) for ladder in kept_ladders(fitted, plan))
+    return Preparation(covered, fitted, ladders, tuple(notes))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
-from discreet.release.anonymize import seek
+from discreet.release.anonymize import solve
 from discreet.release.prepare import check_plan
 from discreet.transform.loss import attribute_changes, leaf_share_loss
 from discreet.types import Progress
@@ -89,7 +89,7 @@ def preview(
     plan = plan or policy.plan
     check_plan(plan, policy)
     short = replace(plan, seconds=min(plan.seconds, seconds))
-    found = seek(classes, policy, short, progress or (lambda _: None))
+    found = solve(classes, policy, short, progress or (lambda _: None))
     recoding = found.chosen.recoding
     shown = recoding.shown(recoding.kept).classes
     sizes = shown.persons if shown.event_level else shown.records

@@ -9,13 +9,12 @@ from fractions import Fraction
 
 from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
-from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.build import count_classes
-from discreet.release.prepare import check_plan, cover, kept_ladders, without_dropped
+from discreet.release.prepare import check_plan, count_classes, prepare, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
+from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Evaluation, Grouper, Node, Problem, make_problem
 from discreet.table import Table
@@ -94,13 +93,11 @@ def recommend(
     table = policy.fit(table)
     say("counting equivalence classes")
     left = without_dropped(policy, plan)
-    covered, _ = cover(count_classes(table, left), plan)
-    classes = covered.classes
+    ready = prepare(count_classes(table, left), policy, plan)
     profile = load_profile(policy.profile)
-    models = goals(left, profile, classes)
+    models = goals(left, profile, ready.classes)
     limit = mean_limit(profile)
-    ladders = [covered.priced(ladder) for ladder in kept_ladders(hierarchies(left, classes), plan)]
-    problem = make_problem(classes, ladders, models, suppression_limit=FEW, weights=plan.weights)
+    problem = make_problem(ready.classes, ready.ladders, models, suppression_limit=FEW, weights=plan.weights)
     found = [*_simple(problem, plan, limit), *_best(problem, plan, limit, say)]
     unique = {(tuple(sorted(one.levels.items())), one.suppressed): one for one in reversed(found)}
     first = []
@@ -169,8 +166,6 @@ def _best(problem: Problem, plan: Plan, limit: Fraction | None, say: Progress) -
 def _search(problem: Problem, say: Progress) -> LatticeResult:
     if problem.nodes <= LARGEST_LATTICE:
         return search(problem, progress=say)
-    from discreet.search.lattice.anytime import search_anytime
-
     return search_anytime(problem, seconds=10.0, progress=say)
 
 

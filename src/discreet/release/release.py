@@ -18,7 +18,9 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
+from discreet.release import rendered
 from discreet.release.audit import Audit
+from discreet.release.prepare import open_table
 from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
 from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
@@ -106,16 +108,12 @@ class Release:
             kind = "toml" if str(recipe).endswith(".toml") else "json"
             write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))
         if report is not None:
-            from discreet.reports.release.html import release_report
-
-            release_report(self, report, file_hash=hash_of(target))
+            rendered.write_release_report(self, report, file_hash=hash_of(target))
         return target
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdict, key numbers before and after, what still stands in the way."""
-        from discreet.reports.release.html import notebook_release
-
-        return notebook_release(self)
+        return rendered.release_notebook(self)
 
     def _complaint(self, written: Path, rows: pa.Table, types: Mapping[str, pa.DataType]) -> str:
         """What is wrong with the written file, or nothing."""
@@ -159,6 +157,13 @@ class Release:
     def changes(self) -> dict[str, dict[str, float]]:
         """Per quasi-identifier: distinct values before and after, and the share of the domain a cell may mean."""
         return attribute_changes(self.recoding)
+
+
+def open_release(release: object, policy: Policy | None) -> tuple[Table, Policy | None]:
+    """The table of a release, made here or elsewhere, and the policy: its own if none is given."""
+    if isinstance(release, Release):
+        return release.table, policy or release.policy
+    return open_table(release), policy
 
 
 def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:

@@ -71,6 +71,12 @@ def models_of(entry: Mapping[str, object], sensitive: Mapping[str, bool]) -> lis
     return models
 
 
+def as_entry(model: PrivacyModel) -> dict[str, object]:
+    """A model as a policy file or a recipe names it: its id and the parameters that it has."""
+    given = {name: value for name, value in model.parameters().items() if value is not None}
+    return {"model": model.id, **given}
+
+
 def required_models(
     policy: Policy, profile: Profile, classes: EquivalenceClasses
 ) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:

@@ -11,7 +11,6 @@ from datetime import date
 import numpy as np
 
 from discreet.policy import Policy
-from discreet.policy.suggest import recognise_columns
 from discreet.table import Table
 from discreet.table.identifiers import Finding
 
@@ -29,6 +28,9 @@ OPEN_AGES = re.compile(
 )
 """How an age group without an upper end is written: ``90+``, ``>= 85``, ``55<=``, ``80 and older``."""
 
+Findings = Callable[[], Mapping[str, Finding]]
+"""What the columns of a table were recognised as, looked for when a rule first asks."""
+
 HIPAA_SOURCE = "45 CFR 164.514(b)(2)(i)"
 
 
@@ -45,7 +47,7 @@ class RuleResult:
     columns: tuple[str, ...] = ()
 
 
-def no_direct_identifiers(table: Table, policy: Policy) -> RuleResult:
+def no_direct_identifiers(table: Table, policy: Policy, findings: Findings) -> RuleResult:
     """No column that names a person by itself may be in a release."""
     present = tuple(name for name in policy.direct_identifiers if name in table.names)
     return RuleResult(
@@ -61,14 +63,14 @@ def no_direct_identifiers(table: Table, policy: Policy) -> RuleResult:
     )
 
 
-def hipaa_identifiers(table: Table, policy: Policy) -> RuleResult:
+def hipaa_identifiers(table: Table, policy: Policy, findings: Findings) -> RuleResult:
     """None of the 18 identifiers of the Safe Harbor method may be in a release.
 
     Three-digit postcodes and years are allowed by the rule itself; ``hipaa-zip3`` and ``hipaa-ages`` look
     at those.
     """
     found = []
-    for name, finding in recognise_columns(table).items():
+    for name, finding in findings().items():
         if finding.kind.hipaa is None or _allowed_by_safe_harbor(table, name, finding):
             continue
         found.append((name, finding))
@@ -84,10 +86,10 @@ def hipaa_identifiers(table: Table, policy: Policy) -> RuleResult:
     )
 
 
-def hipaa_zip3(table: Table, policy: Policy) -> RuleResult:
+def hipaa_zip3(table: Table, policy: Policy, findings: Findings) -> RuleResult:
     """Three-digit ZIP codes only where more than 20,000 people live; the others must read 000."""
     offending = []
-    for name in _of_kind(table, "postcode"):
+    for name in _of_kind(findings, "postcode"):
         domain = table.engine.domain(table, name)
         areas = {area.zfill(3) for label in domain.labels() if (area := _unmasked(label)).isdigit()}
         if areas & SMALL_ZIP3:
@@ -103,13 +105,13 @@ def hipaa_zip3(table: Table, policy: Policy) -> RuleResult:
     )
 
 
-def hipaa_ages(table: Table, policy: Policy) -> RuleResult:
+def hipaa_ages(table: Table, policy: Policy, findings: Findings) -> RuleResult:
     """Ages of 90 and more are one group, and so are the years of birth that tell such an age.
 
     The group may be written in any way that keeps it one: as ``90+``, or top-coded as the number 90.
     """
-    offending = [name for name in _of_kind(table, "age") if _tells_old_ages(table, name)]
-    offending += [name for name in _of_kind(table, "birth-year") if _tells_old_births(table, name)]
+    offending = [name for name in _of_kind(findings, "age") if _tells_old_ages(table, name)]
+    offending += [name for name in _of_kind(findings, "birth-year") if _tells_old_births(table, name)]
     return RuleResult(
         id="hipaa-ages",
         description="ages of 90 and more are one group",
@@ -123,7 +125,7 @@ def hipaa_ages(table: Table, policy: Policy) -> RuleResult:
     )
 
 
-RULES: Mapping[str, Callable[[Table, Policy], RuleResult]] = {
+RULES: Mapping[str, Callable[[Table, Policy, Findings], RuleResult]] = {
     "no-direct-identifiers": no_direct_identifiers,
     "hipaa-identifiers": hipaa_identifiers,
     "hipaa-zip3": hipaa_zip3,
@@ -131,8 +133,8 @@ RULES: Mapping[str, Callable[[Table, Policy], RuleResult]] = {
 }
 
 
-def _of_kind(table: Table, kind: str) -> list[str]:
-    return [name for name, finding in recognise_columns(table).items() if finding.kind.id == kind]
+def _of_kind(findings: Findings, kind: str) -> list[str]:
+    return [name for name, finding in findings().items() if finding.kind.id == kind]
 
 
 def _allowed_by_safe_harbor(table: Table, name: str, finding: Finding) -> bool:

@@ -12,8 +12,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.store import load, save
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
-from discreet.release.build import count_classes
-from discreet.release.prepare import without_dropped
+from discreet.release.prepare import count_classes, without_dropped
 from discreet.table import Table
 from discreet.web.jobs.parsed_table import state_of
 

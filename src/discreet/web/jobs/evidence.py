@@ -13,6 +13,7 @@ from discreet.release.attack import attack as run_attack
 from discreet.release.compare import Comparison
 from discreet.release.compare import compare as run_compare
 from discreet.release.frontier import frontier as run_frontier
+from discreet.release.pairing import MatchedPair
 from discreet.reports.evidence.html import evidence_report
 from discreet.table import Table
 from discreet.web.api.parameters import (
@@ -48,7 +49,7 @@ def evidence(task: Task, progress: JobProgress) -> None:
     wanted = cast(EvidenceParameters, task.parameters)
     original, released, policy = _open_both(task, progress)
     comparison = _compare(original, released, policy, wanted, progress)
-    attacks = _attack(original, released, policy, wanted, progress)
+    attacks = _attack(original, released, policy, wanted, progress, comparison.paired)
     progress("drawing the report")
     task.write(RESULT, {"comparison": comparison.to_dict(), "attacks": attacks.to_dict()})
     task.write(VIEW, views.evidence(comparison, attacks))
@@ -113,6 +114,7 @@ def _attack(
     policy: Policy,
     wanted: AttackParameters,
     progress: JobProgress,
+    paired: MatchedPair | None = None,
 ) -> Attacks:
     return run_attack(
         released,
@@ -122,5 +124,6 @@ def _attack(
         known=wanted.known or None,
         attacks=wanted.attacks,
         seed=wanted.seed,
+        paired=paired,
         progress=progress,
     )
