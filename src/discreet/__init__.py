@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.privacy import LDiversity as LDiversity
     from discreet.privacy import TCloseness as TCloseness
     from discreet.release.anonymize import anonymize as anonymize
+    from discreet.release.apply import apply as apply
     from discreet.release.attack import Attacks as Attacks
     from discreet.release.attack import attack as attack
     from discreet.release.audit import Audit as Audit
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.release.check import check as check
     from discreet.release.compare import Comparison as Comparison
     from discreet.release.compare import compare as compare
+    from discreet.release.frontier import compare_methods as compare_methods
     from discreet.release.frontier import frontier as frontier
     from discreet.release.recommend import recommend as recommend
     from discreet.release.release import Release as Release
@@ -56,10 +58,12 @@ _PUBLIC = {
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",
     "anonymize": "discreet.release.anonymize:anonymize",
+    "apply": "discreet.release.apply:apply",
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
+    "compare_methods": "discreet.release.frontier:compare_methods",
     "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",
     "read": "discreet.engine.read:read",
@@ -84,10 +88,12 @@ __all__ = [
     "TCloseness",
     "Table",
     "anonymize",
+    "apply",
     "attack",
     "audit",
     "check",
     "compare",
+    "compare_methods",
     "frontier",
     "load_policy",
     "read",

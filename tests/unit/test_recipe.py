@@ -12,6 +12,7 @@ from typing import Literal
 import pyarrow as pa
 import pytest
 
+import discreet
 from discreet.errors import GoalUnreachable, InvalidPolicy, UnknownColumn, UnreadableInput, UnsuitableColumn
 from discreet.policy import Policy
 from discreet.policy.plan import Method, Plan
@@ -79,6 +80,12 @@ def test_written_read_and_applied_to_the_same_rows_it_gives_the_same(
     recipe = Recipe.load(tmp_path / f"recipe.{ending}")
     assert recipe == release.recipe
     assert rows_of(apply(recipe, JANUARY, POLICY)).equals(rows_of(release))
+
+
+def test_a_recipe_is_applied_from_its_file(january: Release, tmp_path: Path) -> None:
+    january.save(tmp_path / "out.csv", recipe=tmp_path / "recipe.json")
+    again = discreet.apply(tmp_path / "recipe.json", JANUARY, POLICY)
+    assert again.recipe == discreet.apply(january.recipe, JANUARY, POLICY).recipe
 
 
 def test_a_recipe_with_every_kind_of_requirement_is_written_in_both_forms() -> None:

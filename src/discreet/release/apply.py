@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 
 from discreet.errors import InvalidPolicy, UnknownColumn
@@ -29,19 +30,20 @@ from discreet.types import Progress
 
 
 def apply(
-    recipe: Recipe,
+    recipe: Recipe | str | PathLike[str],
     source: object,
     policy: Policy | None = None,
     *,
     key: str | None = None,
     progress: Progress | None = None,
 ) -> Release:
-    """A release of other rows by a recipe; what it must meet is verified on these rows, too.
+    """A release of other rows by a recipe or its file; what it must meet is verified on these rows, too.
 
     Requirements are those of the recipe, of the policy and of its profile; without a policy, roles and profile
-    are the recipe's, and a note says so. Groups that fail one of them on
-    these rows are suppressed, within the recipe's limit. Columns that the recipe does not know are left out.
+    are the recipe's, and a note says so. Groups that fail one of them on these rows are suppressed, within the
+    recipe's limit. Columns that the recipe does not know are left out.
     """
+    recipe = recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)
     say = progress or (lambda _: None)
     table = open_table(source)
     notes: list[str] = []
