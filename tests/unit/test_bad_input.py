@@ -454,6 +454,7 @@ def test_an_unforeseen_error_tells_nothing_of_the_data(
         (["discreet"], ["check", "people.csv"], "name a --policy"),
     ],
 )
+@pytest.mark.slow
 def test_as_a_program(program: list[str], arguments: list[str], said: str, tmp_path: Path) -> None:
     people(tmp_path)
     if program == ["discreet"]:
@@ -513,6 +514,7 @@ def test_columns_without_any_value(kind: pa.DataType) -> None:
     assert as_sensitive.measure("k-anonymity").value == 1
 
 
+@pytest.mark.slow
 def test_a_million_categories() -> None:
     n = 1_000_000
     table = discreet.read(pa.table({"a": np.arange(n), "s": np.arange(n) % 3}))

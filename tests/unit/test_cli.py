@@ -359,6 +359,7 @@ class Terminal:
         return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("step", ["reading", "counting"], ids="while {}".format)
 def test_a_cancelled_audit_leaves_nothing_behind(
@@ -376,6 +377,7 @@ def test_a_cancelled_audit_leaves_nothing_behind(
     assert list(terminal.scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_finished_audit_leaves_nothing_behind(people: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -388,6 +390,7 @@ def test_a_finished_audit_leaves_nothing_behind(people: Path, tmp_path: Path) ->
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["audit", "--json"], ["audit"], ["suggest"]], ids=" ".join)
 def test_a_reader_that_stops_listening(arguments: list[str], town: dict[str, Path]) -> None:
     """`discreet … | head -1` is quiet."""
@@ -404,6 +407,7 @@ def test_a_reader_that_stops_listening(arguments: list[str], town: dict[str, Pat
 # ── progress ──────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_progress_appears_on_a_terminal_when_it_takes_long(big: Path, tmp_path: Path) -> None:
     with Terminal("audit", str(big), "--qi", COLUMNS, folder=tmp_path, at_once=True) as terminal:
         terminal.wait_for(b"Ctrl-C cancels")
@@ -413,6 +417,7 @@ def test_progress_appears_on_a_terminal_when_it_takes_long(big: Path, tmp_path: 
     assert PATIENCE_SECONDS <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("quiet", "at_once"), [([], False), (["--quiet"], True)], ids=["quick", "quiet"])
 def test_no_progress_on_a_terminal_when_it_is_quick_or_quiet(
     people: Path, tmp_path: Path, quiet: list[str], at_once: bool

@@ -343,6 +343,7 @@ def test_advice_respects_what_must_stay(run: Run, people: Path) -> None:
     assert all("sex" not in one["levels"] for one in json.loads(told.out)["recommendations"])
 
 
+@pytest.mark.slow
 def test_methods_are_compared_and_drawn(run: Run, people: Path, tmp_path: Path) -> None:
     asked = roles("--methods", "optimal,mondrian", "--require", "k-anonymity k=8")
     told = run("compare-methods", people, *asked, "--json", "--chart", tmp_path / "risk.svg")
@@ -425,6 +426,7 @@ def interrupted(thousands: Path, folder: Path, number: signal.Signals, when: str
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["early", "writing"])
 def test_a_killed_process_leaves_no_release_or_a_whole_one(
     thousands: Path, tmp_path: Path, when: str
@@ -438,6 +440,7 @@ def test_a_killed_process_leaves_no_release_or_a_whole_one(
     assert {path.name for path in tmp_path.iterdir()} <= allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("when", ["early", "writing"])
 def test_an_interrupted_process_leaves_nothing(

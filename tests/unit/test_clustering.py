@@ -186,6 +186,7 @@ def test_wrong_parameters_are_refused() -> None:
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_adult_loses_little(data_dir: Path) -> None:
     table = read(data_dir / "arx" / "adult.csv.gz")

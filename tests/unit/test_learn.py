@@ -222,6 +222,7 @@ def test_any_column_gets_a_sound_hierarchy(
     assert learn(found, totals, type=type).rows() == made.rows()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["float", "text"])
 def test_a_million_values_take_seconds(kind: str) -> None:
     count = 1_000_000
