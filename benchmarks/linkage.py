@@ -12,7 +12,8 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.linkage.view import View, released_fitting
+from discreet.attacks.linkage.fitting import released_fitting
+from discreet.attacks.linkage.view import View
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.packing import Packing, run_starts
 from discreet.classes.pair import Pair

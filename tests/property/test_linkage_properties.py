@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks.linkage.compatible import compatible_linkage
+from discreet.attacks.linkage.fitting import released_fitting
 from discreet.attacks.linkage.membership import area, membership
 from discreet.attacks.linkage.nearest import distances, nearest_linkage, nearest_people
-from discreet.attacks.linkage.view import View, released_fitting
+from discreet.attacks.linkage.view import View
 from discreet.attacks.linkage.worst_case import worst_case
 from helpers.linkage_pairs import NAMES, Row, classes, linked, recoded, row_fits, rows
 

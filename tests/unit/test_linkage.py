@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from discreet.attacks.linkage.compatible import compatible_linkage
+from discreet.attacks.linkage.fitting import released_fitting
 from discreet.attacks.linkage.membership import ENOUGH, left_out, membership
 from discreet.attacks.linkage.nearest import nearest_linkage
 from discreet.attacks.linkage.probabilistic import probabilistic_linkage
-from discreet.attacks.linkage.view import View, released_fitting
+from discreet.attacks.linkage.view import View
 from discreet.attacks.linkage.worst_case import worst_case
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses

@@ -105,7 +105,7 @@ class AttackResult:
             "better_than_baseline": self.better_than_baseline,
             "figures": {name: finite(value) for name, value in self.figures},
             "classes_fallen": len(self.fallen),
-            "exposed": [one.to_dict() for one in self.exposed],
+            "exposed": [person.to_dict() for person in self.exposed],
             "meaning": self.meaning,
             "source": self.source,
             "seconds": self.seconds,

@@ -74,7 +74,7 @@ _ALL = (
     ),
 )
 
-SCENARIOS: Mapping[str, Preset] = MappingProxyType({one.name: one for one in _ALL})
+SCENARIOS: Mapping[str, Preset] = MappingProxyType({preset.name: preset for preset in _ALL})
 """Every preset by its name."""
 
 
@@ -119,14 +119,14 @@ def make_scenario(
                 "the intruder knows nothing", remedy="name at least one column that is known"
             )
         listed = [*quasi_identifiers, *sensitive] if columns is None else list(columns)
-        for one in known:
-            if one not in listed:
-                raise UnknownColumn(one, listed)
+        for name in known:
+            if name not in listed:
+                raise UnknownColumn(name, listed)
         return Scenario(preset, tuple(dict.fromkeys(known)))
     if preset.knows == "visible":
         rated = availability or {}
-        seen = tuple(one for one in quasi_identifiers if rated.get(one, VISIBLE) >= VISIBLE)
-        return Scenario(preset, seen or tuple(quasi_identifiers))
+        visible = tuple(name for name in quasi_identifiers if rated.get(name, VISIBLE) >= VISIBLE)
+        return Scenario(preset, visible or tuple(quasi_identifiers))
     if preset.knows == "all":
         return Scenario(preset, (*quasi_identifiers, *sensitive))
     return Scenario(preset, tuple(quasi_identifiers))

@@ -136,3 +136,14 @@ def run_starts(words: Sequence[IntArray]) -> IntArray:
     for word in words:
         changed[1:] |= word[1:] != word[:-1]
     return np.flatnonzero(changed)
+
+
+def expanded(indptr: IntArray, rows: AnyIntArray) -> tuple[IntArray, IntArray]:
+    """For some rows the place of each in ``rows``, and all its places ``indptr[row]:indptr[row + 1]``.
+
+    >>> expanded(np.array([0, 2, 3]), np.array([1, 0]))
+    (array([0, 1, 1]), array([2, 0, 1]))
+    """
+    sizes = indptr[rows.astype(np.int64) + 1] - indptr[rows]
+    owner = np.repeat(np.arange(len(rows)), sizes)
+    return owner, np.repeat(indptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(len(owner))

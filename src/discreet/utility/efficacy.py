@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.packing import expanded
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.measure import proportion_interval
@@ -306,7 +307,7 @@ def _released_rows(pair: Pair, labels: Labels, rows: _Rows, held: FloatArray) ->
     histogram = pair.released.histogram(labels.name)
     code, label = np.nonzero(labels.released)
     first = np.searchsorted(code, np.arange(len(labels.released) + 1))
-    entry, place = _expanded(first, histogram.values)
+    entry, place = expanded(first, histogram.values)
     classes, told = histogram.class_of_entry[entry], label[place]
     weights = histogram.records[entry] * labels.released[code[place], told]
     if pair.links is None or not held.any():
@@ -315,7 +316,7 @@ def _released_rows(pair: Pair, labels: Labels, rows: _Rows, held: FloatArray) ->
     order = np.argsort(links.original, kind="stable")
     first = np.searchsorted(links.original[order], np.arange(len(pair.original) + 1))
     out = np.flatnonzero(held > 0)
-    row, place = _expanded(first, rows.classes[out])
+    row, place = expanded(first, rows.classes[out])
     row, place = out[row], order[place]
     share = links.records[place] / np.bincount(links.original, links.records)[rows.classes[row]]
     inside = links.released[place] >= 0
@@ -331,18 +332,6 @@ def _released_rows(pair: Pair, labels: Labels, rows: _Rows, held: FloatArray) ->
     have = np.bincount(left.classes, clipped, len(pair.released))
     rate = np.divide(due, have, out=np.zeros_like(have), where=have > 0)
     return _Rows(left.classes, left.labels, clipped * rate[left.classes])
-
-
-def _expanded(first: IntArray, at: AnyIntArray) -> tuple[IntArray, IntArray]:
-    """For each number in ``at`` all places ``first[number]:first[number + 1]``, and which number each is for.
-
-    >>> _expanded(np.array([0, 2, 3]), np.array([1, 0]))
-    (array([0, 1, 1]), array([2, 0, 1]))
-    """
-    sizes = first[at.astype(np.int64) + 1] - first[at]
-    owner = np.repeat(np.arange(len(at)), sizes)
-    start = np.repeat(first[at] - np.cumsum(sizes) + sizes, sizes)
-    return owner, start + np.arange(len(owner))
 
 
 def _foreign_rows(pair: Pair, holdout: EquivalenceClasses, labels: Labels) -> tuple[_Rows, list[IntArray]]:

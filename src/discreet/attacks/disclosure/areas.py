@@ -12,6 +12,7 @@ import numpy as np
 from discreet.attacks.disclosure.view import EXPOSED
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses
+from discreet.classes.packing import expanded
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty
 from discreet.types import AnyIntArray, FloatArray, IntArray
@@ -42,8 +43,8 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     ...     sensitive={"place": ["home 1", "shop", "home 2", "shop", "home 3"]})
     >>> released = EquivalenceClasses.from_columns({"seats": ["[2, 4]"] * 4 + ["5"]}, person=[1, 1, 2, 2, 3],
     ...     sensitive={"place": ["home 1", "shop", "home 2", "shop", "home 3"]})
-    >>> found = areas_of_interest(Pair.of(original, released), "place")
-    >>> found.tries, found.successes, dict(found.figures)["mean-recall"]
+    >>> result = areas_of_interest(Pair.of(original, released), "place")
+    >>> result.tries, result.successes, dict(result.figures)["mean-recall"]
     (3, 3.0, 0.6666666666666666)
     """
     refuse_empty(pair.original)
@@ -54,29 +55,22 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     held = _People.of(pair.released, sensitive, separator, elements)
     tried = targets.sizes > 0
     option, fits = _options(pair, targets)
-    found = [_candidates(held, fitting) for fitting in fits]
-    guesses = [held.shared(persons, len(elements)) for persons in found]
+    persons_fitting = [_candidates(held, fitting) for fitting in fits]
+    guesses = [held.shared(persons, len(elements)) for persons in persons_fitting]
     own = np.maximum(targets.sizes, 1)
     recall = targets.hits(guesses, option, len(elements)) / own
     size = np.array([len(guess) for guess in guesses], dtype=np.int64)[option]
-    precision = recall * own / np.maximum(size, 1)
-    candidates = np.array([held.people[persons].sum() for persons in found], dtype=np.int64)[option]
+    candidates = np.array([held.people[persons].sum() for persons in persons_fitting], dtype=np.int64)[option]
     common = targets.shared(np.flatnonzero(tried), len(elements))
     known = targets.hits([common], np.zeros_like(option), len(elements)) / own
     weight = targets.people * tried
-    tries = int(weight.sum())
-
-    def mean(values: FloatArray) -> float:
-        return float((values * weight).sum() / tries) if tries else 0.0
-
     compromised = recall > 0
-    guessed = weight * (size > 0)
     return AttackResult(
         "areas-of-interest",
         "inference",
-        tries=tries,
+        tries=int(weight.sum()),
         successes=float(weight[compromised].sum()),
-        baseline=mean((known > 0).astype(np.float64)),
+        baseline=_mean((known > 0).astype(np.float64), weight),
         meaning="Whoever finds the people that a person may be knows what all of them have in common.",
         scenario="prosecutor: knows all quasi-identifiers of everybody in the original",
         known=pair.names,
@@ -88,19 +82,18 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
                 pair.original.labels(int(targets.classes(person)[0])),
                 float(recall[person]),
                 int(targets.people[person]),
-                f"{recall[person]:.0%} of the values of {sensitive!r} are known; "
-                f"{candidates[person]:.0f} people fit",
+                f"{recall[person]:.0%} of the values of {sensitive!r} are known; {candidates[person]} people fit",
             )
-            for person in np.lexsort((np.arange(len(recall)), -recall))[:EXPOSED].tolist()
+            for person in np.argsort(-recall, kind="stable")[:EXPOSED].tolist()
             if compromised[person]
         ),
         fallen=_fallen(pair, held, len(elements)),
         figures=(
             ("compromised", float(weight[compromised].sum())),
             ("max-recall", float(recall.max(initial=0.0))),
-            ("mean-recall", mean(recall)),
-            ("mean-precision", float((precision * guessed).sum() / guessed.sum()) if guessed.any() else 0.0),
-            ("baseline-mean-recall", mean(known)),
+            ("mean-recall", _mean(recall, weight)),
+            ("mean-precision", _mean(recall * own / np.maximum(size, 1), weight * (size > 0))),
+            ("baseline-mean-recall", _mean(known, weight)),
             ("without-candidates", float(weight[tried & (candidates == 0)].sum())),
         ),
         seconds=time.perf_counter() - began,
@@ -136,9 +129,9 @@ class _People:
         parts: list[list[int]] = []
         for code in range(domain.size):
             text = domain.label(code)
-            found = [text] if separator is None else [part.strip() for part in text.split(separator)]
+            texts = [text] if separator is None else [part.strip() for part in text.split(separator)]
             # A null is the absence of a value: nobody is interested in it.
-            named = [] if code == domain.null_code else [part for part in found if part]
+            named = [] if code == domain.null_code else [part for part in texts if part]
             parts.append([elements.setdefault(part, len(elements)) for part in named])
         codes = classes.sensitive_codes[sensitive]
         if classes.person_codes is not None:
@@ -148,12 +141,9 @@ class _People:
             # Records with equal values in a class are people alike.
             _, person = np.unique(classes.class_of_cell * domain.size + codes, return_inverse=True)
             people = np.bincount(person, weights=classes.counts).astype(np.int64)
-        width = np.array([len(part) for part in parts], dtype=np.int64)
         flat = np.array([element for part in parts for element in part], dtype=np.int64)
-        start = np.cumsum(width) - width
-        length = width[codes]
-        at = np.repeat(start[codes] - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
-        value_at, value = _rows(np.repeat(person, length), flat[at], len(people))
+        cell, at = expanded(np.cumsum([0, *map(len, parts)]), codes)
+        value_at, value = _rows(person[cell], flat[at], len(people))
         place_at, place = _rows(person, classes.class_of_cell, len(people))
         who_at, who = _rows(classes.class_of_cell, person, len(classes))
         return cls(people, place_at, place, value_at, value, who_at, who)
@@ -177,9 +167,7 @@ class _People:
         """The values that all of some persons have."""
         if not len(persons):
             return np.empty(0, dtype=np.int64)
-        length = self.sizes[persons]
-        at = np.repeat(self.value_at[persons] - np.cumsum(length) + length, length)
-        values = self.value[at + np.arange(len(at))]
+        values = self.value[expanded(self.value_at, persons)[1]]
         return np.flatnonzero(np.bincount(values, minlength=elements) == len(persons))
 
     def hits(self, guesses: Sequence[IntArray], which: IntArray, elements: int) -> IntArray:
@@ -188,6 +176,10 @@ class _People:
         owner = np.repeat(np.arange(len(self.people)), self.sizes)
         right = np.isin(which[owner] * elements + self.value, np.concatenate(told) if told else [])
         return np.bincount(owner[right], minlength=len(self.people))
+
+
+def _mean(values: FloatArray, weights: IntArray) -> float:
+    return float((values * weights).sum() / weights.sum()) if weights.any() else 0.0
 
 
 def _rows(owner: AnyIntArray, values: AnyIntArray, size: int) -> tuple[IntArray, IntArray]:
@@ -228,11 +220,13 @@ def _options(pair: Pair, targets: _People) -> tuple[IntArray, list[Fits]]:
 
 def _candidates(held: _People, fits: Fits) -> IntArray:
     """The released persons who have a record for each of the target's classes."""
-    found: IntArray | None = None
+    candidates: IntArray | None = None
     for places in fits:
         persons = held.inside(places)
-        found = persons if found is None else np.intersect1d(found, persons, assume_unique=True)
-    return np.empty(0, dtype=np.int64) if found is None else found
+        candidates = (
+            persons if candidates is None else np.intersect1d(candidates, persons, assume_unique=True)
+        )
+    return np.empty(0, dtype=np.int64) if candidates is None else candidates
 
 
 def _fallen(pair: Pair, held: _People, elements: int) -> tuple[int, ...]:
@@ -254,8 +248,8 @@ def _fits(pair: Pair) -> list[IntArray]:
         fitting = pair.covers(place, owner)
         owners.append(owner[fitting])
         places.append(place[fitting])
-    indptr, found = _rows(np.concatenate(owners), np.concatenate(places), len(pair.original))
-    return np.split(found, indptr[1:-1])
+    indptr, fits = _rows(np.concatenate(owners), np.concatenate(places), len(pair.original))
+    return np.split(fits, indptr[1:-1])
 
 
 def _near(pair: Pair, shown: IntArray) -> Iterator[tuple[IntArray, IntArray]]:

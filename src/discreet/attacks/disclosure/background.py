@@ -43,8 +43,8 @@ def background_knowledge(
     >>> from discreet.classes import EquivalenceClasses
     >>> released = EquivalenceClasses.from_columns(
     ...     {"age": ["30-39"] * 2 + ["40-49"] * 2}, sensitive={"dx": ["flu", "acne", "flu", "cold"]})
-    >>> one = background_knowledge(released, "dx", excluded=1)  # flu and not acne, acne and not flu, …
-    >>> one.successes, round(one.baseline, 4)
+    >>> result = background_knowledge(released, "dx", excluded=1)  # flu and not acne, acne and not flu, …
+    >>> result.successes, round(result.baseline, 4)
     (4.0, 0.5833)
     >>> background_knowledge(released, "dx", excluded=["acne"]).successes  # only who has flu, in the first class
     1.0
@@ -52,22 +52,17 @@ def background_knowledge(
     need_number("certainty", certainty, high=1.0, above=True)
     need_choice("which", which, ("worst", "frequent", "rare"))
     view = SensitiveView.of(release, sensitive)
+    if isinstance(excluded, str):
+        raise InvalidParameter("excluded must be a number or a list of values", remedy='write ["a value"]')
     notes: tuple[str, ...] = ()
     if isinstance(excluded, int):
         need_whole("excluded", excluded, at_least=0)
         many = excluded
         struck = None if which == "worst" else _by_frequency(view, excluded, which)
-        knows = (
-            f"{excluded} value{'s' if excluded != 1 else ''} of {sensitive!r} that the target does not have"
-        )
+        knows = f"{many} value{'s' if many != 1 else ''} of {sensitive!r} that the target does not have"
     else:
-        if isinstance(excluded, str):
-            raise InvalidParameter(
-                "excluded must be a number or a list of values", remedy='write ["a value"]'
-            )
         many = len(excluded)
-        labels = view.domain.labels()
-        struck = np.isin(np.array(labels, dtype=object), list(excluded))
+        struck = np.isin(np.array(view.domain.labels(), dtype=object), list(excluded))
         notes = absent_labels_note(view.domain, excluded)
         knows = f"which of {many} named values of {sensitive!r} the target does not have"
     told = _worst(view, many) if struck is None else _struck(view, struck)
@@ -76,8 +71,8 @@ def background_knowledge(
     people = np.maximum(view.people, 1)
 
     def per_class(weights: FloatArray) -> FloatArray:
-        found = np.bincount(owner[sure], weights=(counts * weights)[sure], minlength=size)
-        return np.minimum(found, people)
+        told_people = np.bincount(owner[sure], weights=(counts * weights)[sure], minlength=size)
+        return np.minimum(told_people, people)
 
     right, before = per_class(told.right.astype(np.float64)), per_class(told.before) / people
     score = np.zeros(size)
@@ -117,9 +112,9 @@ def _by_frequency(view: SensitiveView, many: int, which: Which) -> BoolArray:
     ascending = np.lexsort((np.arange(view.domain.size), view.prior))
     ascending = ascending[view.prior[ascending] > 0]
     chosen = ascending[:many] if which == "rare" else ascending[::-1][:many]
-    found = np.zeros(view.domain.size, dtype=bool)
-    found[chosen] = True
-    return found
+    struck = np.zeros(view.domain.size, dtype=bool)
+    struck[chosen] = True
+    return struck
 
 
 def _entry_of_truth(view: SensitiveView) -> tuple[IntArray, IntArray]:

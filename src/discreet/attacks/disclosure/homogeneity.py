@@ -27,8 +27,8 @@ def homogeneity(release: AnyRelease, sensitive: str, *, certainty: float = 0.95)
     >>> from discreet.classes import EquivalenceClasses
     >>> released = EquivalenceClasses.from_columns(
     ...     {"age": ["30-39", "30-39", "40-49", "40-49"]}, sensitive={"dx": ["flu", "flu", "flu", "acne"]})
-    >>> found = homogeneity(released, "dx")
-    >>> found.tries, found.successes, found.baseline, found.fallen
+    >>> result = homogeneity(released, "dx")
+    >>> result.tries, result.successes, result.baseline, result.fallen
     (4, 2.0, 0.375, (0,))
     """
     need_number("certainty", certainty, high=1.0, above=True)
@@ -60,8 +60,8 @@ def skewness(
     >>> from discreet.classes import EquivalenceClasses
     >>> released = EquivalenceClasses.from_columns(
     ...     {"age": ["30-39"] * 2 + ["40-49"] * 6}, sensitive={"hiv": ["+", "-"] + ["-"] * 6})
-    >>> found = skewness(released, "hiv")
-    >>> found.successes, found.baseline, dict(found.figures)["largest-gain"]
+    >>> result = skewness(released, "hiv")
+    >>> result.successes, result.baseline, dict(result.figures)["largest-gain"]
     (1.0, 0.03125, 4.0)
     """
     need_number("factor", factor, low=1.0)

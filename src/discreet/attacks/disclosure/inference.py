@@ -73,8 +73,8 @@ def attribute_inference(
     >>> ill = {"ill": ["cancer", "cancer", "cancer", "healthy"]}
     >>> original = EquivalenceClasses.from_columns(people, sensitive=ill)
     >>> released = EquivalenceClasses.from_columns({**people, "smokes": ["yes", "yes", "*", "*"]}, sensitive=ill)
-    >>> (found,) = attribute_inference(Pair.of(original, released), "ill", models=["naive-bayes"])
-    >>> found.rate, found.baseline
+    >>> (result,) = attribute_inference(Pair.of(original, released), "ill", models=["naive-bayes"])
+    >>> result.rate, result.baseline
     (1.0, 0.75)
     """
     for wanted in models:
@@ -103,9 +103,8 @@ def attribute_inference(
         notes.append("released values were replaced, not generalised: nobody was placed in a class")
     elif small.links is None:
         notes.append("people were placed in the released classes that cover them")
-    base = scene.base_rate()
     return tuple(
-        _attack(small, scene, model, base, owner, sensitive, tuple(notes), seed)
+        _attack(small, scene, model, owner, sensitive, tuple(notes), seed)
         for model in MODELS
         if model in models
     )
@@ -121,7 +120,6 @@ def _attack(
     pair: Pair,
     scene: _Scene,
     model: Model,
-    base: float,
     owner: IntArray,
     sensitive: str,
     notes: tuple[str, ...],
@@ -136,7 +134,7 @@ def _attack(
         never, judged = scene.others(model, seed)
     tries = float(scene.people.sum())
     hits = float((scene.people * _guesses(saw)).sum())
-    without = float(judged.sum() / tries)
+    base, without = scene.base_rate(), float(judged.sum() / tries)
     baseline = max(base, without)
     rate = hits / tries
     return AttackResult(
@@ -252,9 +250,9 @@ class _Scene:
             usual = (self.column @ (there[:, None] * lift) + 1.0) / ((self.column @ there) + 1.0)[:, None]
             # The target is not among the class's people: any value is possible, as one further record says.
             chances = _normalised((self.column.T @ ((counts + prior) / usual)) * lift)
-            found = self._mixed(chances)
-            mean += gone.sum(axis=1)[:, None] * found
-            right += gone * _guesses(found)
+            guessed = self._mixed(chances)
+            mean += gone.sum(axis=1)[:, None] * guessed
+            right += gone * _guesses(guessed)
         return mean / np.maximum(self.people.sum(axis=1), 1e-300)[:, None], right
 
     def _learned(
@@ -272,13 +270,15 @@ class _Scene:
             lift = self.row.T @ _lift(known, prior)
             scale = np.ones_like(counts)
             for _ in range(BALANCING):
-                found = _normalised((self.column.T @ (counts * scale)) * lift)
-                have = self.column @ (there[:, None] * found)
+                updated = _normalised((self.column.T @ (counts * scale)) * lift)
+                have = self.column @ (there[:, None] * updated)
                 scale *= np.divide(counts, have, out=np.ones_like(have), where=have > 1e-12)
-            found = _normalised((self.column.T @ (counts * scale)) * lift)
-            found[anywhere] = (self.row.T @ known)[anywhere]
-            change = float((there * np.abs(found - chances).sum(axis=1)).sum() / max(2 * there.sum(), 1e-300))
-            chances = found
+            updated = _normalised((self.column.T @ (counts * scale)) * lift)
+            updated[anywhere] = (self.row.T @ known)[anywhere]
+            change = float(
+                (there * np.abs(updated - chances).sum(axis=1)).sum() / max(2 * there.sum(), 1e-300)
+            )
+            chances = updated
             if change < STABLE:
                 break
         return known, chances
@@ -312,9 +312,9 @@ class _Scene:
         """Mean chances and right guesses by a model of other people in the original."""
         mean, right = np.zeros_like(self.people), np.zeros_like(self.people)
         for gone in self._folds(FOLDS[model], seed):
-            found = _asked(model, self.features, (self.people - gone).clip(0.0), self.features, seed)
-            mean += gone.sum(axis=1)[:, None] * found
-            right += gone * _guesses(found)
+            guessed = _asked(model, self.features, (self.people - gone).clip(0.0), self.features, seed)
+            mean += gone.sum(axis=1)[:, None] * guessed
+            right += gone * _guesses(guessed)
         return mean / np.maximum(self.people.sum(axis=1), 1e-300)[:, None], right
 
 

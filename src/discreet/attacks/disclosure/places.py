@@ -94,9 +94,9 @@ def place(pair: Pair, *, most: int | None = None, seed: int = 1) -> Places:
     else:
         tried = _sample(count, most, rng)
         stars = np.flatnonzero(pair.suppressed)
-        found = tried[owners[tried] >= 0]
-        original = np.concatenate([found, np.repeat(tried, len(stars))])
-        released = np.concatenate([owners[found], np.tile(stars, len(tried))])
+        covered = tried[owners[tried] >= 0]
+        original = np.concatenate([covered, np.repeat(tried, len(stars))])
+        released = np.concatenate([owners[covered], np.tile(stars, len(tried))])
         order = np.lexsort((released, original))
         original, released = original[order], released[order]
     mass = np.exp(log_density[released] - log_density.max())
@@ -130,10 +130,10 @@ def _looked_up(pair: Pair) -> IntArray | None:
     shown = ~pair.suppressed
     codes = []
     for meaning, before, after in zip(pair.meanings, pair.original.codes, pair.released.codes, strict=True):
-        found = _printed(meaning, np.unique(after[shown]))
-        if found is None:
+        printed = _printed(meaning, np.unique(after[shown]))
+        if printed is None:
             return None
-        codes.append(found[before])
+        codes.append(printed[before])
     known = np.all([column >= 0 for column in codes], axis=0)
     owners = np.full(len(pair.original), -1, dtype=np.int64)
     owners[known] = locate(pair.released, [column[known] for column in codes])
@@ -163,21 +163,21 @@ def _compared(pair: Pair, tried: IntArray, log_density: FloatArray) -> tuple[Int
     step = max(_CHUNK // max(len(classes), 1), 1)
     for start in range(0, len(tried), step):
         some = tried[start : start + step]
-        found = np.ones((len(some), len(classes)), dtype=bool)
+        covers = np.ones((len(some), len(classes)), dtype=bool)
         for j, table in enumerate(tables):
             before, after = pair.original.codes[j][some], pair.released.codes[j]
-            found &= (
+            covers &= (
                 pair.meanings[j].covers(after[None], before[:, None])
                 if table is None
                 else table[before][:, after]
             )
-        crowded = np.flatnonzero(found.sum(axis=1) > MOST_PLACES)
+        crowded = np.flatnonzero(covers.sum(axis=1) > MOST_PLACES)
         for row in crowded:
-            at = np.flatnonzero(found[row])
+            at = np.flatnonzero(covers[row])
             best = at[np.argsort(-log_density[at], kind="stable")[:MOST_PLACES]]
-            found[row] = False
-            found[row, best] = True
-        rows, columns = np.nonzero(found)
+            covers[row] = False
+            covers[row, best] = True
+        rows, columns = np.nonzero(covers)
         original.append(some[rows])
         released.append(columns)
     return np.concatenate(original), np.concatenate(released)

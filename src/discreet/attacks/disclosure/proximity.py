@@ -34,8 +34,8 @@ def similarity(
     >>> dx = Hierarchy.of("dx", [["ulcer", "stomach", "*"], ["gastritis", "stomach", "*"], ["flu", "lungs", "*"]])
     >>> released = EquivalenceClasses.from_columns(
     ...     {"age": ["30-39"] * 2 + ["40-49"] * 2}, sensitive={"dx": ["ulcer", "gastritis", "ulcer", "flu"]})
-    >>> found = similarity(released, "dx", dx)
-    >>> found.successes, found.baseline, found.fallen, dict(found.figures)["not-homogeneous"]
+    >>> result = similarity(released, "dx", dx)
+    >>> result.successes, result.baseline, result.fallen, dict(result.figures)["not-homogeneous"]
     (2.0, 0.375, (0,), 1.0)
     """
     need_number("certainty", certainty, high=1.0, above=True)
@@ -57,15 +57,15 @@ def similarity(
         share = people / view.people[owner]
         order = np.lexsort((node, share, owner))
         last = order[np.flatnonzero(np.diff(owner[order], append=size))]
-        best, found = np.zeros(size), np.full(size, -1, dtype=np.int64)
-        best[owner[last]], found[owner[last]] = share[last], node[last]
+        best, node_of = np.zeros(size), np.full(size, -1, dtype=np.int64)
+        best[owner[last]], node_of[owner[last]] = share[last], node[last]
         new = (score == 0) & (best >= certainty - TOLERANCE)
         _, nodes, everywhere = view.grouped(group, whole=True)
         prior = np.bincount(nodes, weights=everywhere, minlength=len(hierarchy.labels[step])) / view.total
         truth = view.truth
         true_node = _nodes(truth.domain, hierarchy, step)[truth.values]
-        hit = (true_node >= 0) & (true_node == found[truth.owner])
-        score[new], before[new], depth[new] = best[new], prior[found[new]], step
+        hit = (true_node >= 0) & (true_node == node_of[truth.owner])
+        score[new], before[new], depth[new] = best[new], prior[node_of[new]], step
         right[new] = np.minimum(truth.right(hit, size), view.people)[new]
     single = view.histogram.per_class(np.maximum, view.shares) >= certainty - TOLERANCE
     return view.result(
@@ -103,8 +103,8 @@ def proximity(
     >>> from discreet.classes import EquivalenceClasses
     >>> released = EquivalenceClasses.from_columns(
     ...     {"age": ["30-39"] * 4 + ["40-49"]}, sensitive={"pay": [1000, 1030, 1050, 4000, 2000]})
-    >>> found = proximity(released, "pay", within=25, certainty=0.75)
-    >>> found.successes, round(found.baseline, 2), found.exposed[1].score
+    >>> result = proximity(released, "pay", within=25, certainty=0.75)
+    >>> result.successes, round(result.baseline, 2), result.exposed[1].score
     (4.0, 0.52, 0.75)
     """
     need_number("certainty", certainty, high=1.0, above=True)
@@ -184,9 +184,9 @@ def _nodes(domain: Domain, hierarchy: Hierarchy, level: int) -> IntArray:
                 strict=True,
             )
         )
-    found = []
+    nodes = []
     for label in domain.labels():
         leaf = hierarchy.leaf(label)
         node = known.get(label, -1) if leaf is None else int(hierarchy.nodes[level][leaf])
-        found.append(node if node >= 0 and counts[node] < hierarchy.leaves else -1)
-    return np.array(found, dtype=np.int64)
+        nodes.append(node if node >= 0 and counts[node] < hierarchy.leaves else -1)
+    return np.array(nodes, dtype=np.int64)

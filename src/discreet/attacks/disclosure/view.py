@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses, Histogram, Unit
-from discreet.classes.packing import Packing, run_starts
+from discreet.classes.packing import Packing, expanded, run_starts
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty
 from discreet.table.domain import Domain
@@ -47,8 +47,8 @@ class TrueValues:
 
     def right(self, hits: BoolArray, classes: int) -> FloatArray:
         """People per class among the entries that were hit."""
-        found = np.bincount(self.owner[hits], weights=self.counts[hits], minlength=classes)
-        return found.astype(np.float64)
+        people = np.bincount(self.owner[hits], weights=self.counts[hits], minlength=classes)
+        return people.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -157,14 +157,14 @@ class SensitiveView:
             )
         links, before = pair.links, pair.original.histogram(self.sensitive)
         kept = links.released >= 0
-        start, length = before.indptr[links.original[kept]], before.distinct[links.original[kept]]
-        share = links.records[kept] / pair.original.records[links.original[kept]]
-        entry = np.repeat(start - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
+        source = links.original[kept]
+        owner, entry = expanded(before.indptr, source)
+        share = links.records[kept] / pair.original.records[source]
         return TrueValues(
             before.domain,
-            np.repeat(links.released[kept], length),
+            links.released[kept][owner],
             before.values[entry].astype(np.int64),
-            np.repeat(share, length) * before.records[entry],
+            share[owner] * before.records[entry],
         )
 
     def stands_for(self, released: AnyIntArray, true: AnyIntArray) -> BoolArray:

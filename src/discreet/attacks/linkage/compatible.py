@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from discreet.attacks.linkage.view import Fit, View, released_fitting
+from discreet.attacks.linkage.fitting import released_fitting
+from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
@@ -68,7 +69,15 @@ def compatible_linkage(
     at = np.flatnonzero(view.tried)
     fit = released_fitting(view, at)
     tried, present = view.tried[at].astype(np.float64), view.present[at]
-    right = _right(view, at, fit, present)
+    # Suppressed records are guessed among only where nothing else fits.
+    right = right_guesses(
+        view,
+        at,
+        fit.pool,
+        lambda released, target, place: (
+            view.covers(released, target) & (view.hidden[released] == (fit.shown[place] == 0))
+        ),
+    )
     tries, successes = float(tried.sum()), float(right.sum())
     has = fit.everyone > 0
     with_candidate = float(tried[has].sum())
@@ -85,9 +94,9 @@ def compatible_linkage(
         most=most,
         fallen=_classes(pair, whole, only),
         figures=(
-            ("singled-out", _share(tried, fit.everyone == 1)),
-            ("singled-out-among-shown", _share(tried, fit.shown == 1)),
-            ("without-candidate", _share(tried, ~has)),
+            ("singled-out", share_of(tried, fit.everyone == 1)),
+            ("singled-out-among-shown", share_of(tried, fit.shown == 1)),
+            ("without-candidate", share_of(tried, ~has)),
             ("min-candidates", float(fit.everyone.min()) if len(at) else 0.0),
             ("median-candidates", weighted_median(fit.everyone, tried)),
             ("mean-candidates", float(fit.everyone @ tried / tries) if tries else 0.0),
@@ -151,20 +160,24 @@ def matched(
     )
 
 
-def _right(view: View, at: IntArray, fit: Fit, present: FloatArray) -> FloatArray:
-    """The expected number of right guesses per target at ``at``."""
-    pool = np.maximum(fit.pool, 1)
+def right_guesses(
+    view: View, at: IntArray, pool: IntArray, among: Callable[[IntArray, IntArray, IntArray], BoolArray]
+) -> FloatArray:
+    """The expected number of right guesses per target at ``at``, each made among ``pool`` records.
+
+    ``among(released, target, place)`` says whether released combinations are guessed among for the targets beside
+    them, which have these places in ``at``.
+    """
+    many = np.maximum(pool, 1)
     truth = view.truth
     if truth is None:
-        return np.minimum(present, fit.pool) / pool
+        return np.minimum(view.present[at], pool) / many
     place = np.full(len(view.targets), -1, dtype=np.int64)
     place[at] = np.arange(len(at))
     mine = place[truth.target] >= 0
     target, released, people = truth.target[mine], truth.released[mine], truth.people[mine]
-    # Suppressed records are chosen only where nothing else fits.
-    chosen = view.hidden[released] == (fit.shown[place[target]] == 0)
-    hit = people * (view.covers(released, target) & chosen)
-    return np.asarray(np.bincount(place[target], weights=hit, minlength=len(at)) / pool)
+    hit = people * among(released, target, place[target])
+    return np.asarray(np.bincount(place[target], weights=hit, minlength=len(at)) / many)
 
 
 def exposed_people(
@@ -176,7 +189,7 @@ def exposed_people(
     how: Candidates = "fit",
 ) -> tuple[Exposed, ...]:
     """Those who have the fewest candidates, the surest match first."""
-    one = {"fit": "fits", "are nearest": "is nearest", "match best": "matches best"}[how]
+    fits = {"fit": "fits", "are nearest": "is nearest", "match best": "matches best"}[how]
     tried = view.tried[at]
     chance = right / np.maximum(tried, 1)
     order = [int(i) for i in np.lexsort((-chance, pool)) if pool[i] > 0][:most]
@@ -185,7 +198,7 @@ def exposed_people(
             view.labels(int(at[i])),
             float(chance[i]),
             int(tried[i]),
-            f"one released record {one}" if pool[i] == 1 else f"{int(pool[i])} released records {how}",
+            f"one released record {fits}" if pool[i] == 1 else f"{int(pool[i])} released records {how}",
         )
         for i in order
     )
@@ -193,18 +206,18 @@ def exposed_people(
 
 def notes_of(pair: Pair, whole: View, view: View, public: bool) -> tuple[str, ...]:
     """What a reader must know about how an attack on targets came about."""
-    found = []
+    notes = []
     if view is not whole:
-        found.append(f"a sample of {int(view.tried.sum())} of {int(whole.tried.sum())} people was attacked")
+        notes.append(f"a sample of {int(view.tried.sum())} of {int(whole.tried.sum())} people was attacked")
     if view.truth is None:
-        found.append(UNKNOWN_LINKS)
+        notes.append(UNKNOWN_LINKS)
     if public:
-        found.append(PUBLIC)
+        notes.append(PUBLIC)
     if view.unit == "persons":
-        found.append("a person counts once for each combination of known values that the person has")
+        notes.append("a person counts once for each combination of known values that the person has")
         if not pair.released.event_level:
-            found.append("the release does not say whose records they are: candidates are records")
-    return tuple(found)
+            notes.append("the release does not say whose records they are: candidates are records")
+    return tuple(notes)
 
 
 def weighted_median(values: IntArray, weights: FloatArray) -> float:
@@ -220,7 +233,7 @@ def weighted_median(values: IntArray, weights: FloatArray) -> float:
     return float(values[order][np.searchsorted(cumulative, cumulative[-1] / 2 - 1e-9)])
 
 
-def _share(weights: FloatArray, chosen: BoolArray) -> float:
+def share_of(weights: FloatArray, chosen: BoolArray) -> float:
     return float(weights[chosen].sum() / weights.sum()) if weights.sum() else 0.0
 
 

@@ -143,11 +143,11 @@ def fitting(
             length[level] = at - begin
         total = 0
         beside = 0
-        found = -1
+        last_entry = -1
         begin = tree.level[levels - 1]
         for i in range(length[levels - 1]):
             entry = tree.entry[kept[begin + i] - begin]
-            found = entry
+            last_entry = entry
             if persons:
                 for j in range(people.ptr[entry], people.ptr[entry + 1]):
                     who = people.who[j]
@@ -160,5 +160,5 @@ def fitting(
                 total += people.sizes[entry]
         counts[q] = total
         besides[q] = beside if persons else total
-        only[q] = found
+        only[q] = last_entry
     return steps

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.attacks.linkage.fitting import released_fitting
 from discreet.attacks.linkage.nearest import nearest_people
-from discreet.attacks.linkage.view import View, known_names, released_fitting
+from discreet.attacks.linkage.view import View, known_names
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
-from discreet.classes.pair import Pair
+from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import proportion_interval
 from discreet.types import BoolArray, FloatArray
@@ -49,18 +50,17 @@ def left_out(pair: Pair) -> EquivalenceClasses | None:
     if pair.links is None or pair.original.event_level:
         return None
     gone = pair.links.released < 0
-    records = np.bincount(
-        pair.links.original[gone], weights=pair.links.records[gone], minlength=len(pair.original)
-    ).astype(np.int64)
-    if records.sum() < ENOUGH:
-        return None
+    return _linked(pair.original, pair.links, gone) if pair.links.records[gone].sum() >= ENOUGH else None
+
+
+def _linked(original: EquivalenceClasses, links: Links, chosen: BoolArray) -> EquivalenceClasses:
+    """The people of the original, in so many records as some links name."""
+    records = np.bincount(links.original[chosen], links.records[chosen], len(original)).astype(np.int64)
     at = np.flatnonzero(records)
-    return EquivalenceClasses(
-        pair.original.attributes,
-        tuple(codes[at] for codes in pair.original.codes),
-        np.arange(len(at) + 1),
-        records[at],
-    )
+    if original.event_level:
+        return original.subset(at)
+    codes = tuple(column[at] for column in original.codes)
+    return EquivalenceClasses(original.attributes, codes, np.arange(len(at) + 1), records[at])
 
 
 def membership(
@@ -108,7 +108,7 @@ def membership(
         )
     names = known_names(pair, known, others)
     inside = _members(pair, notes)
-    own, outer = (_side_view(pair, one, names, at_most, seed) for one in (inside, others))
+    own, outer = (_side_view(pair, people, names, at_most, seed) for people in (inside, others))
     if pair.truthful:
         members, strangers = _by_fit(own), _by_fit(outer)
     else:
@@ -181,22 +181,11 @@ def _members(pair: Pair, notes: list[str]) -> EquivalenceClasses:
         )
         return pair.original
     stays = pair.links.released >= 0
-    records = np.bincount(
-        pair.links.original[stays], weights=pair.links.records[stays], minlength=len(pair.original)
-    ).astype(np.int64)
-    at = np.flatnonzero(records)
-    if not len(at):
+    if not pair.links.records[stays].any():
         raise InvalidParameter(
             "the release holds nobody of the original", remedy="give the release that was made"
         )
-    if pair.original.event_level:
-        return pair.original.subset(at)
-    return EquivalenceClasses(
-        pair.original.attributes,
-        tuple(codes[at] for codes in pair.original.codes),
-        np.arange(len(at) + 1),
-        records[at],
-    )
+    return _linked(pair.original, pair.links, stays)
 
 
 def _side_view(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.attacks.linkage.compatible import Targets, matched, weighted_median
-from discreet.attacks.linkage.view import View, spans_of, tree_of
+from discreet.attacks.linkage.compatible import Targets, matched, right_guesses, share_of, weighted_median
+from discreet.attacks.linkage.fitting import spans_of, tree_of
+from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
@@ -65,26 +66,31 @@ def nearest_linkage(
     whole = View.of(pair, known, targets)
     view = whole.sampled(at_most, seed)
     at = np.flatnonzero(view.tried)
-    found = nearest_people(view, at)
-    tried, present = view.tried[at].astype(np.float64), view.present[at]
-    right = _right(view, at, found, present)
+    closest = nearest_people(view, at)
+    tried = view.tried[at].astype(np.float64)
+    right = right_guesses(
+        view,
+        at,
+        closest.people,
+        lambda released, target, place: distances(view, released, target) <= closest.distance[place] + 2e-9,
+    )
     tries = float(tried.sum())
     return matched(
         "distance-linkage",
         pair,
         Targets(whole, view, at, public=targets is not None),
         right,
-        found.people,
+        closest.people,
         how="guesses among the nearest records",
         source="Domingo-Ferrer, Torra 2001; Gower 1971",
         most=most,
         candidates="are nearest",
         figures=(
-            ("one-nearest", float(tried[found.people == 1].sum() / tries) if tries else 0.0),
-            ("one-nearest-and-right", float(right[found.people == 1].sum() / tries) if tries else 0.0),
-            ("median-nearest", weighted_median(found.people, tried)),
-            ("mean-distance", float(found.distance @ tried / tries) if tries else 0.0),
-            ("exact", float(tried[found.distance < 1e-9].sum() / tries) if tries else 0.0),
+            ("one-nearest", share_of(tried, closest.people == 1)),
+            ("one-nearest-and-right", float(right[closest.people == 1].sum() / tries) if tries else 0.0),
+            ("median-nearest", weighted_median(closest.people, tried)),
+            ("mean-distance", float(closest.distance @ tried / tries) if tries else 0.0),
+            ("exact", share_of(tried, closest.distance < 1e-9)),
         ),
         seconds=time.perf_counter() - began,
     )
@@ -144,20 +150,6 @@ def distances(view: View, released: IntArray, target: IntArray) -> FloatArray:
         differs = np.where(meaning.covers(codes, own), 1.0 - scale.single[codes], 1.0)
         total += np.where(np.isnan(number) | np.isnan(low), differs, far)
     return total
-
-
-def _right(view: View, at: IntArray, found: Nearest, present: FloatArray) -> FloatArray:
-    """The expected number of right guesses per target at ``at``."""
-    pool = np.maximum(found.people, 1)
-    truth = view.truth
-    if truth is None:
-        return np.minimum(present, found.people) / pool
-    place = np.full(len(view.targets), -1, dtype=np.int64)
-    place[at] = np.arange(len(at))
-    mine = place[truth.target] >= 0
-    target, released, people = truth.target[mine], truth.released[mine], truth.people[mine]
-    near = distances(view, released, target) <= found.distance[place[target]] + 2e-9
-    return np.asarray(np.bincount(place[target], weights=people * near, minlength=len(at)) / pool)
 
 
 def _numbers(view: View, j: int) -> FloatArray:

@@ -29,21 +29,21 @@ def apart(spans: Spans, scale: Scale, code: int, rank: int, number: float) -> fl
     if not (np.isnan(number) or np.isnan(low)):
         width = scale.high[code] - low
         if width > 1e-12 and low < number < low + width:
-            found: float = ((number - low) ** 2 + (low + width - number) ** 2) / (2 * width)
+            distance: float = ((number - low) ** 2 + (low + width - number) ** 2) / (2 * width)
         else:
-            found = abs(number - low - width / 2)
-        return min(found, 1.0)
+            distance = abs(number - low - width / 2)
+        return min(distance, 1.0)
     return 1.0 - scale.single[code] if covers(spans, code, rank) else 1.0
 
 
 @njit(cache=True, nogil=True)
 def closest_values(spans: Spans, scale: Scale, codes: IntArray, numbers: FloatArray) -> FloatArray:
     """For each rank of an attribute the distance to the nearest of its released codes."""
-    found = np.ones(numbers.size)
+    least = np.ones(numbers.size)
     for rank in range(numbers.size):
         for code in codes:
-            found[rank] = min(found[rank], apart(spans, scale, code, rank, numbers[rank]))
-    return found
+            least[rank] = min(least[rank], apart(spans, scale, code, rank, numbers[rank]))
+    return least
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.linkage.compatible import Targets, matched, weighted_median
+from discreet.attacks.linkage.compatible import Targets, matched, right_guesses, share_of, weighted_median
 from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
@@ -72,11 +72,16 @@ def probabilistic_linkage(
         view = whole.sampled(max(int(at_most * PAIRS / expected), 100), seed)
         levels = _Levels(view, seed)
     at = np.flatnonzero(view.tried)
-    found = _best(view, levels, at)
-    tried, present = view.tried[at].astype(np.float64), view.present[at]
-    pool = np.bincount(found[0], weights=view.released.sizes[found[1]], minlength=len(at)).astype(np.int64)
-    right = _right(view, at, found, pool, present)
-    tries = float(tried.sum())
+    person, match = _best(view, levels, at)
+    tried = view.tried[at].astype(np.float64)
+    pool = np.bincount(person, weights=view.released.sizes[match], minlength=len(at)).astype(np.int64)
+    width = len(view.released)
+    right = right_guesses(
+        view,
+        at,
+        pool,
+        lambda released, _, place: np.isin(place * width + released, person * width + match),
+    )
     return matched(
         "probabilistic-linkage",
         pair,
@@ -88,9 +93,9 @@ def probabilistic_linkage(
         most=most,
         candidates="match best",
         figures=(
-            ("one-best", float(tried[pool == 1].sum() / tries) if tries else 0.0),
+            ("one-best", share_of(tried, pool == 1)),
             ("median-best", weighted_median(pool, tried)),
-            ("without-candidate", float(tried[pool == 0].sum() / tries) if tries else 0.0),
+            ("without-candidate", share_of(tried, pool == 0)),
         ),
         seconds=time.perf_counter() - began,
         notes=(
@@ -125,7 +130,9 @@ class _Levels:
         order = [int(j) for j in np.argsort(-agree.mean(axis=1), kind="stable")[::-1] if agree[j].any()]
         # Two ways to be compared, on different attributes: one changed value must not keep a record out.
         self.blocks = [tuple(order[:2]), tuple(order[2:4])] if len(order) > 3 else [(j,) for j in order[:2]]
-        self.share = max(sum(float(agree[list(one)].all(axis=0).mean()) for one in self.blocks), 1 / DRAWN)
+        self.share = max(
+            sum(float(agree[list(block)].all(axis=0).mean()) for block in self.blocks), 1 / DRAWN
+        )
 
     def hidden(self, j: int) -> BoolArray:
         return np.asarray(self.view.meanings[j].kinds == KINDS.index("suppressed"))
@@ -153,8 +160,8 @@ class _Levels:
         fits = meaning.covers(codes, own)
         with np.errstate(invalid="ignore"):
             near = np.abs(meaning.original.numbers[own] - meaning.centre[codes]) / width <= NEAR
-        found = np.where(fits, np.where(meaning.sizes[codes] == 1, 0, 1), np.where(near, 2, 3))
-        return np.where(self.hidden(j)[codes], -1, found)
+        levels = np.where(fits, np.where(meaning.sizes[codes] == 1, 0, 1), np.where(near, 2, 3))
+        return np.where(self.hidden(j)[codes], -1, levels)
 
     def _bounds(self, j: int) -> tuple[IntArray, IntArray]:
         """Between which ranks a released code is compared: from its least to its greatest value, or near it."""
@@ -177,8 +184,8 @@ class _Levels:
         low, high = self.bounds[j]
         return np.asarray((rank >= low[codes]) & (rank < high[codes]))
 
-    def _shares(self, found: IntArray) -> FloatArray:
-        counts = np.bincount(found[found >= 0], minlength=len(LEVELS)) + 0.5
+    def _shares(self, levels: IntArray) -> FloatArray:
+        counts = np.bincount(levels[levels >= 0], minlength=len(LEVELS)) + 0.5
         return np.asarray(counts / counts.sum())
 
 
@@ -260,8 +267,10 @@ def _linker(view: View, levels: _Levels, at: IntArray) -> Linker:
             level_library.CustomLevel(_condition(j, -1)).configure(is_null_level=True)
         ]
         for level, u, m in zip(kinds, chance.tolist(), same.tolist(), strict=True):
-            one = level_library.ElseLevel() if level == 3 else level_library.CustomLevel(_condition(j, level))
-            made.append(one.configure(u_probability=u, m_probability=m, label_for_charts=LEVELS[level]))
+            agreement = (
+                level_library.ElseLevel() if level == 3 else level_library.CustomLevel(_condition(j, level))
+            )
+            made.append(agreement.configure(u_probability=u, m_probability=m, label_for_charts=LEVELS[level]))
         comparisons.append(library.CustomComparison(made, output_column_name=f"a{j}"))
     blocks: list[BlockingRuleCreator | dict[str, Any]] = [
         block_library.CustomRule(
@@ -287,27 +296,6 @@ def _linker(view: View, levels: _Levels, at: IntArray) -> Linker:
         retain_matching_columns=False,
     )
     return Linker(tables, settings, log_level=None)
-
-
-def _right(
-    view: View,
-    at: IntArray,
-    found: tuple[IntArray, IntArray],
-    pool: IntArray,
-    present: FloatArray,
-) -> FloatArray:
-    """The expected number of right guesses per target at ``at``."""
-    many = np.maximum(pool, 1)
-    truth = view.truth
-    if truth is None:
-        return np.minimum(present, pool) / many
-    place = np.full(len(view.targets), -1, dtype=np.int64)
-    place[at] = np.arange(len(at))
-    mine = place[truth.target] >= 0
-    target, released, people = truth.target[mine], truth.released[mine], truth.people[mine]
-    width = len(view.released)
-    best = np.isin(place[target] * width + released, found[0] * width + found[1])
-    return np.asarray(np.bincount(place[target], weights=people * best, minlength=len(at)) / many)
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.attacks.linkage.compatible import weighted_median
-from discreet.attacks.linkage.view import Combinations, original_fitting
+from discreet.attacks.linkage.compatible import share_of, weighted_median
+from discreet.attacks.linkage.fitting import original_fitting
+from discreet.attacks.linkage.view import Combinations
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Pair
 from discreet.errors import UnknownColumn
@@ -41,7 +42,7 @@ def worst_case(
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
     >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]", "[30, 39]", "47", "*"]})
     >>> result = worst_case(Pair.of(original, released))
-    >>> result.successes, result.rate, dict(result.figures)["assigned-to-one"]
+    >>> result.successes, result.rate, dict(result.figures)["assigned-to-alone"]
     (2.25, 0.5625, 0.25)
     """
     began = time.perf_counter()
@@ -55,7 +56,7 @@ def worst_case(
     weights = tried[at].astype(np.float64)
     right = np.where(candidates > 0, weights * own[at] / np.maximum(candidates, 1), 0.0)
     tries, successes = float(weights.sum()), float(right.sum())
-    one = candidates == 1
+    alone = candidates == 1
     notes = []
     if tries < after.sizes.sum():
         notes.append(
@@ -69,7 +70,7 @@ def worst_case(
     if not all(meaning.truthful for meaning in meanings):
         notes.append("released values that the original does not have fit nobody; link them by distance")
     chosen = np.zeros(len(after), dtype=bool)
-    chosen[at[one]] = True
+    chosen[at[alone]] = True
     return AttackResult(
         attack="worst-case",
         criterion="singling-out",
@@ -86,8 +87,8 @@ def worst_case(
         fallen=tuple(np.unique(pair.released.class_of_cell[chosen[after.group]]).tolist()),
         figures=(
             ("re-identification-ratio", successes / tries if tries else 0.0),
-            ("assigned-to-one", float(weights[one].sum() / tries) if tries else 0.0),
-            ("without-candidate", float(weights[candidates == 0].sum() / tries) if tries else 0.0),
+            ("assigned-to-one", share_of(weights, alone)),
+            ("without-candidate", share_of(weights, candidates == 0)),
             ("min-candidates", float(candidates.min()) if len(candidates) else 0.0),
             ("median-candidates", weighted_median(candidates, weights)),
         ),
@@ -124,8 +125,8 @@ def _own(pair: Pair, names: Sequence[str], after: Combinations) -> tuple[FloatAr
     fits = pair.covers(goal, source, [name for name in names if name in pair.names])
     by_class = np.bincount(goal, weights=links.records[inside] * fits, minlength=len(pair.released))
     share = (by_class / pair.released.records)[pair.released.class_of_cell]
-    found = np.bincount(after.group, weights=share * pair.released.counts, minlength=len(after))
-    return found / after.records, True
+    fitting = np.bincount(after.group, weights=share * pair.released.counts, minlength=len(after))
+    return fitting / after.records, True
 
 
 def _exposed(
@@ -137,7 +138,7 @@ def _exposed(
     most: int,
 ) -> tuple[Exposed, ...]:
     """The released records with the fewest candidates, by their quasi-identifiers."""
-    found: list[Exposed] = []
+    exposed: list[Exposed] = []
     cell_of = np.zeros(len(after), dtype=np.int64)
     cell_of[after.group[::-1]] = np.arange(len(after.group))[::-1]
     order = np.lexsort((-own[at], candidates))
@@ -146,5 +147,5 @@ def _exposed(
         says = "one original record fits" if count == 1 else f"{count} original records fit"
         place = int(pair.released.class_of_cell[cell_of[at[i]]])
         chance = float(own[at[i]]) / count
-        found.append(Exposed(pair.released.labels(place), chance, int(after.sizes[at[i]]), says))
-    return tuple(found)
+        exposed.append(Exposed(pair.released.labels(place), chance, int(after.sizes[at[i]]), says))
+    return tuple(exposed)

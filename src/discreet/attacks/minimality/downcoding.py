@@ -41,8 +41,8 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
     >>> pair = Pair.of(
     ...     EquivalenceClasses.from_columns({"age": [31, 34, 34, 47, 47]}),
     ...     EquivalenceClasses.from_columns({"age": ["[31, 34]"] * 3 + ["47"] * 2}))
-    >>> found = downcoding(pair, [KAnonymity(2)], recoding="local")  # somebody is 31, somebody is 34
-    >>> found.tries, found.successes, found.exposed[0].says
+    >>> result = downcoding(pair, [KAnonymity(2)], recoding="local")  # somebody is 31, somebody is 34
+    >>> result.tries, result.successes, result.exposed[0].says
     (3, 2.0, "2 cells are narrowed, those of 'age'")
     """
     began = time.perf_counter()
@@ -62,10 +62,10 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
         return _result(
             pair, None, ("nothing to find: levels were lowered for all classes at once, not for one",)
         )
-    found = _Narrowing.of(pair, links, classes)
+    narrowing = _Narrowing.of(pair, links, classes)
     for at in range(len(pair.names)):
-        _narrow(pair, links, at, models, found)
-    return replace(_result(pair, found, ()), seconds=time.perf_counter() - began)
+        _narrow(pair, links, at, models, narrowing)
+    return replace(_result(pair, narrowing, ()), seconds=time.perf_counter() - began)
 
 
 @dataclass(frozen=True)
@@ -88,31 +88,31 @@ class _Narrowing:
         return cls(classes, order, cuts, *tables)
 
 
-def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], found: _Narrowing) -> None:
+def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], narrowing: _Narrowing) -> None:
     """Apply both conclusions to one attribute."""
     meaning, codes = pair.meanings[at], pair.released.codes[at]
     k = max((model.k for model in models if isinstance(model, KAnonymity)), default=0)
     movable = bool(models) and all(isinstance(model, KAnonymity) for model in models)
-    inside = _inside(pair, at, found.classes) if movable else {}
+    inside = _inside(pair, at, narrowing.classes) if movable else {}
     parts: dict[int, list[IntArray]] = {}
     wide = meaning.sizes[codes] > 1
-    for c in found.classes[wide[found.classes]].tolist():
+    for c in narrowing.classes[wide[narrowing.classes]].tolist():
         code, people = int(codes[c]), int(pair.released.records[c])
-        found.cells[at, c] = people
-        mine = found.order[found.cuts[c] : found.cuts[c + 1]]
+        narrowing.cells[at, c] = people
+        mine = narrowing.order[narrowing.cuts[c] : narrowing.cuts[c + 1]]
         values, records = pair.original.codes[at][links.original[mine]], links.records[mine]
         elsewhere = inside.get(c, []) if people > k else []
         if elsewhere:
             taken = np.zeros(len(values), dtype=bool)
             for other in elsewhere:
                 taken |= meaning.covers(codes[np.array([other])], values)
-            found.narrowed[at, c], found.right[at, c] = people, int(records[~taken].sum())
+            narrowing.narrowed[at, c], narrowing.right[at, c] = people, int(records[~taken].sum())
             continue
         if code not in parts:
             parts[code] = _used(pair, at, code)
         if 1 < len(parts[code]) <= people:
-            found.narrowed[at, c] = len(parts[code])
-            found.right[at, c] = sum(bool(np.isin(values, part).any()) for part in parts[code])
+            narrowing.narrowed[at, c] = len(parts[code])
+            narrowing.right[at, c] = sum(bool(np.isin(values, part).any()) for part in parts[code])
 
 
 def _used(pair: Pair, at: int, code: int) -> list[IntArray]:
@@ -156,7 +156,7 @@ def _inside(pair: Pair, at: int, classes: IntArray) -> dict[int, list[int]]:
     highest[some] = meaning.stops[meaning.indptr[1:][some] - 1] - 1
     order = classes[np.lexsort((lowest[codes[classes]], group[classes]))]
     key = group[order] * (meaning.original.size + 1) + lowest[codes[order]] + 1
-    found: dict[int, list[int]] = {}
+    inside: dict[int, list[int]] = {}
     for c in classes[meaning.sizes[codes[classes]] > 1].tolist():
         base = int(group[c]) * (meaning.original.size + 1) + 1
         start = np.searchsorted(key, base + lowest[codes[c]], side="left")
@@ -169,19 +169,19 @@ def _inside(pair: Pair, at: int, classes: IntArray) -> dict[int, list[int]]:
             if meaning.covers(codes[np.array([c])], meaning.members(int(codes[other]))).all()
         ]
         if held:
-            found[c] = held
-    return found
+            inside[c] = held
+    return inside
 
 
-def _result(pair: Pair, found: _Narrowing | None, notes: tuple[str, ...]) -> AttackResult:
+def _result(pair: Pair, narrowing: _Narrowing | None, notes: tuple[str, ...]) -> AttackResult:
     tries = successes = 0.0
     exposed: tuple[Exposed, ...] = ()
     fallen: tuple[int, ...] = ()
     figures: tuple[tuple[str, float], ...] = ()
-    if found is not None:
+    if narrowing is not None:
         records = pair.released.records
-        tries = int(records[(found.cells > 0).any(axis=0)].sum())
-        best = found.right.max(axis=0, initial=0)
+        tries = int(records[(narrowing.cells > 0).any(axis=0)].sum())
+        best = narrowing.right.max(axis=0, initial=0)
         successes = float(best.sum())
         at = np.flatnonzero(best > 0)
         fallen = tuple(at.tolist())
@@ -191,15 +191,15 @@ def _result(pair: Pair, found: _Narrowing | None, notes: tuple[str, ...]) -> Att
                 pair.released.labels(int(at[i])),
                 float(score[i]),
                 int(records[at[i]]),
-                f"{int(found.right[:, at[i]].sum())} cells are narrowed, those of "
-                + ", ".join(repr(pair.names[j]) for j in np.flatnonzero(found.right[:, at[i]])),
+                f"{int(narrowing.right[:, at[i]].sum())} cells are narrowed, those of "
+                + ", ".join(repr(pair.names[j]) for j in np.flatnonzero(narrowing.right[:, at[i]])),
             )
             for i in np.lexsort((at, -records[at], -score))[:EXPOSED].tolist()
         )
         figures = (
-            ("cells-generalised", float(found.cells.sum())),
-            ("cells-narrowed", float(found.narrowed.sum())),
-            ("cells-narrowed-rightly", float(found.right.sum())),
+            ("cells-generalised", float(narrowing.cells.sum())),
+            ("cells-narrowed", float(narrowing.narrowed.sum())),
+            ("cells-narrowed-rightly", float(narrowing.right.sum())),
         )
     return AttackResult(
         "downcoding",

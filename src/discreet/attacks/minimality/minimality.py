@@ -12,6 +12,7 @@ from discreet.attacks.disclosure.view import EXPOSED
 from discreet.attacks.minimality.tracing import Recoding, finer, recoding_of, shown_links, traced
 from discreet.attacks.minimality.worlds import Class, Counted, Part, count, histograms, meets
 from discreet.attacks.result import AttackResult, Exposed
+from discreet.classes.packing import expanded
 from discreet.classes.pair import Links, Pair
 from discreet.privacy.base import PrivacyModel, need_choice, need_whole
 from discreet.privacy.identity import KAnonymity
@@ -58,8 +59,8 @@ def minimality(
     ...     EquivalenceClasses.from_columns({"q": ["q1"] * 2 + ["q2"] * 5}, sensitive=ill),
     ...     EquivalenceClasses.from_columns({"q": ["*"] * 7}, sensitive=ill))
     >>> at_most_half = AlphaKAnonymity(alpha=0.5, k=1, sensitive="dx", values=("HIV",))
-    >>> found = minimality(pair, [at_most_half], "dx")
-    >>> found.successes, round(found.baseline, 4), round(dict(found.figures)["max-credibility"], 4)
+    >>> result = minimality(pair, [at_most_half], "dx")
+    >>> result.successes, round(result.baseline, 4), round(dict(result.figures)["max-credibility"], 4)
     (7.0, 0.7143, 1.0)
     """
     began = time.perf_counter()
@@ -172,7 +173,7 @@ def _split(pair: Pair, links: Links, name: str, conclusions: _Conclusions, *, lo
     }
     order = np.lexsort((below.child, links.released))
     cuts = np.searchsorted(links.released[order], np.arange(len(pair.released) + 1))
-    found = _Split(name, [], [], [])
+    split = _Split(name, [], [], [])
     for c in np.unique(links.released[below.child >= 0]).tolist():
         mine = order[cuts[c] : cuts[c + 1]]
         children = below.child[mine]
@@ -193,10 +194,10 @@ def _split(pair: Pair, links: Links, name: str, conclusions: _Conclusions, *, lo
                     there = slice(histogram.indptr[other], histogram.indptr[other + 1])
                     joined[histogram.values[there]] = histogram.records[there]
             parts.append(Part(int(links.records[group].sum()), joined))
-        found.classes.append(c)
-        found.worlds.append(Class(values, histogram.records[entries], tuple(parts)))
-        found.members.append(members)
-    return found
+        split.classes.append(c)
+        split.worlds.append(Class(values, histogram.records[entries], tuple(parts)))
+        split.members.append(members)
+    return split
 
 
 def _conclude(
@@ -223,25 +224,25 @@ def _conclude(
         else:
             todo.append((c, world))
     if not local and (
-        conclusions.skipped[split.classes].any() or any(one.ok == 0 for one in counted.values())
+        conclusions.skipped[split.classes].any() or any(worlds.ok == 0 for worlds in counted.values())
     ):
         # The violation of the whole table may be in a class that cannot be counted, or was there anyway.
         conclusions.tested[list(counted)] = True
         return
     counted |= _count_all(todo, conclusions, models, domain_size)
-    product = float(np.prod([one.ok for one in counted.values()]))
+    product = float(np.prod([worlds.ok for worlds in counted.values()]))
     for c, world, members in zip(split.classes, split.worlds, split.members, strict=True):
         if c not in counted:
             continue
         conclusions.tested[c] = True
-        one = counted[c]
-        others = 1.0 if local else (product / one.ok if one.ok > 0 else 0.0)
-        violated = 1.0 - one.ok * others
+        worlds = counted[c]
+        others = 1.0 if local else (product / worlds.ok if worlds.ok > 0 else 0.0)
+        violated = 1.0 - worlds.ok * others
         if violated < 1e-12:
             conclusions.loose[c] = True
             continue
         prior = world.counts / world.counts.sum()
-        posterior = np.clip((prior - one.share * others) / violated, 0.0, 1.0)
+        posterior = np.clip((prior - worlds.share * others) / violated, 0.0, 1.0)
         for a, group in enumerate(members):
             best = int(np.argmax(posterior[a]))
             chance, gain = float(posterior[a, best]), float(posterior[a, best] - prior[best])
@@ -257,7 +258,7 @@ def _count_all(
 ) -> dict[int, Counted]:
     """Count classes, judging the histograms of many parts at once."""
     histogram = conclusions.pair.released.histogram(conclusions.sensitive)
-    found: dict[int, Counted] = {}
+    counted: dict[int, Counted] = {}
     waiting: list[tuple[int, Class, list[IntArray]]] = []
     size = 0
     for c, world in todo:
@@ -276,12 +277,12 @@ def _count_all(
                 histogram.totals,
                 np.concatenate([r for _, _, rs in waiting for r in rs]),
             )
-            for number, one, parts in waiting:
+            for number, world, parts in waiting:
                 cuts = np.cumsum([len(part) for part in parts])
-                found[number] = count(one, np.split(fine[: cuts[-1]], cuts[:-1]))
+                counted[number] = count(world, np.split(fine[: cuts[-1]], cuts[:-1]))
                 fine = fine[cuts[-1] :]
             waiting, size = [], 0
-    return found
+    return counted
 
 
 def _result(
@@ -295,10 +296,7 @@ def _result(
         links, histogram = conclusions.links, pair.original.histogram(sensitive)
         weight = links.records / pair.original.records[links.original]
         share = np.zeros((2, len(weight)))
-        owner = np.repeat(np.arange(len(weight)), histogram.distinct[links.original])
-        length = histogram.distinct[links.original]
-        entry = np.repeat(histogram.indptr[links.original] - np.cumsum(length) + length, length)
-        entry += np.arange(len(entry))
+        owner, entry = expanded(histogram.indptr, links.original)
         meaning = pair.meaning(sensitive)
         for row, guess in enumerate((conclusions.guess, conclusions.plain)):
             hit = meaning.covers(guess[owner], histogram.values[entry])

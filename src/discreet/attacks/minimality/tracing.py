@@ -25,8 +25,7 @@ def traced(pair: Pair) -> Links | None:
     >>> from discreet.classes import EquivalenceClasses
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
     >>> released = EquivalenceClasses.from_columns({"age": ["*", "[30, 39]", "[30, 39]"]})
-    >>> found = traced(Pair.of(original, released))
-    >>> found.released.tolist()
+    >>> traced(Pair.of(original, released)).released.tolist()
     [1, 1, -1]
     """
     if pair.links is not None:
@@ -47,12 +46,12 @@ def traced(pair: Pair) -> Links | None:
         _, number = np.unique(number * meaning.released.size + column, return_inverse=True)
     place = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)
     place[number[len(pair.original) :]] = shown
-    found = np.where(lost, -1, place[number[: len(pair.original)]])
+    owner = np.where(lost, -1, place[number[: len(pair.original)]])
     records = pair.original.records
-    behind = np.bincount(found[found >= 0], weights=records[found >= 0], minlength=len(pair.released))
+    behind = np.bincount(owner[owner >= 0], weights=records[owner >= 0], minlength=len(pair.released))
     if not np.array_equal(behind[shown], pair.released.records[shown]):
         return None
-    return Links(np.arange(len(pair.original), dtype=np.int64), found, records)
+    return Links(np.arange(len(pair.original), dtype=np.int64), owner, records)
 
 
 def shown_links(pair: Pair, links: Links) -> Links:

@@ -95,29 +95,29 @@ def meets(
         sensitive=(domain,),
         sensitive_codes={domain.name: values.astype(np.uint32)},
     )
-    found = np.ones(len(table), dtype=bool)
+    fine = np.ones(len(table), dtype=bool)
     for model in models:
-        found &= model.holds(classes)
-    return found[:-1]
+        fine &= model.holds(classes)
+    return fine[:-1]
 
 
-def count(one: Class, allowed: Sequence[BoolArray]) -> Counted:
+def count(world: Class, allowed: Sequence[BoolArray]) -> Counted:
     """Count the worlds of a class; ``allowed[a]`` says which of ``histograms(counts, people of a)`` are met.
 
     Two of three people have the value; parts of two and one; at most one of the two may have it:
 
-    >>> one = Class(np.array([0, 1]), np.array([1, 2]), (Part(2, np.zeros(2)), Part(1, np.zeros(2))))
-    >>> found = count(one, [np.array([False, True]), np.array([True, True])])  # [0, 2] and [1, 1]; [0, 1] and [1, 0]
-    >>> round(found.ok, 4), found.share.round(4).tolist()
+    >>> world = Class(np.array([0, 1]), np.array([1, 2]), (Part(2, np.zeros(2)), Part(1, np.zeros(2))))
+    >>> counted = count(world, [np.array([False, True]), np.array([True, True])])  # [0, 2] and [1, 1]; [0, 1] and [1, 0]
+    >>> round(counted.ok, 4), counted.share.round(4).tolist()
     (0.6667, [[0.3333, 0.3333], [0.0, 0.6667]])
     """
-    first = int(np.argmax(one.counts))
-    target = np.delete(one.counts, first)
-    chance = one.counts / one.counts.sum()
+    first = int(np.argmax(world.counts))
+    target = np.delete(world.counts, first)
+    chance = world.counts / world.counts.sum()
     shape = tuple(target + 1)
     terms = []
-    for part, mask in zip(one.parts, allowed, strict=True):
-        rows = histograms(one.counts, part.people)[mask]
+    for part, mask in zip(world.parts, allowed, strict=True):
+        rows = histograms(world.counts, part.people)[mask]
         # Multinomial weights with the class's own shares: the factor cancels, and nothing under- or overflows.
         weight = np.exp(
             _log_factorial(np.asarray(part.people)) - _log_factorial(rows).sum(axis=1) + rows @ np.log(chance)
@@ -133,13 +133,13 @@ def count(one: Class, allowed: Sequence[BoolArray]) -> Counted:
         after.append(_times(after[-1], moves, weight))
     after.reverse()
     everything = np.exp(
-        _log_factorial(np.asarray(one.counts.sum()))
-        - _log_factorial(one.counts).sum()
-        + one.counts @ np.log(chance)
+        _log_factorial(np.asarray(world.counts.sum()))
+        - _log_factorial(world.counts).sum()
+        + world.counts @ np.log(chance)
     )
-    share = np.zeros((len(one.parts), len(one.counts)))
+    share = np.zeros((len(world.parts), len(world.counts)))
     ok = 0.0
-    for a, (part, (rows, moves, weight)) in enumerate(zip(one.parts, terms, strict=True)):
+    for a, (part, (rows, moves, weight)) in enumerate(zip(world.parts, terms, strict=True)):
         others = _pairs(before[a], after[a], target - moves)
         mass = weight * others / everything
         ok = float(mass.sum())
@@ -149,24 +149,24 @@ def count(one: Class, allowed: Sequence[BoolArray]) -> Counted:
 
 def _times(state: FloatArray, moves: IntArray, weight: FloatArray) -> FloatArray:
     """A polynomial times the terms of one part, cut off at the histogram of the class."""
-    found = np.zeros_like(state)
+    product = np.zeros_like(state)
     for move, factor in zip(moves.tolist(), weight.tolist(), strict=True):
         there = tuple(slice(step, None) for step in move)
         here = tuple(slice(0, size - step) for size, step in zip(state.shape, move, strict=True))
-        found[there] += factor * state[here]
-    return found
+        product[there] += factor * state[here]
+    return product
 
 
 def _pairs(before: FloatArray, after: FloatArray, ends: IntArray) -> FloatArray:
     """The product of two polynomials at some exponents."""
-    found = np.zeros(len(ends))
+    product = np.zeros(len(ends))
     for i, end in enumerate(ends.tolist()):
         if min(end, default=0) < 0:
             continue
         inside = tuple(slice(0, stop + 1) for stop in end)
         mirrored = np.flip(after[inside])
-        found[i] = float((before[inside] * mirrored).sum())
-    return found
+        product[i] = float((before[inside] * mirrored).sum())
+    return product
 
 
 def _log_factorial(numbers: IntArray) -> FloatArray:
