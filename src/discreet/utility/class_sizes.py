@@ -1,4 +1,7 @@
-"""Losses of structure: how many records are gone, and how large the classes of the others are."""
+"""Losses by class: how many records are gone, and how large the classes of the others are.
+
+The formulas are those of the objectives of the same names, here of any release that was read.
+"""
 
 from __future__ import annotations
 

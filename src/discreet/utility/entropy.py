@@ -1,7 +1,8 @@
 """Losses of information in bits: what a released cell leaves open about the value it stands for.
 
 Probabilities are the original's own: Pr(x) = n(x) / |T|, and Pr(x | B) = n(x) / n(B) for what a released value B
-may stand for.
+may stand for. The objectives of the same names count bits per level of a hierarchy, non-uniform entropy as a share of
+log2 |T|; here released values may overlap and need no hierarchy, and shares are of total suppression.
 """
 
 from __future__ import annotations

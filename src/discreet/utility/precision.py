@@ -1,4 +1,8 @@
-"""Losses of precision in the release alone: how much less a generalised cell says than a single value."""
+"""Losses of precision in the release alone: how much less a generalised cell says than a single value.
+
+The objectives of the same names price every value at every level of a hierarchy, before there is a release; these read
+what a release shows, whoever made it and whether or not it has hierarchies.
+"""
 
 from __future__ import annotations
 

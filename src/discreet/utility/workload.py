@@ -310,7 +310,7 @@ class _CountedTable:
 
     def answer(self, aggregate: Aggregate, inside: list[FloatArray]) -> float:
         """The answer if the values of each attribute lie inside by these shares; NaN if there is none."""
-        from discreet.utility.kernels import weigh  # loads a compiler: only when there are queries
+        from discreet.utility.workload_kernels import weigh  # loads a compiler: only when there are queries
 
         starts = np.cumsum([0, *(len(part) for part in inside[:-1])])
         count, total, people = weigh(

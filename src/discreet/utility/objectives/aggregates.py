@@ -121,7 +121,9 @@ class _Sum:
         return float(certain.sum()), 0.0
 
     def price(self, grouping: Grouping, kept: BoolArray, certain: BoolArray) -> Price:
-        from discreet.utility.kernels import price_of_suppression  # loads a compiler: only when searching
+        from discreet.utility.objectives.kernels import (
+            price_of_suppression,  # loads a compiler: only when searching
+        )
 
         means = np.array([mean[level] for mean, level in zip(self._means, grouping.levels, strict=True)])
         without = self._aggregate(means)
