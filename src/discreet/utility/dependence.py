@@ -143,6 +143,7 @@ def dependence_changes(relations: Matrices) -> tuple[Measure, ...]:
 
 
 def _matrices(pair: Pair, names: tuple[str, ...], *, released: bool) -> dict[str, FloatArray]:
+    """The four measures between every two attributes of one table."""
     classes = pair.released if released else pair.original
     shape = (len(names), len(names))
     tables = {

@@ -199,6 +199,7 @@ def _fit(
     count: int,
     seed: int,
 ) -> _Fitted:
+    """Fit one of scikit-learn's models."""
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
         from sklearn.exceptions import ConvergenceWarning
@@ -248,7 +249,7 @@ def _copies(weights: FloatArray) -> IntArray:
 
 @contextmanager
 def limited_threads() -> Iterator[None]:
-    """Leave the rest of the machine to others."""
+    """Limit the threads of numerical libraries."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=THREADS):

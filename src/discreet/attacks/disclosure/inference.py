@@ -125,6 +125,7 @@ def _attack(
     notes: tuple[str, ...],
     seed: int,
 ) -> AttackResult:
+    """The attack with one model on everybody, with and without their own records in the release."""
     started = time.perf_counter()
     if pair.truthful:
         saw = scene.within(model, seed)

@@ -67,6 +67,7 @@ def _fitting(
     *,
     released: bool,
 ) -> Fit:
+    """The people of ``entries`` that fit each query; see the kernel for what ``released`` turns around."""
     from discreet.attacks.linkage.fitting_kernels import People, fitting
 
     size = len(queries[0])

@@ -174,6 +174,7 @@ def _inside(pair: Pair, at: int, classes: IntArray) -> dict[int, list[int]]:
 
 
 def _result(pair: Pair, narrowing: _Narrowing | None, notes: tuple[str, ...]) -> AttackResult:
+    """The narrowed cells as a result; without any, why nothing was tried."""
     tries = successes = 0.0
     exposed: tuple[Exposed, ...] = ()
     fallen: tuple[int, ...] = ()

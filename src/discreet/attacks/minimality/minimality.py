@@ -163,6 +163,7 @@ class _Split:
 
 
 def _split(pair: Pair, links: Links, name: str, conclusions: _Conclusions, *, local: bool) -> _Split:
+    """The released classes cut along one attribute, as a release one level finer would show them."""
     below = finer(pair, links, name)
     at = pair.original.index(name)
     histogram = pair.released.histogram(conclusions.sensitive)
@@ -288,6 +289,7 @@ def _count_all(
 def _result(
     pair: Pair, sensitive: str, conclusions: _Conclusions | None, notes: tuple[str, ...]
 ) -> AttackResult:
+    """The conclusions, checked against the original; without any, why nothing was tried."""
     tries = successes = plain = 0.0
     exposed: tuple[Exposed, ...] = ()
     fallen: tuple[int, ...] = ()
