@@ -45,12 +45,12 @@ class Attacks:
 
     def result(self, attack: str, target: str | None = None) -> AttackResult:
         """The result of one attack (on one sensitive attribute)."""
-        for one in self.results:
-            if one.attack == attack and (target is None or one.target == target):
-                return one
+        for result in self.results:
+            if result.attack == attack and (target is None or result.target == target):
+                return result
         raise InvalidParameter(
             f"the attack {attack!r} was not run",
-            remedy="run were: " + ", ".join(dict.fromkeys(one.attack for one in self.results)),
+            remedy="run were: " + ", ".join(dict.fromkeys(result.attack for result in self.results)),
         )
 
     @property
@@ -64,8 +64,12 @@ class Attacks:
 
         The intruder who holds the original is not counted: what that one finds was known before.
         """
-        counted = [one for one in self.results if one.attack not in UPPER_BOUNDS and one.better_than_baseline]
-        return max(counted, key=lambda one: one.advantage, default=None)
+        counted = [
+            result
+            for result in self.results
+            if result.attack not in UPPER_BOUNDS and result.better_than_baseline
+        ]
+        return max(counted, key=lambda result: result.advantage, default=None)
 
     def __repr__(self) -> str:
         # Results hold values of the data, which a traceback or a log must not show.
@@ -81,8 +85,8 @@ class Attacks:
     def to_dict(self, *, exposed: bool = False) -> dict[str, object]:
         """Everything as JSON-ready data; the most exposed people only if asked for, as they show values."""
         results = []
-        for one in self.results:
-            told = one.to_dict()
+        for result in self.results:
+            told = result.to_dict()
             if not exposed:
                 told.pop("exposed")
             results.append(told)
@@ -98,8 +102,8 @@ class Attacks:
             "matched": self.matched,
             "exposure": self.exposure,
             "attacks": results,
-            "not_tested": [one.to_dict() for one in self.untested],
-            "criteria": [one.to_dict() for one in self.criteria],
+            "not_tested": [attack.to_dict() for attack in self.untested],
+            "criteria": [criterion.to_dict() for criterion in self.criteria],
             "notes": list(self.notes),
         }
 

@@ -135,33 +135,33 @@ class Audit:
 
     def measure(self, name: str, attribute: str | None = None) -> Measure:
         """The measure of that name; the worst over sensitive attributes unless one is named."""
-        found = [m for m in self.measures if m.name == name and attribute in (None, m.attribute)]
-        if not found:
+        measures = [m for m in self.measures if m.name == name and attribute in (None, m.attribute)]
+        if not measures:
             raise KeyError(
                 f"no measure {name!r}; there are: {', '.join(dict.fromkeys(m.name for m in self.measures))}"
             )
-        return worst_measure(found)
+        return worst_measure(measures)
 
     def risk(self, name: str, *, attribute: str | None = None, sensitive: str | None = None) -> RecordRisk:
         """The record risk of that name for the whole quasi-identifier or one attribute of it."""
-        found = [
+        risks = [
             r
             for r in self.risks
             if r.name == name and r.attribute == attribute and sensitive in (None, r.sensitive)
         ]
-        if not found:
+        if not risks:
             raise KeyError(
                 f"no risk {name!r}; there are: {', '.join(dict.fromkeys(r.name for r in self.risks))}"
             )
-        return max(found, key=lambda risk: risk.max)
+        return max(risks, key=lambda risk: risk.max)
 
     @property
     def class_sizes(self) -> dict[int, int]:
         """Records per class size (in persons at event level, else in records)."""
         sizes = self.classes.persons if self.event_level else self.classes.records
-        found, where = np.unique(sizes, return_inverse=True)
+        distinct, where = np.unique(sizes, return_inverse=True)
         records = np.bincount(where, weights=self.classes.records).astype(int)
-        return dict(zip(found.tolist(), records.tolist(), strict=True))
+        return dict(zip(distinct.tolist(), records.tolist(), strict=True))
 
     # ── for people ────────────────────────────────────────────────────────────────────────────────
 
@@ -173,7 +173,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, object]:
         """Everything as JSON-ready data, in the published schema. Holds no cell value."""
-        found: dict[str, object] = {
+        document: dict[str, object] = {
             "schema": "discreet-audit-1",
             "created": self.created.isoformat(timespec="seconds"),
             "versions": versions(),
@@ -210,14 +210,14 @@ class Audit:
             "notes": list(self.notes),
         }
         if self.exposure is not None:
-            found["exposure"] = {
+            document["exposure"] = {
                 "combinations": [c.to_dict() for c in self.exposure.combinations],
                 "contributions": [c.to_dict() for c in self.exposure.contributions],
                 "riskiest": [r.to_dict() for r in self.exposure.riskiest],
                 "special_uniques": self.exposure.special_uniques.to_dict(),
                 "dependence": self.exposure.dependence.to_dict(),
             }
-        return found
+        return document
 
 
 def audit(
@@ -352,15 +352,15 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
         return []
     say("population estimates")
     sizes = classes.persons
-    found = [estimate(sizes, sampling_fraction=fraction) for estimate in (zayatz, pitman, snb, dankar)]
+    estimates = [estimate(sizes, sampling_fraction=fraction) for estimate in (zayatz, pitman, snb, dankar)]
     if weights is not None:
         risk = global_risk(sizes, population_sizes=np.maximum(weights, sizes))
     else:
         risk = global_risk(sizes, sampling_fraction=fraction)
-    found += [risk.expected, risk.rate]
+    estimates += [risk.expected, risk.rate]
     if classes.event_level:
         # The model is of one record per person.
-        return found
+        return estimates
     levels = [domain.size for domain in classes.attributes]
     fitted = loglinear_risk(
         classes.codes,
@@ -369,11 +369,11 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
         sampling_fraction=fraction,
         model="two-way" if len(levels) > 1 and math.prod(levels) <= TWO_WAY_CELLS else "independence",
     )
-    return [*found, fitted.unique, fitted.matches]
+    return [*estimates, fitted.unique, fitted.matches]
 
 
 def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
-    found = []
+    missing = []
     for name in (*classes.names, *(domain.name for domain in classes.sensitive)):
         domain, codes = classes.column_of_cells(name)
         totals = np.bincount(codes, weights=classes.counts, minlength=domain.size)
@@ -383,8 +383,8 @@ def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
             marked = domain.codes_of(MISSING_MARKS)
             marks = int(totals[marked].sum())
         if nulls or marks:
-            found.append(MissingValues(name, nulls, marks, pa.types.is_floating(domain.values.type)))
-    return found
+            missing.append(MissingValues(name, nulls, marks, pa.types.is_floating(domain.values.type)))
+    return missing
 
 
 def _exposure(classes: EquivalenceClasses, policy: Policy, say: Progress) -> Exposure:
@@ -426,21 +426,21 @@ def worst_measure(measures: Sequence[Measure]) -> Measure:
 
 def _grouped(measures: Sequence[Measure]) -> dict[str, object]:
     """Measures by name: the worst over sensitive attributes, and each attribute's own."""
-    found: dict[str, object] = {}
+    groups: dict[str, object] = {}
     for name in dict.fromkeys(measure.name for measure in measures):
         same = [measure for measure in measures if measure.name == name]
         entry = worst_measure(same).to_dict()
         if same[0].attribute is not None:
-            entry["by_attribute"] = {str(one.attribute): one.to_dict()["value"] for one in same}
+            entry["by_attribute"] = {str(measure.attribute): measure.to_dict()["value"] for measure in same}
         elif len(same) > 1:
-            entry["by_unit"] = {one.unit: one.to_dict()["value"] for one in same}
-        found[name] = entry
-    return found
+            entry["by_unit"] = {measure.unit: measure.to_dict()["value"] for measure in same}
+        groups[name] = entry
+    return groups
 
 
 def _grouped_risks(risks: Sequence[RecordRisk]) -> dict[str, object]:
     """Risks by name: for the whole quasi-identifier, and for each attribute alone."""
-    found: dict[str, object] = {}
+    groups: dict[str, object] = {}
     for name in dict.fromkeys(risk.name for risk in risks):
         same = [risk for risk in risks if risk.name == name]
         whole = [risk for risk in same if risk.attribute is None] or same
@@ -454,8 +454,8 @@ def _grouped_risks(risks: Sequence[RecordRisk]) -> dict[str, object]:
             for risk in same
         ]
         entry["parts"] = parts
-        found[name] = entry
-    return found
+        groups[name] = entry
+    return groups
 
 
 def versions() -> dict[str, str]:

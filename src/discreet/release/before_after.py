@@ -52,8 +52,8 @@ def before_and_after(pair: Pair, name: str) -> Distribution | None:
     with open ends and without empty ones, of many categories the most frequent ones. The values themselves are in the labels.
 
     >>> from discreet.utility.examples import four_ages
-    >>> found = before_and_after(four_ages("[30, 39]", "[30, 39]", "47", "47"), "age")
-    >>> [(one.label, one.before, one.after) for one in found.bins]
+    >>> ages = before_and_after(four_ages("[30, 39]", "[30, 39]", "47", "47"), "age")
+    >>> [(bar.label, bar.before, bar.after) for bar in ages.bins]
     [('31', 0.25, 0.25), ('34', 0.25, 0.25), ('47', 0.25, 0.5), ('52', 0.25, 0.0)]
     """
     spread = marginals(pair, name)
@@ -80,10 +80,10 @@ def _of_categories(spread: Marginals, size: int, label: Callable[[int], str]) ->
     """The most frequent values of the original, then the others, then what only the release has."""
     order = np.argsort(-spread.before[:size], kind="stable")
     first = order if size <= MOST_VALUES else order[: MOST_VALUES - 1]
-    found = [Bin(label(int(at)), float(spread.before[at]), float(spread.after[at])) for at in first]
+    bins = [Bin(label(int(at)), float(spread.before[at]), float(spread.after[at])) for at in first]
     rest = order[len(first) :]
     if len(rest):
-        found.append(
+        bins.append(
             Bin(
                 f"{len(rest):,} other values",
                 float(spread.before[rest].sum()),
@@ -91,8 +91,8 @@ def _of_categories(spread: Marginals, size: int, label: Callable[[int], str]) ->
             )
         )
     if len(spread.before) > size:
-        found.append(Bin(ONLY_RELEASED, 0.0, float(spread.after[size:].sum())))
-    return found
+        bins.append(Bin(ONLY_RELEASED, 0.0, float(spread.after[size:].sum())))
+    return bins
 
 
 def _of_numbers(spread: Marginals, *, dates: bool) -> list[Bin]:
@@ -103,13 +103,13 @@ def _of_numbers(spread: Marginals, *, dates: bool) -> list[Bin]:
     whole = bool((numbers == np.rint(numbers)).all() and (edges == np.rint(edges)).all())
     at = np.searchsorted(edges, numbers, side="right")
     sums = [np.bincount(at, part[known], len(edges) + 1) for part in (spread.before, spread.after)]
-    found = []
+    bins = []
     for i in range(len(edges) + 1):
         before, after = float(sums[0][i]), float(sums[1][i])
         if before or after:
-            found.append(Bin(_label(edges, i, whole=whole, dates=dates), before, after))
+            bins.append(Bin(_label(edges, i, whole=whole, dates=dates), before, after))
     before, after = float(spread.before[~known].sum()), float(spread.after[~known].sum())
-    return [*found, Bin(MISSING, before, after)] if before or after else found
+    return [*bins, Bin(MISSING, before, after)] if before or after else bins
 
 
 def _edges(numbers: FloatArray, shares: FloatArray) -> FloatArray:
@@ -126,7 +126,7 @@ def _edges(numbers: FloatArray, shares: FloatArray) -> FloatArray:
     )
     rough = max(high - low, abs(high) * 1e-9, 1e-9) / BINS
     scale = 10.0 ** math.floor(math.log10(rough))
-    step = next(scale * one for one in (1, 2, 2.5, 5, 10) if scale * one >= rough * (1 - 1e-9))
+    step = next(scale * factor for factor in (1, 2, 2.5, 5, 10) if scale * factor >= rough * (1 - 1e-9))
     first = math.floor(low / step)
     last = max(math.floor(high / step) + 1, first + 1)
     return np.arange(first, last + 1, dtype=np.float64) * step

@@ -123,13 +123,13 @@ def _told(plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
             f"suppressed records show the {plan.suppressed_numbers} of the released values of "
             f"{', '.join(numbers)} and * elsewhere, and are one class of their own in the audit"
         ]
-    found = ["suppressed records are shown with * and are one class of their own in the audit"]
+    told = ["suppressed records are shown with * and are one class of their own in the audit"]
     if plan.suppressed_numbers != "star":
-        found.append(
+        told.append(
             f"* stands for the {plan.suppressed_numbers} too: no released number could be used, or released "
             "records that look like it would not meet the requirements together with the suppressed ones"
         )
-    return found
+    return told
 
 
 def _new_values(
@@ -162,17 +162,17 @@ def _new_values(
 
 def _suppressed_shown(recoding: Recoding, plan: Plan) -> dict[str, pa.Array]:
     """Per column its values and, last, what a suppressed record shows: ``*`` or a statistic of the others."""
-    found = {}
+    shown = {}
     for column, domain in zip(recoding.columns, recoding.classes.attributes, strict=True):
         values = None
         if plan.suppressed_numbers != "star":
             values = with_stand_in(
                 column, domain, recoding.kept, recoding.classes.records, plan.suppressed_numbers
             )
-        found[column.name] = (
+        shown[column.name] = (
             pa.concat_arrays([column.texts(), pa.array([ROOT])]) if values is None else values
         )
-    return found
+    return shown
 
 
 def _stands_apart(recoding: Recoding, shown: Mapping[str, pa.Array], models: Sequence[PrivacyModel]) -> bool:

@@ -57,8 +57,8 @@ class Comparison:
             "matched": self.matched,
             "seed": self.seed,
             "losses": self.losses.to_dict(),
-            "kpis": [one.to_dict() for one in self.kpis],
-            "efficacy": [one.to_dict() for one in self.efficacy],
+            "kpis": [kpi.to_dict() for kpi in self.kpis],
+            "efficacy": [learned.to_dict() for learned in self.efficacy],
             "notes": list(self.notes),
         }
 
@@ -114,9 +114,9 @@ def compare(
         seed,
         (*notes, *paired.notes),
         tuple(
-            found
+            distribution
             for name in attributes_of(paired.pair)
-            if (found := before_and_after(paired.pair, name)) is not None
+            if (distribution := before_and_after(paired.pair, name)) is not None
         ),
         paired,
     )

@@ -101,19 +101,21 @@ class Frontier:
     @property
     def best(self) -> tuple[Outcome, ...]:
         """Points that no other beats, by rising loss."""
-        return tuple(sorted((one for one in self.points if one.best), key=lambda one: one.loss or 0.0))
+        return tuple(
+            sorted((point for point in self.points if point.best), key=lambda point: point.loss or 0.0)
+        )
 
     @property
     def chosen(self) -> Outcome | None:
-        return next((one for one in self.points if one.chosen), None)
+        return next((point for point in self.points if point.chosen), None)
 
     @property
     def knee(self) -> Outcome | None:
         """Where further loss begins to buy little: the farthest point below the line between the ends."""
-        return next((one for one in self.points if one.knee), None)
+        return next((point for point in self.points if point.knee), None)
 
     def to_dict(self) -> dict[str, object]:
-        return {"schema": "discreet-frontier-1", "points": [one.to_dict() for one in self.points]}
+        return {"schema": "discreet-frontier-1", "points": [point.to_dict() for point in self.points]}
 
     def chart(self) -> str:
         """Risk against loss as an SVG picture, with the chosen point and the knee marked."""
@@ -177,10 +179,10 @@ def frontier(
             ).recoding
 
         try:
-            found = within_mean(limit, least, lambda recoding: mean_risk(recoding, changed))
+            recoding = within_mean(limit, least, lambda recoding: mean_risk(recoding, changed))
         except DiscreetError as error:
             return replace(point, failed=error.message, seconds=perf_counter() - start)
-        return replace(_outcome(point, found), seconds=perf_counter() - start)
+        return replace(_outcome(point, recoding), seconds=perf_counter() - start)
 
     profile = load_profile(policy.profile)
     own = goals(policy, profile, ready.classes)
@@ -248,11 +250,11 @@ def _outcome(point: Outcome, recoding: Recoding) -> Outcome:
 
 def _inference(shown: EquivalenceClasses) -> float | None:
     """Share of records whose sensitive value is the most frequent of their class; the worst attribute counts."""
-    found = []
+    shares = []
     for domain in shown.sensitive:
         histogram = shown.histogram(domain.name)
-        found.append(float(histogram.per_class(np.maximum, histogram.records).sum() / shown.total))
-    return max(found, default=None)
+        shares.append(float(histogram.per_class(np.maximum, histogram.records).sum() / shown.total))
+    return max(shares, default=None)
 
 
 def _with_best(outcomes: Sequence[Outcome]) -> list[Outcome]:

@@ -59,16 +59,16 @@ def measure_kpis(original: Table, release: Table, kpis: Sequence[Kpi]) -> tuple[
 
 
 def _measure(kpi: Kpi, answer: pa.Table, release: Table, lost: Sequence[str]) -> KpiResult:
-    found, reason = None, ""
+    answered, reason = None, ""
     try:
-        found = release.engine.query(release, kpi.query)
+        answered = release.engine.query(release, kpi.query)
     except UNANSWERABLE as error:
         texts = [name for name in lost if _named(name, kpi) and release.column(name).storage == "text"]
         reason = _reason(error, texts)
     return compare_answers(
         kpi.name,
         answer,
-        found,
+        answered,
         tolerance=kpi.tolerance,
         description=kpi.description,
         generalised=kpi.generalised,
@@ -141,9 +141,9 @@ def midpoints(domain: Domain) -> FloatArray:
     >>> midpoints(Domain("age", pa.array(["*", "35", "[30, 39]", ">= 80"]), has_null=True))
     array([ nan, 35. , 34.5,  nan,  nan])
     """
-    found = domain.numbers.copy()
-    for code in np.flatnonzero(np.isnan(found[: len(domain.values)])):
+    numbers = domain.numbers.copy()
+    for code in np.flatnonzero(np.isnan(numbers[: len(domain.values)])):
         value = parse(domain.label(int(code)))
         if isinstance(value, Interval) and not value.unit and math.isfinite(value.low + value.high):
-            found[code] = (value.low + value.high) / 2
-    return found
+            numbers[code] = (value.low + value.high) / 2
+    return numbers

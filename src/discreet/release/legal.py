@@ -113,8 +113,8 @@ class Summary:
             "finding": self.finding,
             "worst_attack": self.worst.attack if self.worst else None,
             "tested": list(self.tested),
-            "not_tested": [one.to_dict() for one in self.untested],
-            "measures": [one.to_dict() for one in self.measures],
+            "not_tested": [attack.to_dict() for attack in self.untested],
+            "measures": [measure.to_dict() for measure in self.measures],
             "source": SOURCE,
         }
 
@@ -129,33 +129,35 @@ def summarise(
     None of these words speaks of attacks that were not run. The intruder who holds the original (``UPPER_BOUNDS``)
     is told beside them and decides nothing: what he finds he had before.
 
-    >>> found = AttackResult("homogeneity", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
-    >>> [(one.criterion, one.state) for one in summarise([found], [])]
+    >>> result = AttackResult("homogeneity", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
+    >>> [(summary.criterion, summary.state) for summary in summarise([result], [])]
     [('singling-out', 'not tested'), ('linkability', 'not tested'), ('inference', 'gives way')]
-    >>> summarise([found], [])[2].finding
+    >>> summarise([result], [])[2].finding
     'The attack that got furthest (homogeneity) was right about 30 of 100 records, 30% (21.9% to 39.6%); without the release 20% are expected. This is more than chance, by more than 9% of what chance leaves: the release gives something away.'
     """
     listed = list(measures)
-    found = []
+    summaries = []
     for criterion in CRITERIA:
-        own = [one for one in results if one.criterion == criterion and one.tries]
-        missing = tuple(one for one in untested if one.criterion == criterion)
-        deciding = [one for one in own if one.attack not in UPPER_BOUNDS]
+        own = [result for result in results if result.criterion == criterion and result.tries]
+        missing = tuple(attack for attack in untested if attack.criterion == criterion)
+        deciding = [result for result in own if result.attack not in UPPER_BOUNDS]
         worst = max(
-            deciding, key=lambda one: (one.better_than_baseline, one.advantage, one.rate), default=None
+            deciding,
+            key=lambda result: (result.better_than_baseline, result.advantage, result.rate),
+            default=None,
         )
-        found.append(
+        summaries.append(
             Summary(
                 criterion,
                 _state(worst),
                 _finding(worst),
                 worst,
-                tuple(dict.fromkeys(one.attack for one in own)),
+                tuple(dict.fromkeys(result.attack for result in own)),
                 missing,
-                tuple(one for one in listed if one.name in MEASURES[criterion]),
+                tuple(measure for measure in listed if measure.name in MEASURES[criterion]),
             )
         )
-    return tuple(found)
+    return tuple(summaries)
 
 
 def _state(worst: AttackResult | None) -> State:

@@ -70,8 +70,8 @@ def make_pair(
     else:
         before, after = _count(original, policy, wanted), _count(release, policy, shown)
     given = {
-        one.ladder.name: one.hierarchy
-        for one in hierarchies(policy, before, types={c.name: c.type for c in original.columns})
+        fitted.ladder.name: fitted.hierarchy
+        for fitted in hierarchies(policy, before, types={c.name: c.type for c in original.columns})
     }
     pair = Pair.of(before, after, hierarchies=given)
     notes = []
@@ -124,7 +124,7 @@ def _cut(meaning: Meaning) -> bool:
 
 def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> Pair:
     """The pair of a release that was just made and leaves out what it suppresses: all links are known."""
-    given = {one.ladder.name: one.hierarchy for one in fitted}
+    given = {hierarchy.ladder.name: hierarchy.hierarchy for hierarchy in fitted}
     classes = recoding.classes
     kept = np.flatnonzero(recoding.kept)
     domains, codes = [], []
@@ -137,7 +137,7 @@ def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ())
     owner = np.full(len(classes), -1, dtype=np.int64)
     owner[kept] = locate(released, codes)
     links = Links(np.arange(len(classes), dtype=np.int64), owner, classes.records)
-    own = [one.name for one in classes.sensitive]
+    own = [domain.name for domain in classes.sensitive]
     return Pair.of(classes, released, hierarchies=given, links=links, kept=own)
 
 
@@ -175,17 +175,17 @@ def _matched_rows(
     names = [meaning.name for meaning in tested]
     after = _row_codes(release, [pair.released.attributes[pair.released.index(n)] for n in names])
     before = _row_codes(original, [meaning.original for meaning in tested])
-    found = match_in_order(tested, after, before, same)
-    if found is None and same is not None and tested:
-        found = match_in_order(tested, after, before, None)
-    if found is None and same is not None and np.array_equal(*same):
+    rows = match_in_order(tested, after, before, same)
+    if rows is None and same is not None and tested:
+        rows = match_in_order(tested, after, before, None)
+    if rows is None and same is not None and np.array_equal(*same):
         # Averaged or noised values stand for nothing, but what was left alone still tells the rows apart.
         told = "records were matched row by row: the columns that were not changed agree in every row"
         return np.arange(release.rows), told
-    if found is None:
+    if rows is None:
         return None, "records were not matched: the release does not keep the order of the original"
     told = "records were matched in their order: each released row with the first that it may stand for"
-    return found, told
+    return rows, told
 
 
 def _by_key(original: Table, release: Table, key: str) -> IntArray:
@@ -200,13 +200,13 @@ def _by_key(original: Table, release: Table, key: str) -> IntArray:
                 remedy="name a column that has another value in every row",
             )
         columns.append(rows.cast(pa.string()))
-    found = pc.index_in(columns[1], value_set=columns[0])
-    if found.null_count:
+    places = pc.index_in(columns[1], value_set=columns[0])
+    if places.null_count:
         raise UnsuitableColumn(
-            f"{found.null_count:,} rows of the release have a key {key!r} that the original does not have",
+            f"{places.null_count:,} rows of the release have a key {key!r} that the original does not have",
             remedy="name a column that was not changed, or leave the key out",
         )
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple[IntArray, IntArray] | None:
@@ -224,7 +224,7 @@ def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple
     number = np.zeros(len(after) + len(before), dtype=np.int64)
     for name in names:
         both = pa.chunked_array(
-            [one.cast(pa.string()) for table in (after, before) for one in table.column(name).chunks],
+            [chunk.cast(pa.string()) for table in (after, before) for chunk in table.column(name).chunks],
             pa.string(),
         ).combine_chunks()
         encoded = both.dictionary_encode()
@@ -236,27 +236,27 @@ def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple
 def _row_codes(table: Table, domains: Sequence[Domain]) -> list[IntArray]:
     """Row by row the code of each value among the domain's."""
     rows = table.engine.to_arrow(table, [domain.name for domain in domains])
-    found = []
+    codes = []
     for domain in domains:
         column = rows.column(domain.name).combine_chunks()
         if column.type != domain.values.type:
             column = column.cast(domain.values.type)
         at = pc.index_in(column, value_set=domain.values, skip_nulls=True)
         last = domain.null_code if domain.null_code is not None else 0
-        found.append(at.fill_null(last).to_numpy(zero_copy_only=False).astype(np.int64))
-    return found
+        codes.append(at.fill_null(last).to_numpy(zero_copy_only=False).astype(np.int64))
+    return codes
 
 
 def _kept(original: Table, release: Table, pair: Pair, places: IntArray) -> frozenset[str]:
     """The sensitive attributes of which every released row has the value of its original row."""
-    found = set()
+    names = set()
     for name, meaning in pair.sensitive.items():
         if (meaning.kinds == KINDS.index("exact")).all():
             (before,) = _row_codes(original, [meaning.original])
             (after,) = _row_codes(release, [meaning.released])
             if meaning.covers(after, before[places]).all():
-                found.add(name)
-    return frozenset(found)
+                names.add(name)
+    return frozenset(names)
 
 
 def _links(original: Table, release: Table, pair: Pair, places: IntArray) -> Links:

@@ -118,14 +118,16 @@ def check_plan(plan: Plan, policy: Policy) -> None:
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        raise InvalidPolicy([str(one) for one in problems], remedy="correct the plan")
+        raise InvalidPolicy([str(problem) for problem in problems], remedy="correct the plan")
 
 
 def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:
     """The ladders to climb; that of an attribute which must stay as it is has its first step only."""
     return [
-        replace(one.ladder, steps=one.ladder.steps[:1]) if one.ladder.name in plan.keep else one.ladder
-        for one in fitted
+        replace(hierarchy.ladder, steps=hierarchy.ladder.steps[:1])
+        if hierarchy.ladder.name in plan.keep
+        else hierarchy.ladder
+        for hierarchy in fitted
     ]
 
 

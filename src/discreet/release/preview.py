@@ -61,7 +61,7 @@ class Preview:
             "smallest_class": self.smallest,
             "unit": self.unit,
             "optimal": self.optimal,
-            "attributes": [one.to_dict() for one in self.attributes],
+            "attributes": [attribute.to_dict() for attribute in self.attributes],
             "requirements": list(self.requirements),
             "notes": list(self.notes),
         }
@@ -82,26 +82,26 @@ def preview(
     >>> from discreet.privacy import KAnonymity
     >>> counted = EquivalenceClasses.from_columns({"sex": ["f", "f", "m", "m"], "age": [30, 31, 30, 31]})
     >>> policy = Policy.of(quasi_identifiers=["sex", "age"]).require(KAnonymity(2))
-    >>> found = preview(counted, replace(policy, profile="research-partner-3"), plan=Plan(suppression_limit=0.0))
-    >>> [(one.name, one.before, one.after) for one in found.attributes], found.suppressed_share
+    >>> foreseen = preview(counted, replace(policy, profile="research-partner-3"), plan=Plan(suppression_limit=0.0))
+    >>> [(attribute.name, attribute.before, attribute.after) for attribute in foreseen.attributes], foreseen.suppressed_share
     ([('sex', 2, 1), ('age', 2, 1)], 0.0)
     """
     plan = plan or policy.plan
     check_plan(plan, policy)
     short = replace(plan, seconds=min(plan.seconds, seconds))
-    found = solve(classes, policy, short, progress or (lambda _: None))
-    recoding = found.chosen.recoding
+    solution = solve(classes, policy, short, progress or (lambda _: None))
+    recoding = solution.chosen.recoding
     shown = recoding.shown(recoding.kept).classes
     sizes = shown.persons if shown.event_level else shown.records
-    heights = {one.ladder.name: one.ladder.height for one in found.fitted}
+    heights = {fitted.ladder.name: fitted.ladder.height for fitted in solution.fitted}
     levels = recoding.levels
     return Preview(
-        method=found.chosen.method,
+        method=solution.chosen.method,
         loss=leaf_share_loss(recoding),
         suppressed_share=recoding.suppressed_records / recoding.classes.total,
         smallest=int(sizes.min()),
         unit="persons" if shown.event_level else "records",
-        optimal=found.chosen.optimal,
+        optimal=solution.chosen.optimal,
         attributes=tuple(
             AttributePreview(
                 name,
@@ -113,6 +113,6 @@ def preview(
             )
             for name, change in attribute_changes(recoding).items()
         ),
-        requirements=tuple(model.describe() for model in found.models),
-        notes=found.notes,
+        requirements=tuple(model.describe() for model in solution.models),
+        notes=solution.notes,
     )

@@ -73,8 +73,8 @@ class Advice:
         return {
             "schema": "discreet-advice-1",
             "first_steps": list(self.first_steps),
-            "recommendations": [one.to_dict() for one in self.recommendations],
-            "obstructions": [one.to_dict() for one in self.obstructions],
+            "recommendations": [recommendation.to_dict() for recommendation in self.recommendations],
+            "obstructions": [obstruction.to_dict() for obstruction in self.obstructions],
         }
 
 
@@ -98,13 +98,13 @@ def recommend(
     models = goals(left, profile, ready.classes)
     limit = mean_limit(profile)
     problem = make_problem(ready.classes, ready.ladders, models, suppression_limit=FEW, weights=plan.weights)
-    found = [*_simple(problem, plan, limit), *_best(problem, plan, limit, say)]
-    unique = {(tuple(sorted(one.levels.items())), one.suppressed): one for one in reversed(found)}
+    ways = [*_simple(problem, plan, limit), *_best(problem, plan, limit, say)]
+    unique = {(tuple(sorted(way.levels.items())), way.suppressed): way for way in reversed(ways)}
     first = []
     if policy.direct_identifiers:
         first.append(f"remove {', '.join(policy.direct_identifiers)}")
     return Advice(
-        recommendations=tuple(sorted(unique.values(), key=lambda one: (one.loss, one.suppressed))),
+        recommendations=tuple(sorted(unique.values(), key=lambda way: (way.loss, way.suppressed))),
         obstructions=tuple(_obstructions(problem, models, say)),
         first_steps=tuple(first),
     )
@@ -121,7 +121,7 @@ def _simple(problem: Problem, plan: Plan, limit: Fraction | None) -> list[Recomm
     """Suppression alone, and one attribute raised as little as suffices."""
     grouper = Grouper(problem)
     bottom = tuple(0 for _ in problem.ladders)
-    found = []
+    ways = []
 
     def suffices(result: Evaluation) -> bool:
         if result.suppressed > problem.allowed:
@@ -130,20 +130,20 @@ def _simple(problem: Problem, plan: Plan, limit: Fraction | None) -> list[Recomm
 
     nothing = problem.evaluate(bottom, grouper)
     if suffices(nothing):
-        found.append(_recommendation(problem, nothing, "suppress a few records, change nothing else"))
+        ways.append(_recommendation(problem, nothing, "suppress a few records, change nothing else"))
     for j, ladder in enumerate(problem.ladders):
         for level in range(1, ladder.height + 1):
             node = tuple(level if i == j else 0 for i in range(len(bottom)))
             here = problem.evaluate(node, grouper)
             if suffices(here):
-                found.append(_recommendation(problem, here, f"raise only {ladder.name}"))
+                ways.append(_recommendation(problem, here, f"raise only {ladder.name}"))
                 break
-    return found
+    return ways
 
 
 def _best(problem: Problem, plan: Plan, limit: Fraction | None, say: Progress) -> list[Recommendation]:
     """The best generalisation with a few records suppressed, and with none."""
-    found = []
+    ways = []
     for share, words in (
         (FEW, "generalise and suppress a few records"),
         (0.0, "generalise and suppress nothing"),
@@ -159,8 +159,8 @@ def _best(problem: Problem, plan: Plan, limit: Fraction | None, say: Progress) -
 
         with suppress(GoalUnreachable):
             best = within_mean(limit, attempt, lambda result: _mean_risk(problem, result.node, plan))
-            found.append(_recommendation(problem, best, words))
-    return found
+            ways.append(_recommendation(problem, best, words))
+    return ways
 
 
 def _search(problem: Problem, say: Progress) -> LatticeResult:
@@ -169,13 +169,13 @@ def _search(problem: Problem, say: Progress) -> LatticeResult:
     return search_anytime(problem, seconds=10.0, progress=say)
 
 
-def _recommendation(problem: Problem, found: Evaluation, words: str) -> Recommendation:
-    levels = {ladder.name: level for ladder, level in zip(problem.ladders, found.node, strict=True) if level}
+def _recommendation(problem: Problem, result: Evaluation, words: str) -> Recommendation:
+    levels = {ladder.name: level for ladder, level in zip(problem.ladders, result.node, strict=True) if level}
     return Recommendation(
         change=words,
-        loss=found.cost,
-        suppressed=found.suppressed,
-        suppressed_share=found.suppressed / problem.classes.total,
+        loss=result.cost,
+        suppressed=result.suppressed,
+        suppressed_share=result.suppressed / problem.classes.total,
         levels=levels,
     )
 
@@ -196,5 +196,5 @@ def _obstructions(problem: Problem, models: Sequence[PrivacyModel], say: Progres
     ]
 
 
-def _cost(found: LatticeResult) -> float | None:
-    return None if found.best is None else found.best.cost
+def _cost(result: LatticeResult) -> float | None:
+    return None if result.best is None else result.best.cost

@@ -93,7 +93,11 @@ class Release:
         check_target(target)
         rows = self.table.engine.to_arrow(self.table)
 
-        types = {one.name: one.type for one in rows.schema if one.name not in self.policy.quasi_identifiers}
+        types = {
+            column.name: column.type
+            for column in rows.schema
+            if column.name not in self.policy.quasi_identifiers
+        }
 
         def checked(written: Path) -> None:
             told = self._complaint(written, rows, types)
@@ -125,8 +129,8 @@ class Release:
             return "it has other columns"
         if back.num_rows != rows.num_rows:
             return f"{back.num_rows:,} of {rows.num_rows:,} rows came back"
-        found = self.verify(back, blanks_are_nulls=written.suffix.lower() not in KEEPS_BLANKS)
-        return "" if found.holds else found.failures[0]
+        verification = self.verify(back, blanks_are_nulls=written.suffix.lower() not in KEEPS_BLANKS)
+        return "" if verification.holds else verification.failures[0]
 
     def to_dict(self) -> dict[str, object]:
         """What was done and what it cost, as JSON-ready data."""
@@ -145,7 +149,7 @@ class Release:
                 "suppressed": self.suppressed,
                 "suppressed_share": self.suppressed / self.before.rows,
             },
-            "hierarchies": {one.ladder.name: one.origin for one in self.hierarchies},
+            "hierarchies": {fitted.ladder.name: fitted.origin for fitted in self.hierarchies},
             "attributes": {
                 name: {key: _known(value) for key, value in change.items()}
                 for name, change in self.changes().items()
@@ -168,15 +172,15 @@ def open_release(release: object, policy: Policy | None) -> tuple[Table, Policy 
 
 def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:
     """How often each sensitive value occurs in the original, in canonical form."""
-    found: dict[str, dict[str | None, int]] = {}
+    by_attribute: dict[str, dict[str | None, int]] = {}
     for domain in classes.sensitive:
         totals = classes.histogram(domain.name).totals
         values = [*domain.values.to_pylist(), *([None] if domain.has_null else [])]
         counted: dict[str | None, int] = {}
         for value, total in zip(values, totals.tolist(), strict=True):
             counted[canonical(value)] = counted.get(canonical(value), 0) + total
-        found[domain.name] = counted
-    return found
+        by_attribute[domain.name] = counted
+    return by_attribute
 
 
 def _known(value: float) -> float | None:

@@ -69,20 +69,20 @@ def hipaa_identifiers(table: Table, policy: Policy, findings: Findings) -> RuleR
     Three-digit postcodes and years are allowed by the rule itself; ``hipaa-zip3`` and ``hipaa-ages`` look
     at those.
     """
-    found = []
+    recognised = []
     for name, finding in findings().items():
         if finding.kind.hipaa is None or _allowed_by_safe_harbor(table, name, finding):
             continue
-        found.append((name, finding))
-    listed = ", ".join(f"{name} ({finding.kind.title})" for name, finding in found)
+        recognised.append((name, finding))
+    listed = ", ".join(f"{name} ({finding.kind.title})" for name, finding in recognised)
     return RuleResult(
         id="hipaa-identifiers",
         description="none of the 18 Safe Harbor identifiers is in the table",
-        holds=not found,
+        holds=not recognised,
         found=listed or "none of the 18 identifiers was recognised",
-        remedy=f"remove or coarsen: {', '.join(name for name, _ in found)}" if found else "",
+        remedy=f"remove or coarsen: {', '.join(name for name, _ in recognised)}" if recognised else "",
         source=HIPAA_SOURCE,
-        columns=tuple(name for name, _ in found),
+        columns=tuple(name for name, _ in recognised),
     )
 
 

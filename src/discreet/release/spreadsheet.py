@@ -19,8 +19,8 @@ NUMBER = r"^[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 def neutralise(rows: pa.Table) -> tuple[pa.Table, dict[str, int]]:
     """The rows with an apostrophe before every text that a spreadsheet would run, and how many per column.
 
-    >>> found, changed = neutralise(pa.table({"who": ["=1+1", "-5", "Ann", "'@x"], "age": [-1, 2, 3, 4]}))
-    >>> found["who"].to_pylist(), changed
+    >>> safe, changed = neutralise(pa.table({"who": ["=1+1", "-5", "Ann", "'@x"], "age": [-1, 2, 3, 4]}))
+    >>> safe["who"].to_pylist(), changed
     (["'=1+1", '-5', 'Ann', "''@x"], {'who': 2})
     """
     changed: dict[str, int] = {}
@@ -41,8 +41,8 @@ def neutralise(rows: pa.Table) -> tuple[pa.Table, dict[str, int]]:
 
 
 def _dangerous(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    found = pc.match_substring_regex(texts, FORMULA)
-    return pc.and_(found, pc.invert(pc.match_substring_regex(texts, NUMBER)))
+    formulas = pc.match_substring_regex(texts, FORMULA)
+    return pc.and_(formulas, pc.invert(pc.match_substring_regex(texts, NUMBER)))
 
 
 def _safe(texts: pa.ChunkedArray) -> pa.ChunkedArray:

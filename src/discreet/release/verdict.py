@@ -123,19 +123,19 @@ def decide(
     limits = [_limit(limit, risks, classes) for limit in profile.limits]
     criteria += [limit for limit in limits if limit is not None]
     compliant = all(criterion.holds for criterion in criteria)
-    found: Category | None = None
+    worst: Category | None = None
     if profile.extended is not None:
         extended = [_extended(name, risks, profile) for name in GRADED]
-        known = [one for one in extended if one is not None]
+        known = [risk for risk in extended if risk is not None]
         criteria += [criterion for criterion, _ in known]
         grades = {grade for _, grade in known}
-        found = next((grade for grade in GRADES if grade in grades), None)
+        worst = next((grade for grade in GRADES if grade in grades), None)
     decision: Decision = "release"
-    if not compliant or found == "high":
+    if not compliant or worst == "high":
         decision = "do-not-release"
-    elif found == "medium":
+    elif worst == "medium":
         decision = "release-with-acknowledged-risk"
-    return Verdict(decision, compliant, found, tuple(criteria), profile)
+    return Verdict(decision, compliant, worst, tuple(criteria), profile)
 
 
 def _requirement(

@@ -166,7 +166,7 @@ def canonical(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list):
-        return ", ".join(sorted(str(one) for one in value))
+        return ", ".join(sorted(str(member) for member in value))
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         if not math.isfinite(value):
             return None if math.isnan(value) else str(value)
@@ -181,8 +181,8 @@ def _texts(column: pa.ChunkedArray, blanks_are_nulls: bool) -> pa.Array:
         encoded = values.dictionary_encode()
         values, codes = encoded.dictionary, encoded.indices
     texts = [canonical(value) for value in values.to_pylist()]
-    found = pa.array([text or None for text in texts] if blanks_are_nulls else texts, pa.string())
-    return found if codes is None else found.take(codes)
+    canonicals = pa.array([text or None for text in texts] if blanks_are_nulls else texts, pa.string())
+    return canonicals if codes is None else canonicals.take(codes)
 
 
 def _left(
@@ -192,8 +192,8 @@ def _left(
     left: Counter[str | None] = Counter()
     for value, total in original.items():
         left[(value or None) if blanks_are_nulls else value] += total
-    for one in texts.value_counts().to_pylist():
-        left[one["values"]] -= one["counts"]
+    for counted in texts.value_counts().to_pylist():
+        left[counted["values"]] -= counted["counts"]
     return left
 
 

@@ -38,7 +38,7 @@ def check_target(path: Path, *, force: bool = False) -> None:
 def write_rows(rows: pa.Table, path: Path) -> None:
     """Write rows in the format that the file's name asks for."""
     suffix = path.suffix.lower()
-    nested = [one.name for one in rows.schema if pa.types.is_nested(one.type)]
+    nested = [column.name for column in rows.schema if pa.types.is_nested(column.type)]
     if nested and suffix in (".csv", ".tsv", ".xlsx"):
         raise InvalidParameter(
             f"column {nested[0]!r} holds lists, which {suffix} files cannot", remedy="write .parquet instead"
