@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,8 @@ pytest.importorskip("fastapi")
 from starlette.testclient import TestClient
 
 from discreet.web.service import Service
+from helpers.bad_input import CASES, MARKER, PEOPLE, Bad
 from helpers.server import wait_for
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-from test_bad_input import CASES, MARKER, PEOPLE, Bad
 
 pytest_plugins = ("helpers.server",)
 BY_ID = {case.id: case for case in CASES}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +12,9 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from helpers.bad_input import CASES
 from helpers.browser import REBOUND, RELEASE, VERDICT, upload, watched
 from helpers.server import Program, wait_for
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-from test_bad_input import CASES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
