@@ -50,7 +50,7 @@ def pair() -> Pair:
     )
 
 
-# ── U1 ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── records and classes ────────────────────────────────────────────────────────────────────────────
 
 
 def test_structure(pair: Pair) -> None:
@@ -66,7 +66,7 @@ def test_structure(pair: Pair) -> None:
         class_sizes.normalised_average_class_size(pair, k=0)
 
 
-# ── U2 and U4 ────────────────────────────────────────────────────────────────────────────────────────
+# ── precision and distortion ───────────────────────────────────────────────────────────────────────
 
 
 def test_precision_per_attribute(pair: Pair) -> None:
@@ -188,7 +188,7 @@ def test_condensation() -> None:
     assert value(found) == pytest.approx((2 * math.sqrt((0.25 + 1) / 2) + 2 * math.sqrt(0.04 / 2)) / 4)
 
 
-# ── U3 ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── information ────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_entropies() -> None:
@@ -210,7 +210,7 @@ def test_entropies() -> None:
     assert value(entropy.entropy_information_loss(pair)) == pytest.approx((4 * 1 + 2 * 2) / (8 * 2))
 
 
-# ── U6 ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── distributions and relations ────────────────────────────────────────────────────────────────────
 
 
 def test_distances_of_distributions_agree_with_scipy() -> None:
@@ -300,7 +300,7 @@ def test_matrices_agree_with_scipy() -> None:
     assert np.allclose(found.difference("mutual-information")[1, 3], 0)
 
 
-# ── U7 ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── answers to queries ─────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_query_is_answered_by_even_spread() -> None:
@@ -337,7 +337,7 @@ def test_a_made_up_number_is_inside_or_not_and_a_made_up_category_gives_no_answe
     assert value(found.measures(), "unanswered-queries") == 1
 
 
-# ── U9 ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── use against risk ───────────────────────────────────────────────────────────────────────────────
 
 
 def test_what_an_intruder_gains() -> None:
