@@ -240,6 +240,7 @@ def test_wrong_names_are_told(people: discreet.Table, release: discreet.Release)
         discreet.attack(release, original=people, known=["zip"])
 
 
+@pytest.mark.slow
 def test_results_follow_from_the_seed() -> None:
     people = discreet.read(town(150))
     policy = make_policy().replace(sensitive=["diagnosis"])
@@ -328,6 +329,7 @@ def test_json_is_valid(compared: discreet.Comparison) -> None:
     assert "Losses" in str(compared)
 
 
+@pytest.mark.slow
 def test_a_release_and_its_files_say_the_same(
     people: discreet.Table, release: discreet.Release, compared: discreet.Comparison, tmp_path: Path
 ) -> None:

@@ -277,6 +277,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
 def test_errors_never_quote_the_data(engine: DuckDBEngine, tmp_path: Path, name: str) -> None:
     file = tmp_path / name

@@ -67,6 +67,7 @@ PUBLIC = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("file", "delimiter", "header", "columns", "rows", "missing", "thousands", "padded", "blank"), PUBLIC
@@ -172,6 +173,7 @@ def test_a_sample_cut_inside_quotes_is_no_error(tmp_path: Path) -> None:
     verify_shape(path, fmt)
 
 
+@pytest.mark.slow
 def test_quotes_that_first_occur_late(tmp_path: Path) -> None:
     path = write(tmp_path, "n,text\n" + "1,x\n" * 50_000 + "2,'y, z'\n" * 3)
     fmt = sniff(path)
@@ -492,6 +494,7 @@ def test_verify_shape_refuses_negative_rows(tmp_path: Path) -> None:
         verify_shape(path, sniff(path), rows=-1)
 
 
+@pytest.mark.slow
 def test_its_cost_is_a_few_readings_of_the_sample(tmp_path: Path) -> None:
     line = "39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, White, Male, 2174, 40, <=50K\n"
     path = write(tmp_path, line * 33_000)

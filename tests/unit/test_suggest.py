@@ -78,6 +78,7 @@ def roles(policy: Policy) -> dict[str, str]:
     return {column.name: column.role for column in policy.columns}
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", EXPECTED)
 def test_public_tables(name: str, data_dir: Path) -> None:
