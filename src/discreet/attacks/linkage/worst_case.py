@@ -42,7 +42,7 @@ def worst_case(
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
     >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]", "[30, 39]", "47", "*"]})
     >>> result = worst_case(Pair.of(original, released))
-    >>> result.successes, result.rate, dict(result.figures)["assigned-to-alone"]
+    >>> result.successes, result.rate, dict(result.figures)["assigned-to-one"]
     (2.25, 0.5625, 0.25)
     """
     began = time.perf_counter()
