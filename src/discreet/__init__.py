@@ -108,9 +108,9 @@ def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     module, attribute = _PUBLIC[name].split(":")
-    found = getattr(import_module(module), attribute)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(module), attribute)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -160,9 +160,9 @@ def _best_window(
     owner, values, running = owner[order], values[order], np.concatenate([[0], np.cumsum(records[order])])
     # In ranks, not in numbers: classes stand side by side, and one search finds the ends of all intervals.
     levels, rank = np.unique(values, return_inverse=True)
-    beyond = np.searchsorted(levels, levels + width, side="right")[rank]
+    after = np.searchsorted(levels, levels + width, side="right")[rank]
     line = owner * (len(levels) + 1) + rank
-    ends = np.searchsorted(line, owner * (len(levels) + 1) + beyond, side="left")
+    ends = np.searchsorted(line, owner * (len(levels) + 1) + after, side="left")
     inside = running[ends] - running[np.arange(len(line))]
     ranked = np.lexsort((-np.arange(len(line)), inside, owner))
     chosen = ranked[np.flatnonzero(np.diff(owner[ranked], append=-1))]
