@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint format bench clean system-tools
+.PHONY: help demo test truth test-fast lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
@@ -68,6 +68,9 @@ test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documenta
 test-fast: $(VENV)/.test-stamp ## Run what is quick: units, properties on few examples; no Spark, no browser
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile fast -m "not spark and not browser and not slow" \
 	  tests/unit tests/property tests/docs src
+
+truth: $(VENV)/.test-stamp ## Compare audits and losses of N random tables with plain loops (N=1000)
+	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
 
 lint: $(VENV)/.test-stamp ## Check style, format and types
 	$(BIN)/ruff check .
