@@ -101,17 +101,39 @@ def _named(histogram: Histogram, values: Iterable[str]) -> BoolArray:
 class _Confidence(PrivacyModel):
     """Models whose measure is a confidence, the lower the better."""
 
+    better: ClassVar[Direction] = "lower"
     sensitive: str
-
-    @property
-    def better(self) -> Direction:
-        return "lower"
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return "share of records"
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         return f"Who knows the quasi-identifiers infers a protected value with up to {value:.1%} confidence."
+
+
+class _GivenColumns(_Confidence):
+    """What follows from the columns ``given`` (``None``: all quasi-identifiers) with confidence ``h`` at most."""
+
+    h: float
+    given: tuple[str, ...] | None
+
+    def __post_init__(self) -> None:
+        need_number("h", self.h, high=1.0, above=True)
+        need_column("sensitive", self.sensitive)
+        if self.given is not None:
+            object.__setattr__(self, "given", names("given", self.given))
+
+    @property
+    def needs_attributes(self) -> bool:
+        return self.given is not None
+
+    @property
+    def threshold(self) -> float:
+        return float(self.h)
+
+    @property
+    def _known(self) -> str:
+        return "the quasi-identifiers" if self.given is None else ", ".join(self.given)
 
 
 @dataclass(frozen=True)
@@ -172,7 +194,7 @@ class AlphaKAnonymity(WithClassSize, _Confidence):
 
 
 @dataclass(frozen=True)
-class ConfidenceBounding(_Confidence):
+class ConfidenceBounding(_GivenColumns):
     """A privacy template: ``value`` must not follow from ``given`` with more than confidence ``h``.
 
     Conf(given → value) = max over groups g that agree on ``given`` of P(value | g) <= h.
@@ -199,23 +221,14 @@ class ConfidenceBounding(_Confidence):
     given: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        need_number("h", self.h, high=1.0, above=True)
-        need_column("sensitive", self.sensitive)
+        super().__post_init__()
         object.__setattr__(self, "value", str(self.value))
-        if self.given is not None:
-            object.__setattr__(self, "given", names("given", self.given))
-
-    @property
-    def needs_attributes(self) -> bool:
-        return self.given is not None
-
-    @property
-    def threshold(self) -> float:
-        return float(self.h)
 
     def describe(self) -> str:
-        known = "the quasi-identifiers" if self.given is None else ", ".join(self.given)
-        return f"the named value of {self.sensitive!r} follows from {known} with confidence of at most {self.h:.4g}"
+        return (
+            f"the named value of {self.sensitive!r} follows from {self._known} "
+            f"with confidence of at most {self.h:.4g}"
+        )
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
         return confidence(classes, self.sensitive, [self.value], self.given)
@@ -226,7 +239,7 @@ class ConfidenceBounding(_Confidence):
 
 
 @dataclass(frozen=True)
-class XYPrivacy(_Confidence):
+class XYPrivacy(_GivenColumns):
     """(X,Y)-privacy: each group on X has ``k`` persons and implies no value of Y with more than ``h``.
 
     X is ``given`` (``None``: all quasi-identifiers), Y is ``sensitive``.
@@ -255,25 +268,13 @@ class XYPrivacy(_Confidence):
 
     def __post_init__(self) -> None:
         need_whole("k", self.k)
-        need_number("h", self.h, high=1.0, above=True)
-        need_column("sensitive", self.sensitive)
+        super().__post_init__()
         need_unit(self.unit)
-        if self.given is not None:
-            object.__setattr__(self, "given", names("given", self.given))
-
-    @property
-    def needs_attributes(self) -> bool:
-        return self.given is not None
-
-    @property
-    def threshold(self) -> float:
-        return float(self.h)
 
     def describe(self) -> str:
-        known = "the quasi-identifiers" if self.given is None else ", ".join(self.given)
         return (
-            f"at least {self.k} {self.unit or 'persons'} share each combination of {known}, and no value of "
-            f"{self.sensitive!r} follows from it with more than {self.h:.4g} confidence"
+            f"at least {self.k} {self.unit or 'persons'} share each combination of {self._known}, "
+            f"and no value of {self.sensitive!r} follows from it with more than {self.h:.4g} confidence"
         )
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:

@@ -122,7 +122,7 @@ class _Diversity(PrivacyModel):
     kind: Kind
     c: float | None
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         need_choice("kind", self.kind, KINDS)
         if self.kind in ("distinct", "recursive"):
             need_whole("l", self.l)
@@ -232,7 +232,7 @@ class LDiversity(_Diversity):
 
     def __post_init__(self) -> None:
         need_column("sensitive", self.sensitive)
-        self._check()
+        super().__post_init__()
 
     @property
     def name(self) -> str:
@@ -278,18 +278,12 @@ class MultiAttributeLDiversity(_Diversity):
         for name, kind in LDiversity.kinds.items()
     }
     source: ClassVar[str] = _SOURCE
+    needs_attributes: ClassVar[bool] = True
 
     l: float  # noqa: E741
     kind: Kind = "distinct"
     c: float | None = None
     sensitive: None = field(default=None, init=False, repr=False)
-
-    @property
-    def needs_attributes(self) -> bool:
-        return True
-
-    def __post_init__(self) -> None:
-        self._check()
 
     @property
     def name(self) -> str:
@@ -367,6 +361,7 @@ class LPlusDiversity(PrivacyModel):
     title: ClassVar[str] = "l⁺-diversity"
     says: ClassVar[str] = "How near each named value comes to the share of a class it may fill."
     source: ClassVar[str] = "Liu and Wang, On optimal anonymization for l+-diversity, 2010"
+    better: ClassVar[Direction] = "lower"
 
     sensitive: str
     thresholds: Mapping[str, float] = field(hash=False)
@@ -380,10 +375,6 @@ class LPlusDiversity(PrivacyModel):
     @property
     def threshold(self) -> float:
         return 1.0
-
-    @property
-    def better(self) -> Direction:
-        return "lower"
 
     def describe(self) -> str:
         return f"none of {len(self.thresholds)} named values of {self.sensitive!r} exceeds its own share of a class"

@@ -119,6 +119,7 @@ class HAffiliation(PrivacyModel):
     says: ClassVar[str] = "The largest share of a class's persons who have one sensitive value in common."
     source: ClassVar[str] = _SOURCE
     monotone: ClassVar[bool] = False
+    better: ClassVar[Direction] = "lower"
 
     h: float
     sensitive: str
@@ -130,10 +131,6 @@ class HAffiliation(PrivacyModel):
     @property
     def threshold(self) -> float:
         return float(self.h)
-
-    @property
-    def better(self) -> Direction:
-        return "lower"
 
     def describe(self) -> str:
         return f"no value of {self.sensitive!r} is shared by more than {self.h:.4g} of the persons of a class"

@@ -35,14 +35,11 @@ class KAnonymity(PrivacyModel):
     title: ClassVar[str] = "k-anonymity"
     says: ClassVar[str] = "The size of the smallest class: how many share the rarest combination of values."
     source: ClassVar[str] = "Sweeney, k-anonymity: a model for protecting privacy, 2002"
+    absorbing: ClassVar[bool] = True
 
     k: int
     unit: Unit | None = None
     sensitive: None = field(default=None, init=False, repr=False)
-
-    @property
-    def absorbing(self) -> bool:
-        return True
 
     def __post_init__(self) -> None:
         need_whole("k", self.k)

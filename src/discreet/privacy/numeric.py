@@ -137,14 +137,11 @@ class KEAnonymity(_Numeric):
     title: ClassVar[str] = "(k, e)-anonymity"
     says: ClassVar[str] = "The range of the sensitive numbers in the class where it is narrowest."
     source: ClassVar[str] = "Zhang et al., Aggregate query answering on anonymized tables, 2007"
+    absorbing: ClassVar[bool] = True
 
     k: int
     e: float
     sensitive: str
-
-    @property
-    def absorbing(self) -> bool:
-        return True
 
     def __post_init__(self) -> None:
         need_whole("k", self.k)
@@ -269,6 +266,7 @@ class WorstGroupProtection(_Numeric):
         "How often a narrow range catches the sensitive number of someone in the worst class."
     )
     source: ClassVar[str] = "Loukides and Shao, Preventing range disclosure in k-anonymised data, 2011"
+    better: ClassVar[Direction] = "lower"
 
     limit: float
     width: float
@@ -282,10 +280,6 @@ class WorstGroupProtection(_Numeric):
     @property
     def threshold(self) -> float:
         return float(self.limit)
-
-    @property
-    def better(self) -> Direction:
-        return "lower"
 
     def describe(self) -> str:
         return f"no range of width {self.width:g} holds more than {self.limit:.4g} of the {self.sensitive!r} of a class"

@@ -58,10 +58,11 @@ def total_weight(histogram: Histogram, weight: FloatArray) -> FloatArray:
 class _PSensitive(WithClassSize, PrivacyModel):
     """p different things and ``k`` persons per class."""
 
+    absorbing: ClassVar[bool] = True
     p: int
     sensitive: str
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         need_whole("p", self.p)
         need_whole("k", self.k)
         need_unit(self.unit)
@@ -100,13 +101,6 @@ class PSensitivity(_PSensitive):
     k: int
     sensitive: str
     unit: Unit | None = None
-
-    @property
-    def absorbing(self) -> bool:
-        return True
-
-    def __post_init__(self) -> None:
-        self._check()
 
     def describe(self) -> str:
         return (
@@ -151,12 +145,8 @@ class PPlusSensitivity(_PSensitive):
     categories: Mapping[str, str] = field(hash=False)
     unit: Unit | None = None
 
-    @property
-    def absorbing(self) -> bool:
-        return True
-
     def __post_init__(self) -> None:
-        self._check()
+        super().__post_init__()
         need_mapping("categories", self.categories)
 
     def describe(self) -> str:
@@ -209,12 +199,8 @@ class PAlphaSensitivity(_PSensitive):
     weights: Mapping[str, float] = field(hash=False)
     unit: Unit | None = None
 
-    @property
-    def absorbing(self) -> bool:
-        return True
-
     def __post_init__(self) -> None:
-        self._check()
+        super().__post_init__()
         need_number("alpha", self.alpha)
         need_mapping("weights", self.weights)
         for weight in self.weights.values():
