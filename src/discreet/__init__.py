@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from discreet.engine.read import read as read
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.policy import Policy as Policy
-    from discreet.policy.file import load as load_policy
-    from discreet.policy.file import save as save_policy
+    from discreet.policy import file as _policy_file
     from discreet.policy.plan import Plan as Plan
     from discreet.policy.suggest import suggest as suggest
     from discreet.privacy import BetaLikeness as BetaLikeness
@@ -41,6 +40,9 @@ if TYPE_CHECKING:
     from discreet.release.release import Release as Release
     from discreet.reports.audit.html import report as report
     from discreet.table import Table as Table
+
+    load_policy = _policy_file.load
+    save_policy = _policy_file.save
 
 # Imported when first asked for, so that `discreet --help` and `import discreet` answer at once.
 _PUBLIC = {
@@ -73,35 +75,7 @@ _PUBLIC = {
     "suggest": "discreet.policy.suggest:suggest",
 }
 
-__all__ = [
-    "Attacks",
-    "Audit",
-    "BetaLikeness",
-    "Comparison",
-    "DeltaDisclosure",
-    "DiscreetError",
-    "KAnonymity",
-    "LDiversity",
-    "Plan",
-    "Policy",
-    "Release",
-    "TCloseness",
-    "Table",
-    "anonymize",
-    "apply",
-    "attack",
-    "audit",
-    "check",
-    "compare",
-    "compare_methods",
-    "frontier",
-    "load_policy",
-    "read",
-    "recommend",
-    "report",
-    "save_policy",
-    "suggest",
-]
+__all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> object:
