@@ -102,6 +102,22 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidParameter:
     return InvalidParameter(f"there is no {kind} {name!r}", remedy=_known(kind, name, known))
 
 
+def refuse_surplus(name: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise if a parameter is given that ``name`` does not take.
+
+    >>> refuse_surplus("k-anonymity", ["l"], ["k", "unit"])
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: k-anonymity has no parameter l; k-anonymity takes k, unit
+    """
+    taken = list(known)
+    surplus = [parameter for parameter in given if parameter not in taken]
+    if surplus:
+        raise InvalidParameter(
+            f"{name} has no parameter {', '.join(surplus)}",
+            remedy=f"{name} takes {', '.join(taken) or 'no parameters'}",
+        )
+
+
 def _known(kind: str, name: str, known: Iterable[str]) -> str:
     """The name that was probably meant, and at most thirty of those that there are."""
     names = list(known)

@@ -22,7 +22,7 @@ from discreet.release.profile import load_profile
 from discreet.release.recommend import recommend
 from discreet.release.release import Release
 from discreet.release.requirements import goals, self_consistent
-from discreet.table.hierarchies.registry import Intervals
+from discreet.table.hierarchies.numbers import Intervals
 from discreet.transform.recoding import Recoding
 
 EIGHT = pa.table(

@@ -13,20 +13,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table import Domain
+from discreet.table.hierarchies.builder import Builder
+from discreet.table.hierarchies.categories import Flat, Mask, Order, Sets, Zip
+from discreet.table.hierarchies.dates import Dates
 from discreet.table.hierarchies.hierarchy import Hierarchy
-from discreet.table.hierarchies.registry import (
-    BUILDERS,
-    Builder,
-    Dates,
-    Flat,
-    Intervals,
-    Mask,
-    Order,
-    Rounding,
-    Sets,
-    Zip,
-    make_builder,
-)
+from discreet.table.hierarchies.numbers import Intervals, Rounding
+from discreet.table.hierarchies.registry import BUILDERS, make_builder
 from helpers.profiles import tries
 
 

@@ -18,9 +18,10 @@ from discreet.errors import InvalidPolicy
 from discreet.policy import Policy, dumps, load, loads, save
 from discreet.policy.hierarchies import hierarchies
 from discreet.table import DATA_TYPES, DataType, Domain
+from discreet.table.hierarchies.categories import Flat, Mask, Sets
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.hierarchies.learn import MAX_LEVELS, hierarchy_for, learn
-from discreet.table.hierarchies.registry import Flat, Intervals, Mask, Sets
+from discreet.table.hierarchies.numbers import Intervals
 from discreet.table.values import Interval, parse
 from helpers.profiles import tries
 

@@ -20,7 +20,7 @@ from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
 from discreet.release.release import Release
-from discreet.table.hierarchies.registry import Intervals
+from discreet.table.hierarchies.numbers import Intervals
 from discreet.transform.recipe import Recipe
 
 JANUARY = pa.table(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidHierarchy, InvalidParameter
 from discreet.table import Domain
+from discreet.table.hierarchies.categories import Flat, Sets
 from discreet.table.hierarchies.edit import (
     as_sets,
     dissolved,
@@ -19,7 +20,6 @@ from discreet.table.hierarchies.edit import (
     without_level,
 )
 from discreet.table.hierarchies.hierarchy import Hierarchy
-from discreet.table.hierarchies.registry import Flat, Sets
 
 JOBS = Hierarchy.of(
     "job",

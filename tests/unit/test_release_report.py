@@ -30,7 +30,7 @@ from discreet.reports.labels import beside
 from discreet.reports.release import pictures as release_pictures
 from discreet.reports.release import tables as release_evidence
 from discreet.reports.release.html import release_report, render_release
-from discreet.table.hierarchies.registry import Intervals
+from discreet.table.hierarchies.numbers import Intervals
 from helpers.html import Page
 
 EDITIONS = ("internal", "public")

@@ -19,7 +19,7 @@ from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
 from discreet.release.recommend import recommend
 from discreet.release.release import Release
-from discreet.table.hierarchies.registry import Flat
+from discreet.table.hierarchies.categories import Flat
 
 TWELVE = pa.table(
     {

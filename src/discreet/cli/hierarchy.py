@@ -28,10 +28,11 @@ from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.plain import write_text
 from discreet.table import DATA_TYPES, DataType, Domain
+from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.hierarchy import Hierarchy, missing_values, problems, read_rows
 from discreet.table.hierarchies.learn import hierarchy_for
 from discreet.table.hierarchies.preview import preview
-from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
+from discreet.table.hierarchies.registry import BUILDERS, make_builder
 from discreet.types import IntArray
 
 LEARN = "learn"

@@ -23,7 +23,8 @@ from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
 from discreet.policy.settings import Strict, frozen, given, with_settings
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
-from discreet.table.hierarchies.registry import BUILDERS, Builder, make_builder
+from discreet.table.hierarchies.builder import Builder
+from discreet.table.hierarchies.registry import BUILDERS, make_builder
 from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES, Role
 

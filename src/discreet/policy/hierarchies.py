@@ -13,9 +13,10 @@ from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.policy import Policy
 from discreet.policy.suggest import CONFIDENT
 from discreet.table import DataType, Domain
+from discreet.table.hierarchies.builder import Builder
+from discreet.table.hierarchies.categories import Zip
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
 from discreet.table.hierarchies.learn import hierarchy_for
-from discreet.table.hierarchies.registry import Builder, Zip
 from discreet.table.identifiers import recognise
 from discreet.types import AnyIntArray
 
@@ -55,7 +56,7 @@ def hierarchies(
     ``types`` are those of the table, for columns to which the policy gives none.
 
     >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
-    >>> from discreet.table.hierarchies.registry import Intervals
+    >>> from discreet.table.hierarchies.numbers import Intervals
     >>> policy = Policy.of(quasi_identifiers=["age"]).generalise({"age": Intervals(widths=(10, 20))})
     >>> [(age.ladder.name, age.ladder.height, age.origin) for age in hierarchies(policy, classes)]
     [('age', 3, 'built: intervals')]

@@ -13,7 +13,7 @@ from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.table import Column, DataType, Table
-from discreet.table.hierarchies.registry import Builder
+from discreet.table.hierarchies.builder import Builder
 from discreet.table.roles import Role
 
 DEFAULT_PROFILE = "open-data"
@@ -193,7 +193,7 @@ class Policy:
     def generalise(self, hierarchies: Mapping[str, Builder | str | PathLike[str] | None]) -> Policy:
         """A policy in which the named columns have these builders or hierarchy files; ``None``: learned.
 
-        >>> from discreet.table.hierarchies.registry import Intervals
+        >>> from discreet.table.hierarchies.numbers import Intervals
         >>> policy = Policy.of(quasi_identifiers=["age"]).generalise({"age": Intervals(widths=(5, 10))})
         >>> policy.column("age").hierarchy.widths
         (5, 10)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from types import MappingProxyType
 
-from discreet.errors import InvalidParameter, unknown
+from discreet.errors import InvalidParameter, refuse_surplus, unknown
 from discreet.measure import Wording
 from discreet.privacy.base import PrivacyModel
 from discreet.privacy.closeness import TCloseness
@@ -65,13 +65,12 @@ def build_model(model: str, parameters: Mapping[str, object]) -> PrivacyModel:
         raise unknown("model", model, MODELS)
     kind = MODELS[model]
     known = {parameter.name: parameter for parameter in fields(kind) if parameter.init}  # type: ignore[arg-type]  # all are dataclasses
-    takes = f"{model} takes {', '.join(known)}"
-    surplus = [name for name in parameters if name not in known]
-    if surplus:
-        raise InvalidParameter(f"{model} has no parameter {', '.join(surplus)}", remedy=takes)
+    refuse_surplus(model, parameters, known)
     missing = [
         name for name, parameter in known.items() if parameter.default is MISSING and name not in parameters
     ]
     if missing:
-        raise InvalidParameter(f"{model} lacks {', '.join(missing)}", remedy=takes)
+        raise InvalidParameter(
+            f"{model} lacks {', '.join(missing)}", remedy=f"{model} takes {', '.join(known)}"
+        )
     return kind(**parameters)

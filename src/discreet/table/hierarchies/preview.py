@@ -33,7 +33,7 @@ def preview(ladder: Ladder, totals: AnyIntArray, *, k: int = 2) -> list[LevelPre
     """Every level of a hierarchy on a column with so many records per value; ``under`` is for this ``k``.
 
     >>> import pyarrow as pa
-    >>> from discreet.table.hierarchies.registry import Intervals
+    >>> from discreet.table.hierarchies.numbers import Intervals
     >>> from discreet.table.domain import Domain
     >>> ages = Domain("age", pa.array([31, 34, 47, 52]))
     >>> ladder = Intervals(widths=(10,)).build(ages).ladder(ages)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from discreet.errors import InvalidParameter, unknown
+from discreet.errors import refuse_surplus, unknown
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.categories import Flat, Mask, Order, Sets, Zip
 from discreet.table.hierarchies.dates import Dates
@@ -30,30 +30,10 @@ def make_builder(builder: str, parameters: Mapping[str, object]) -> Builder:
     if builder not in BUILDERS:
         raise unknown("builder", builder, BUILDERS)
     kind = BUILDERS[builder]
-    known = parameter_names(kind)
-    surplus = [name for name in parameters if name not in known]
-    if surplus:
-        takes = f"{builder} takes {', '.join(known)}" if known else f"{builder} takes no parameters"
-        raise InvalidParameter(f"{builder} has no parameter {', '.join(surplus)}", remedy=takes)
+    refuse_surplus(builder, parameters, parameter_names(kind))
     return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in parameters.items()})
 
 
 def parameter_names(kind: type[Builder]) -> tuple[str, ...]:
     """The parameters that a builder takes."""
     return tuple(field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type]  # all are dataclasses
-
-
-__all__ = [
-    "BUILDERS",
-    "Builder",
-    "Dates",
-    "Flat",
-    "Intervals",
-    "Mask",
-    "Order",
-    "Rounding",
-    "Sets",
-    "Zip",
-    "make_builder",
-    "parameter_names",
-]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
 
-from discreet.errors import InvalidParameter, unknown
+from discreet.errors import refuse_surplus, unknown
 from discreet.utility.objectives.aggregates import CellObjective
 from discreet.utility.objectives.ambiguity import Ambiguity
 from discreet.utility.objectives.cells import CELL_COSTS
@@ -48,10 +48,5 @@ def build_objective(name: str, parameters: Mapping[str, object] | None = None) -
     given = dict(parameters or {})
     # The parts of a cell objective are fixed by its name.
     known = [] if isinstance(objective, CellObjective) else [part.name for part in fields(objective)]  # type: ignore[arg-type]
-    surplus = [key for key in given if key not in known]
-    if surplus:
-        raise InvalidParameter(
-            f"{name} has no parameter {', '.join(surplus)}",
-            remedy=f"{name} takes {', '.join(known) or 'no parameters'}",
-        )
+    refuse_surplus(name, given, known)
     return replace(objective, **given)  # type: ignore[type-var]  # all are dataclasses
