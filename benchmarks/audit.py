@@ -49,7 +49,7 @@ def scorr(path: str) -> object:
     from discreet.engine.duckdb import DuckDBEngine
     from discreet.engine.read import read
     from discreet.privacy import KAnonymity, LDiversity, TCloseness
-    from discreet.risk import all_scorr
+    from discreet.risk.scorr import all_scorr
 
     table = read(path, engine=DuckDBEngine())
     classes = table.engine.count(table, quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE])
@@ -91,7 +91,7 @@ def adult_frame() -> object:
 def adult_ours(frame: object) -> object:
     from discreet.engine.read import read
     from discreet.privacy import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
-    from discreet.risk import all_scorr
+    from discreet.risk.scorr import all_scorr
 
     table = read(frame)  # type: ignore[arg-type]
     classes = table.engine.count(table, quasi_identifiers=ADULT_QI, sensitive=["income"])

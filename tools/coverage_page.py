@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 from discreet import risk
 from discreet.attacks.catalogue import ATTACKS
@@ -49,11 +50,7 @@ def coverage() -> str:
             *_section(
                 "Risks",
                 "`discreet audit`; [definitions](risks.md).",
-                [
-                    (name, _place(function), _cited(function))
-                    for name, function in sorted(vars(risk).items())
-                    if name in risk.__all__ and inspect.isfunction(function) and _cited(function)
-                ],
+                [(name, _place(function), _cited(function)) for name, function in _risks()],
             ),
             *_section(
                 "Measures of loss",
@@ -84,6 +81,18 @@ def _methods() -> Iterable[tuple[str, object]]:
         names = entry.__code__.co_names
         at = next((i for i, word in enumerate(names) if word.startswith("discreet.")), None)
         yield name, methods.search if at is None else getattr(import_module(names[at]), names[at + 1])
+
+
+def _risks() -> Iterable[tuple[str, object]]:
+    """Each function of the risks' room that cites a paper."""
+    modules = [import_module(module.name) for module in iter_modules(risk.__path__, "discreet.risk.")]
+    functions = {
+        name: function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_") and _cited(function)
+    }
+    return sorted(functions.items())
 
 
 def _objectives() -> Iterable[tuple[str, object]]:

@@ -21,7 +21,7 @@ from discreet.release.profile import load_profile, profile_names
 from discreet.release.verdict import WORDS
 from discreet.reports.audit.html import KEY_MEASURES
 from discreet.reports.words import MEASURES, title_of
-from discreet.risk import TITLES as RISKS
+from discreet.risk.titles import TITLES as RISKS
 from discreet.table.identifiers.content import _PATTERNS
 from discreet.table.identifiers.kinds import KINDS
 from discreet.table.identifiers.numbers import CHECKS

@@ -16,7 +16,7 @@ from pydantic import PlainValidator, ValidationError, model_validator
 from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.file import explain, make_model
 from discreet.policy.settings import Strict
-from discreet.risk import Graded
+from discreet.risk.titles import Graded
 
 RuleId = Literal["no-direct-identifiers", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"]
 

@@ -15,7 +15,8 @@ from discreet.privacy import PrivacyModel, assess
 from discreet.release.profile import Limit, Profile
 from discreet.release.requirements import least_size, prosecutor_risk, required_models
 from discreet.release.rules import RuleResult
-from discreet.risk import GRADED, Category, category
+from discreet.risk.scorr import Category, category
+from discreet.risk.titles import GRADED
 
 Decision = Literal["release", "release-with-acknowledged-risk", "do-not-release"]
 

@@ -11,9 +11,9 @@ from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion
 from discreet.reports.charts.svg import shortened
 from discreet.reports.words import in_percent, number, percent, several, title_of, unit_of
-from discreet.risk import GRADED
 from discreet.risk.scorr import LOW, MEDIUM
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.risk.titles import GRADED
 
 Row = TypeVar("Row")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from discreet import risk
 from discreet.release.verdict import Criterion, Decision, Verdict
 from discreet.reports.figures import Figures
 from discreet.reports.words import CATEGORY_TONES, SYMBOLS, Tone, day, number, several
+from discreet.risk.scorr import category
+from discreet.risk.titles import GRADED
 
 DECISION_TONES: dict[Decision, Tone] = {
     "release": "good",
@@ -112,7 +113,7 @@ def compliance(verdict: Verdict) -> str:
 
 def conventional_criteria(verdict: Verdict) -> list[Criterion]:
     """The criteria that decide compliance: all but the extended risks."""
-    graded = risk.GRADED if verdict.profile.extended else ()
+    graded = GRADED if verdict.profile.extended else ()
     return [criterion for criterion in verdict.criteria if criterion.id not in graded]
 
 
@@ -127,7 +128,7 @@ def acknowledged(verdict: Verdict) -> list[str]:
         for criterion in verdict.criteria
         if id(criterion) not in conventional
         and criterion.value is not None
-        and risk.category(criterion.value, low=extended.low, medium=extended.medium) == "medium"
+        and category(criterion.value, low=extended.low, medium=extended.medium) == "medium"
     ]
 
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Literal
 
-from discreet import privacy, risk
+from discreet import privacy
 from discreet.measure import Measure, Wording
-from discreet.risk import Category
+from discreet.risk import titles
+from discreet.risk.scorr import Category
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.table.roles import Role
 
@@ -27,7 +28,7 @@ INFINITE = (
 UNDEFINED = "undefined: the definition does not apply to this table"
 
 
-MEASURES: Mapping[str, Wording] = {**privacy.WORDING, **risk.WORDING}
+MEASURES: Mapping[str, Wording] = {**privacy.WORDING, **titles.WORDING}
 """Title and meaning of everything that an audit measures, as models and risks have them."""
 
 ROLES: dict[Role, str] = {
@@ -39,7 +40,7 @@ ROLES: dict[Role, str] = {
     "insensitive": "not examined in this audit",
 }
 
-GENERAL = frozenset(risk.WORDING)
+GENERAL = frozenset(titles.WORDING)
 """Measures whose meaning is the same whatever their value."""
 
 
@@ -51,8 +52,8 @@ def title_of(name: str) -> str:
     """
     if name in MEASURES:
         return MEASURES[name].title
-    if name in risk.TITLES:
-        return risk.TITLES[name]
+    if name in titles.TITLES:
+        return titles.TITLES[name]
     text = name if " " in name else name.replace("-", " ")
     return text[:1].upper() + text[1:]
 

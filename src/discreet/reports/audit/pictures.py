@@ -28,9 +28,9 @@ from discreet.reports.figures import (
     zones,
 )
 from discreet.reports.words import listed, number, percent
-from discreet.risk import GRADED
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.risk.titles import GRADED
 
 WHOLE = "whole quasi-identifier"
 MOST_ROWS = 14

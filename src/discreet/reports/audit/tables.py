@@ -28,8 +28,9 @@ from discreet.reports.words import (
     says_of,
     title_of,
 )
-from discreet.risk import GRADED, category
+from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.risk.titles import GRADED
 
 MOST_KINDS = 15
 

@@ -12,7 +12,8 @@ from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Verdict
 from discreet.reports.terminal import STYLE, footnotes, grid, plain, row, title
 from discreet.reports.words import number
-from discreet.risk import GRADED, category
+from discreet.risk.scorr import category
+from discreet.risk.titles import GRADED
 
 GRADE = {"low": "green", "medium": "yellow", "high": "red"}
 KEY_MEASURES = (

@@ -33,7 +33,8 @@ from discreet.reports.words import (
     says_of,
     title_of,
 )
-from discreet.risk import GRADED, category
+from discreet.risk.scorr import category
+from discreet.risk.titles import GRADED
 
 MOST_VALUES = 200
 """Old values of an attribute that the report lists; the recipe has all."""

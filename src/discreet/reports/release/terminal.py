@@ -14,7 +14,7 @@ from discreet.release.recommend import Advice
 from discreet.release.release import Release
 from discreet.reports.terminal import STYLE, footnotes, grid, row, title
 from discreet.reports.words import number, percent, several
-from discreet.risk import GRADED
+from discreet.risk.titles import GRADED
 
 
 def show_release(release: Release) -> RenderableType:
