@@ -34,14 +34,8 @@ class Dependence:
 
     def to_dict(self) -> dict[str, object]:
         """A JSON-ready mapping; ``None`` where a measure does not apply."""
-        return {
-            "names": list(self.names),
-            "mutual_information": plain(self.mutual_information),
-            "cramers_v": plain(self.cramers_v),
-            "absolute_pearson": plain(self.absolute_pearson),
-            "meaning": self.meaning,
-            "source": self.source,
-        }
+        document: dict[str, object] = plain(self)
+        return document
 
 
 def mutual_information(classes: EquivalenceClasses, a: str, b: str) -> float:

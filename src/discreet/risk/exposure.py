@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
+from discreet.plain import plain
 from discreet.risk.tally import CodeGroups, Rows, group_sizes
 from discreet.types import FloatArray, IntArray
 
@@ -47,15 +48,7 @@ class RiskyClass:
         )
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "position": self.position,
-            "persons": self.persons,
-            "records": self.records,
-            "risk": self.risk,
-            "without": dict(self.without),
-            "decisive": list(self.decisive),
-            "meaning": self.meaning,
-        }
+        return {**plain(self), "decisive": list(self.decisive), "meaning": self.meaning}
 
 
 @dataclass(frozen=True)
@@ -91,18 +84,7 @@ class AttributeContribution:
         )
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "attribute": self.attribute,
-            "rank": self.rank,
-            "risk": self.risk,
-            "risk_without": self.risk_without,
-            "unique": self.unique,
-            "unique_without": self.unique_without,
-            "k": self.k,
-            "k_without": self.k_without,
-            "meaning": self.meaning,
-            "source": _SOURCE,
-        }
+        return {**plain(self), "meaning": self.meaning, "source": _SOURCE}
 
 
 def riskiest_classes(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate, RecordRisk
+from discreet.risk.population import checked_fraction, checked_sizes
 from discreet.types import FloatArray
 
 _SOURCE = (
@@ -86,12 +87,7 @@ def global_risk(
     if population_sizes is not None and sampling_fraction is None:
         totals = np.asarray(population_sizes, dtype=np.float64)
     elif sampling_fraction is not None and population_sizes is None:
-        if not 0.0 < sampling_fraction <= 1.0:
-            raise InvalidParameter(
-                "the sampling fraction must be greater than 0 and at most 1",
-                remedy="give records in the table / people in the population",
-            )
-        totals = np.asarray(sizes, dtype=np.float64) / sampling_fraction
+        totals = np.asarray(sizes, dtype=np.float64) / checked_fraction(sampling_fraction)
     else:
         raise InvalidParameter(
             "the individual risk needs to know how the sample relates to the population",
@@ -133,13 +129,8 @@ def global_risk(
 
 
 def _checked(sizes: ArrayLike, population_sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    f = np.asarray(sizes)
+    f = checked_sizes(sizes)
     total = np.asarray(population_sizes, dtype=np.float64)
-    if f.ndim != 1 or f.size == 0 or not np.issubdtype(f.dtype, np.integer) or f.min() < 1:
-        raise InvalidParameter(
-            "the sizes of equivalence classes must be a non-empty list of whole numbers of at least 1",
-            remedy="count the records of each class that occurs and leave empty classes out",
-        )
     if total.shape != f.shape or not np.isfinite(total).all():
         raise InvalidParameter(
             "each equivalence class needs one finite population size",

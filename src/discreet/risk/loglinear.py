@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate
+from discreet.risk.population import checked_fraction
 from discreet.types import AnyIntArray, FloatArray, IntArray
 
 Model = Literal["independence", "two-way"]
@@ -134,11 +135,7 @@ def _tau(name: str, meaning: str, per_class: FloatArray, model: Model, notes: tu
 def _check(
     codes: Sequence[AnyIntArray], levels: Sequence[int], sizes: IntArray, sampling_fraction: float, model: str
 ) -> None:
-    if not 0.0 < sampling_fraction <= 1.0:
-        raise InvalidParameter(
-            "the sampling fraction must be greater than 0 and at most 1",
-            remedy="give records in the table / people in the population",
-        )
+    checked_fraction(sampling_fraction)
     if model not in ("independence", "two-way"):
         raise InvalidParameter(
             "there is no such log-linear model", remedy="choose 'independence' or 'two-way'"

@@ -23,7 +23,7 @@ from scipy.special import betaln, gammaln, psi
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate, Measure
-from discreet.types import FloatArray
+from discreet.types import FloatArray, IntArray
 
 DANKAR_THRESHOLD = 0.1
 
@@ -80,7 +80,7 @@ def population_uniques(estimate: Estimate, *, records: int, sampling_fraction: f
     >>> round(population_uniques(found, records=4, sampling_fraction=0.5), 4)
     2.5455
     """
-    return estimate.value * records / _fraction(sampling_fraction)
+    return estimate.value * records / checked_fraction(sampling_fraction)
 
 
 def zayatz(sizes: ArrayLike, *, sampling_fraction: float) -> Estimate:
@@ -154,7 +154,7 @@ def dankar(sizes: ArrayLike, *, sampling_fraction: float) -> Estimate:
     >>> dankar(np.array([1, 1, 2]), sampling_fraction=0.5).method
     'Dankar rule: Zayatz'
     """
-    fraction = _fraction(sampling_fraction)
+    fraction = checked_fraction(sampling_fraction)
     bayes = zayatz(sizes, sampling_fraction=fraction)
     first = (pitman if fraction <= DANKAR_THRESHOLD else snb)(sizes, sampling_fraction=fraction)
     if np.isnan(first.value):
@@ -195,7 +195,7 @@ def _estimate(
 ) -> Estimate:
     """Treat alike what no model is needed for, call the model for the rest, and keep within what is possible."""
     frequencies = _frequencies(sizes)
-    fraction = _fraction(sampling_fraction)
+    fraction = checked_fraction(sampling_fraction)
     highest = frequencies.of_size(1) / frequencies.records
     exact: float | None = None
     notes: tuple[str, ...] = ()
@@ -229,18 +229,24 @@ def _estimate(
     )
 
 
-def _frequencies(sizes: ArrayLike) -> _Frequencies:
+def checked_sizes(sizes: ArrayLike) -> IntArray:
+    """The sizes of classes as an array; raises unless each is a whole number of at least 1."""
     array = np.asarray(sizes)
     if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer) or array.min() < 1:
         raise InvalidParameter(
             "the sizes of equivalence classes must be a non-empty list of whole numbers of at least 1",
             remedy="count the records of each class that occurs and leave empty classes out",
         )
-    size, classes = np.unique(array, return_counts=True)
+    return array
+
+
+def _frequencies(sizes: ArrayLike) -> _Frequencies:
+    size, classes = np.unique(checked_sizes(sizes), return_counts=True)
     return _Frequencies(size.astype(np.float64), classes.astype(np.float64))
 
 
-def _fraction(sampling_fraction: float) -> float:
+def checked_fraction(sampling_fraction: float) -> float:
+    """The share of the population that is in the table; raises unless it is one."""
     if not 0.0 < sampling_fraction <= 1.0:
         raise InvalidParameter(
             "the sampling fraction must be greater than 0 and at most 1",

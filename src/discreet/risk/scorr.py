@@ -193,14 +193,12 @@ def all_scorr(
     """
     targets = [domain.name for domain in classes.sensitive] if sensitive is None else list(sensitive)
     scopes: list[str | None] = [None, *classes.names]
-    tell = progress or _silent
+    tell = progress or (lambda _: None)
     risks: list[RecordRisk] = []
-    for scope in scopes:
-        tell(f"uniqueness of {scope or 'the whole quasi-identifier'}")
-        risks.append(uniqueness(classes, scope))
-    for scope in scopes:
-        tell(f"uniformity of {scope or 'the whole quasi-identifier'}")
-        risks.append(uniformity(classes, scope))
+    for risk in (uniqueness, uniformity):
+        for scope in scopes:
+            tell(f"{risk.__name__} of {scope or 'the whole quasi-identifier'}")
+            risks.append(risk(classes, scope))
     for target in targets:
         for scope in scopes:
             tell(f"correlation of {target} with {scope or 'the whole quasi-identifier'}")
@@ -208,10 +206,6 @@ def all_scorr(
         tell(f"Markov model from the quasi-identifier to {target}")
         risks.append(markov_simplified(classes, target))
     return risks
-
-
-def _silent(_: str) -> None:
-    """Progress that nobody asked for."""
 
 
 def _what(attribute: str | None) -> str:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
+from discreet.plain import plain
 from discreet.risk.tally import CodeGroups, Rows, group_sizes, tally
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray, Progress
 
@@ -39,9 +40,6 @@ class MinimalUniques:
     attributes: tuple[str, ...]
     persons: int
     records: int
-
-    def to_dict(self) -> dict[str, object]:
-        return {"attributes": list(self.attributes), "persons": self.persons, "records": self.records}
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class SudaResult:
             "mean": float(self.scores @ self.records / self.records.sum()),
             "share_scored": self.share_scored,
             "contributions": dict(self.contributions),
-            "minimal_uniques": [item.to_dict() for item in self.minimal_uniques],
+            "minimal_uniques": plain(self.minimal_uniques),
             "meaning": self.meaning,
             "source": self.source,
         }
@@ -123,15 +121,7 @@ class Combination:
         )
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "attributes": list(self.attributes),
-            "groups": self.groups,
-            "distinction": self.distinction,
-            "separation": self.separation,
-            "unique": self.unique,
-            "small": self.small,
-            "meaning": self.meaning,
-        }
+        return {**plain(self), "meaning": self.meaning}
 
 
 def suda(
@@ -179,7 +169,7 @@ def suda(
     largest = min(max_size, width)
     # Whoever is alone on some attributes is alone on all: only these classes can have a score.
     alone = np.flatnonzero(classes.persons == 1)
-    kinds, per_size = _minimal_uniques(classes, alone, largest, progress or _silent)
+    kinds, per_size = _minimal_uniques(classes, alone, largest, progress or (lambda _: None))
     weights = _weights(weighting, width, largest)
     attributed = dict.fromkeys(classes.names, 0.0)
     for kind in kinds:
@@ -254,7 +244,7 @@ def combinations(
         raise InvalidParameter("max_size is below 1", remedy="give the number of attributes to combine")
     rows = Rows.of(classes)
     enough = _surely_large(rows.persons, rows.records)
-    tell = progress or _silent
+    tell = progress or (lambda _: None)
     figures: list[Combination] = []
     for size in range(1, min(max_size, len(classes.names)) + 1):
         for at in subsets(range(len(classes.names)), size):
@@ -269,7 +259,7 @@ def combinations(
                 count_up_to=enough,
             )
             figures.append(_combination(names, groups))
-    figures.sort(key=_worst_first)
+    figures.sort(key=lambda item: (-item.unique, -item.small, len(item.attributes), -item.separation))
     return figures[:limit]
 
 
@@ -325,10 +315,6 @@ def _surely_large(persons: IntArray | None, records: IntArray) -> int | None:
     return (SMALL_GROUP - 1) * int(np.bincount(persons, weights=records).max())
 
 
-def _worst_first(item: Combination) -> tuple[float, float, int, float]:
-    return (-item.unique, -item.small, len(item.attributes), -item.separation)
-
-
 def _one_person(classes: EquivalenceClasses, names: Sequence[str]) -> BoolArray:
     """Per class, whether all records that share its values of ``names`` belong to one person."""
     numbers, bound = classes.groups(names)
@@ -362,10 +348,7 @@ def _weighted(weights: FloatArray, per_size: Int32Array) -> FloatArray:
 
 
 def _dis(
-    classes: EquivalenceClasses,
-    alone: IntArray,
-    scores: FloatArray,
-    fraction: float,
+    classes: EquivalenceClasses, alone: IntArray, scores: FloatArray, fraction: float
 ) -> tuple[float, FloatArray]:
     """The file's risk and the DIS-SUDA score of every class."""
     pairs = int((classes.persons == 2).sum())
@@ -380,7 +363,3 @@ def _dis(
         odds_against = (1.0 / file_risk - 1.0) * inverse / inverse.mean()
         dis_scores[alone[scored]] = 1.0 / (1.0 + odds_against)
     return file_risk, dis_scores
-
-
-def _silent(_: str) -> None:
-    """Progress that nobody asked for."""
