@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from discreet.engine.sniff.format import TextFormat, read_rows, sniff, verify_shape
+from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import DiscreetError, EmptyTable, InvalidParameter, UnreadableInput
 
 
@@ -24,6 +24,12 @@ def write(tmp_path: Path, content: str | bytes, *, encoding: str = "utf-8", name
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
     return path
+
+
+def verify_shape(path: Path, fmt: TextFormat, *, rows: int | None = None) -> None:
+    """Read the file record by record, so that the first that does not fit is refused."""
+    for _ in read_rows(path, fmt, rows=rows):
+        pass
 
 
 def cells(path: Path, fmt: TextFormat) -> list[list[str]]:

@@ -96,7 +96,7 @@ class Domain:
         return self.size
 
 
-MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "NULL", "null", "None", "nan", "NaN", "-", "--", "#N/A", ".")
+MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".")
 """Texts that usually stand for a missing value. They are kept as ordinary values unless told otherwise."""
 
 

@@ -71,7 +71,7 @@ def sniff(
     r"""Find how a delimited text file is written, from its first ``sample_bytes`` bytes.
 
     More is read when lines are very long, and a gzip file is read to its end to see that it is whole.
-    Later rows are not checked; :func:`verify_shape` does that.
+    Later rows are not checked; :func:`read_rows` does that.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
@@ -136,27 +136,21 @@ def sniff(
     )
 
 
-def verify_shape(path: Path, fmt: TextFormat, *, rows: int | None = None) -> None:
-    r"""Read the file record by record and raise ``UnreadableInput`` at the first that does not fit ``fmt``.
+def read_rows(path: Path, fmt: TextFormat, *, rows: int | None = None) -> Iterator[list[str]]:
+    r"""The records of a file after its header; ``UnreadableInput`` at the first that does not fit ``fmt``.
 
     Finds ragged records, unbalanced quotes, undecodable bytes and NUL bytes, each with its line number.
-    ``rows`` limits the check to that many records after the header.
+    ``rows`` limits the reading to that many records after the header.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("name,age\nAda,36\nBob,41\n")
     >>> form = sniff(file)
     >>> _ = file.write_text("name,age\nAda,36\nLovelace, Ada,36\n")
-    >>> verify_shape(file, form)
+    >>> list(read_rows(file, form))
     Traceback (most recent call last):
     discreet.errors.UnreadableInput: line 3 of people.csv has 3 fields where the header has 2; ...
     """
-    for _ in read_rows(path, fmt, rows=rows):
-        pass
-
-
-def read_rows(path: Path, fmt: TextFormat, *, rows: int | None = None) -> Iterator[list[str]]:
-    """The records of a file after its header, each checked as :func:`verify_shape` does."""
     path = Path(path)
     if rows is not None and rows < 0:
         raise InvalidParameter(f"rows is {rows}", remedy="use a count of rows, 0 or more")

@@ -7,13 +7,9 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from itertools import pairwise
 
+from discreet.table import MISSING_MARKS
 from discreet.table.reading import Decimal
 
-# fmt: off
-MISSING_MARKS = (
-    "", "?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".",
-)
-# fmt: on
 _NUMBER = re.compile(
     r"\s*[+-]?(?:\d+(?:\.\d*|,\d+)?|[.,]\d+"
     r"|[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d*)?|(?:\.\d{3})+(?:,\d+)?|(?:'\d{3})+(?:[.,]\d+)?))(?:[eE][+-]?\d+)?\s*"
