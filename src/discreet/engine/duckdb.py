@@ -24,7 +24,8 @@ from discreet.engine.relations import unanswerable
 from discreet.engine.scratch import Scratch
 from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
-from discreet.table import Column, Source, Table
+from discreet.table import Column, DataType, Source, Table
+from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
 
 LARGE_FILE_SHARE = 0.2
@@ -256,26 +257,8 @@ class DuckDBEngine(SqlEngine):
         )
 
     def _column(self, name: str, type_name: str) -> Column:
-        base = type_name.split("(")[0].split(" ")[0]
-        if type_name.endswith("[]") or base in ("LIST", "ARRAY"):
-            return Column(name, "set", "list")
-        if base == "VARCHAR":
-            return Column(name, "nominal", "text")
-        if base == "ENUM":
-            return Column(name, "nominal", "other")
-        if base == "BOOLEAN":
-            return Column(name, "nominal", "boolean")
-        if base in INTEGER_TYPES:
-            return Column(name, "integer", "integer")
-        if base in ("FLOAT", "DOUBLE"):
-            return Column(name, "continuous", "float")
-        if base == "DECIMAL":
-            return Column(name, "continuous", "integer")
-        if base == "DATE":
-            return Column(name, "date", "date")
-        if base.startswith("TIMESTAMP"):
-            return Column(name, "date", "timestamp")
-        return Column(name, "nominal", "other")
+        kind = "LIST" if type_name.endswith("[]") else re.split("[( _]", type_name)[0]
+        return Column(name, *TYPES.get(kind, ("nominal", "other")))
 
 
 def _unreadable(source: Source, where: str = "") -> UnreadableInput:
@@ -286,17 +269,16 @@ def _unreadable(source: Source, where: str = "") -> UnreadableInput:
 
 
 TEXT_IN_JSON = frozenset(["JSON", "UUID", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"])
-INTEGER_TYPES = frozenset(
-    [
-        "TINYINT",
-        "SMALLINT",
-        "INTEGER",
-        "BIGINT",
-        "HUGEINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
-        "UBIGINT",
-        "UHUGEINT",
-    ]
-)
+INTEGERS = [
+    sign + name for sign in ("", "U") for name in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+]
+TYPES: dict[str, tuple[DataType, Storage]] = {
+    "VARCHAR": ("nominal", "text"),
+    "BOOLEAN": ("nominal", "boolean"),
+    **dict.fromkeys(INTEGERS, ("integer", "integer")),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), ("continuous", "float")),
+    "DECIMAL": ("continuous", "integer"),
+    "DATE": ("date", "date"),
+    "TIMESTAMP": ("date", "timestamp"),
+    **dict.fromkeys(("LIST", "ARRAY"), ("set", "list")),
+}

@@ -24,17 +24,10 @@ from discreet.table.reading import ReadOptions
 FileFormat = Literal["text", "parquet", "arrow", "json-lines", "excel"]
 
 SUFFIXES: dict[str, FileFormat] = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "json-lines",
-    ".ndjson": "json-lines",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
+    **dict.fromkeys((".jsonl", ".ndjson"), "json-lines"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "excel"),
 }
 MAGIC: tuple[tuple[bytes, FileFormat], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "arrow"))
 BATCH_ROWS = 50_000
@@ -74,11 +67,10 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
         decimal=options.decimal,
     )
     settings: dict[str, object] = {
-        "encoding": text_format.encoding,
-        "delimiter": text_format.delimiter,
-        "quote": text_format.quote,
-        "header": text_format.header,
-        "decimal": text_format.decimal,
+        **{
+            name: getattr(text_format, name)
+            for name in ("encoding", "delimiter", "quote", "header", "decimal")
+        },
         "missing marks seen": list(text_format.missing),
         "missing marks read as null": list(options.missing),
     }

@@ -21,27 +21,21 @@ class Engine(Protocol):
 
     def read_file(self, path: Path, options: ReadOptions) -> Table:
         """A table over a file, with what was found out about the file in its source."""
-        ...
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches: how frames and formats without a native reader come in."""
-        ...
 
     def profile(self, table: Table) -> tuple[ColumnProfile, ...]:
         """A first look at every column in one pass."""
-        ...
 
     def domain(self, table: Table, column: str) -> Domain:
         """The distinct values of a column, sorted."""
-        ...
 
     def sample(self, table: Table, rows: int) -> Table:
         """A reproducible sample of rows, spread over the table."""
-        ...
 
     def thin(self, table: Table, share: float, *, seed: int) -> Table:
         """About a share of the rows, drawn independently, in their order."""
-        ...
 
     def count(
         self,
@@ -53,7 +47,6 @@ class Engine(Protocol):
         weight: str | None = None,
     ) -> EquivalenceClasses:
         """The equivalence classes of the table: one grouping in the engine."""
-        ...
 
     def recode(
         self,
@@ -66,16 +59,12 @@ class Engine(Protocol):
         keys: Mapping[str, str] | None = None,
     ) -> Table:
         """The table after a recoding: one join of its rows with what becomes of their classes."""
-        ...
 
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows themselves, in their order: for handing a result to the caller."""
-        ...
 
     def query(self, table: Table, query: str) -> pa.Table:
         """The (small) answer to a query of the user's own, in which the table is called ``data``."""
-        ...
 
     def close(self) -> None:
         """Forget all tables and remove what was put on disk."""
-        ...

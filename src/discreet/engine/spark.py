@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -24,12 +24,12 @@ from discreet.engine.spark_session import session_type, spark_errors, start, sto
 from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.table import Column, DataType, Source, Table
+from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Storage = Literal["text", "integer", "float", "boolean", "date", "timestamp", "list", "other"]
 BROADCAST_ROWS = 2_000_000
 """Dictionaries up to this size are sent to every worker instead of being shuffled with the rows."""
 

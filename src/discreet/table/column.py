@@ -8,6 +8,9 @@ from typing import Literal, get_args
 DataType = Literal["nominal", "ordinal", "integer", "continuous", "date", "set", "generalised"]
 """Types that decide how values are compared and generalised."""
 
+Storage = Literal["text", "integer", "float", "boolean", "date", "timestamp", "list", "other"]
+"""How an engine keeps values."""
+
 DATA_TYPES: tuple[DataType, ...] = get_args(DataType)
 
 
@@ -17,7 +20,7 @@ class Column:
 
     name: str
     type: DataType
-    storage: Literal["text", "integer", "float", "boolean", "date", "timestamp", "list", "other"]
+    storage: Storage
 
     @property
     def numeric(self) -> bool:
