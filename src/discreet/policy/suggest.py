@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -185,17 +185,9 @@ def _at_least_one_quasi_identifier(policy: Policy, alone: Mapping[str, float]) -
     open_to_it = [c.name for c in policy.columns if c.role == "insensitive" and c.name in alone]
     open_to_it = open_to_it or [c.name for c in policy.columns if c.role == "sensitive" and c.name in alone]
     best = sorted(open_to_it, key=lambda name: -alone[name])[:5]
+    reason = "no column was recognised as one; this is among those that tell rows apart best"
     changed = [
-        ColumnPolicy(
-            column.name,
-            "quasi-identifier",
-            column.type,
-            "no column was recognised as one; this is among those that tell rows apart best",
-            column.rating,
-        )
-        if column.name in best
-        else column
-        for column in policy.columns
+        replace(c, role="quasi-identifier", reason=reason) if c.name in best else c for c in policy.columns
     ]
     return Policy(columns=tuple(changed))
 

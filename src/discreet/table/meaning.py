@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError
 from discreet.table.domain import MISSING_MARKS, Domain
-from discreet.table.hierarchies.dates import Dates, moments_of
+from discreet.table.hierarchies.dates import PERIODS, Dates, moments_of
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.notations import days, listed, span_of_days, starred, unquoted
 from discreet.table.values import Interval, Masked, OneOf, Suppressed, parse
@@ -321,7 +322,7 @@ class _Reader:
         """Labels that begin with a text, with their ranks."""
         first = bisect_left(self.sorted_labels, (shown, -1))
         last = (
-            bisect_left(self.sorted_labels, shown[:-1] + chr(ord(shown[-1]) + 1), key=_label)
+            bisect_left(self.sorted_labels, shown[:-1] + chr(ord(shown[-1]) + 1), key=itemgetter(0))
             if shown
             else None
         )
@@ -404,16 +405,8 @@ class _Reader:
             if missing.all() or np.isnat(moments[~missing]).any():
                 return {}
             meanings: dict[str, tuple[Ranges, float]] = {}
-            for levels in (
-                ("century",),
-                ("decade",),
-                ("year",),
-                ("quarter",),
-                ("month",),
-                ("week",),
-                ("day",),
-            ):
-                for label, node in self._nodes(Dates(levels=levels).build(self.original)).items():
+            for period in reversed(PERIODS[1:]):
+                for label, node in self._nodes(Dates(levels=(period,)).build(self.original)).items():
                     meanings.setdefault(label, node)
             return meanings
         except DiscreetError:
@@ -427,10 +420,6 @@ class _Reader:
         if not inside:
             return math.nan, math.nan
         return float(self.sorted_numbers[inside[0][0]]), float(self.sorted_numbers[inside[-1][1] - 1])
-
-
-def _label(entry: tuple[str, int]) -> str:
-    return entry[0]
 
 
 def _forms(text: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import UnknownColumn
+from discreet.plain import plain
 from discreet.table.column import Column, DataType
 
 if TYPE_CHECKING:
@@ -25,13 +26,8 @@ class Source:
     sha256: str | None = None
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "name": self.name,
-            "format": self.format,
-            "settings": dict(self.settings),
-            "notes": list(self.notes),
-            "sha256": self.sha256,
-        }
+        document: dict[str, object] = plain(self)
+        return document
 
 
 class Lease:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -26,7 +26,10 @@ from discreet.table.hierarchies.builder import (
 )
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
 from discreet.table.values import Interval, set_label
-from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
+from discreet.types import AnyIntArray, BoolArray, IntArray
+
+SpanNamer = Callable[[int, int], str]
+"""The label of a group by its first and last member; empty if it has none of its own."""
 
 
 @dataclass(frozen=True)
@@ -296,22 +299,13 @@ def grouped_level(
     return make_level(groups, lambda key: labels[key], apart, leaves)
 
 
-class SpanNamer:
-    """Names a group of consecutive whole numbers by its first and last: ``[30, 39]``."""
-
-    def __init__(self, values: FloatArray) -> None:
-        self.values = values
-
-    def __call__(self, first: int, last: int) -> str:
-        return "" if first == last else str(Interval(self.values[first], self.values[last]))
-
-
 def span_namer(domain: Domain, leaves: Sequence[str]) -> SpanNamer | None:
-    """How groups of consecutive values are named, if the values are whole numbers."""
+    """How groups of consecutive values are named, if the values are whole numbers: ``[30, 39]``."""
     values = domain.numbers[: len(leaves)]
-    if not domain.is_numeric or pa.types.is_temporal(domain.values.type):
+    temporal = pa.types.is_temporal(domain.values.type)
+    if not domain.is_numeric or temporal or not is_whole(domain, values):
         return None
-    return SpanNamer(values) if is_whole(domain, values) else None
+    return lambda first, last: "" if first == last else str(Interval(values[first], values[last]))
 
 
 def natural_rank(domain: Domain, leaves: Sequence[str], apart: BoolArray) -> IntArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -75,13 +76,10 @@ class Dates(Builder):
                 remedy='give their format, e.g. format = "%d.%m.%Y", or choose another builder',
             )
         moments = np.where(apart, np.datetime64(0, "us"), moments)
-        levels = []
-        for period in self.levels:
-
-            def name(key: int, period: Period = period) -> str:
-                return _label(key, period)
-
-            levels.append(make_level(_keys(moments, period), name, apart, leaves))
+        levels = [
+            make_level(_keys(moments, period), partial(_label, period=period), apart, leaves)
+            for period in self.levels
+        ]
         return finish(domain, leaves, levels)
 
 
