@@ -279,6 +279,6 @@ TYPES: dict[str, tuple[DataType, Storage]] = {
     **dict.fromkeys(("FLOAT", "DOUBLE"), ("continuous", "float")),
     "DECIMAL": ("continuous", "integer"),
     "DATE": ("date", "date"),
-    "TIMESTAMP": ("date", "timestamp"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPTZ"), ("date", "timestamp")),
     **dict.fromkeys(("LIST", "ARRAY"), ("set", "list")),
 }

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import tomlkit
 from pydantic import Field, ValidationError
-from tomlkit.items import AoT, Comment
+from tomlkit.items import Comment
 from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
@@ -216,39 +216,30 @@ def dumps(
     document.add("format", tomlkit.item(FORMAT))
     document.add("profile", tomlkit.item(policy.profile))
     if policy.sampling_fraction is not None:
-        population = tomlkit.table()
-        population.add("sampling_fraction", policy.sampling_fraction)
-        document.add("population", population)
+        document.add("population", tomlkit.item({"sampling_fraction": policy.sampling_fraction}))
     if policy.read:
-        read = tomlkit.table()
-        for key, value in policy.read.items():
-            read.add(key, tomlkit.item(value))
-        document.add("read", read)
+        document.add("read", tomlkit.item(policy.read))
     usual = Plan()
-    changed = {key: value for key, value in vars(policy.plan).items() if value != getattr(usual, key)}
+    changed = {
+        # TOML has infinity, which plain data lack.
+        key: value if isinstance(value, float) else plain(value)
+        for key, value in vars(policy.plan).items()
+        if value != getattr(usual, key)
+    }
     if changed:
-        anonymize = tomlkit.table()
-        for key, value in changed.items():
-            # TOML has infinity, which plain data lack.
-            anonymize.add(key, tomlkit.item(value if isinstance(value, float) else plain(value)))
-        document.add("anonymize", anonymize)
+        document.add("anonymize", tomlkit.item(changed))
     columns = tomlkit.table(is_super_table=True)
     for column in policy.columns:
         columns.add(column.name, _column_item(column, (notes or {}).get(column.name, ())))
     if policy.columns:
         document.add("columns", columns)
     if policy.requirements:
-        required = tomlkit.aot()
-        for model in policy.requirements:
-            entry = tomlkit.table()
-            entry.add("model", model.id)
-            for key, value in model.parameters().items():
-                if value is not None:
-                    entry.add(key, tomlkit.item(list(value) if isinstance(value, tuple) else value))
-            required.append(entry)
-        document.add("require", required)
+        required = [
+            {"model": model.id, **plain(model.parameters(), nulls=False)} for model in policy.requirements
+        ]
+        document.add("require", tomlkit.item(required))
     if policy.kpis:
-        document.add("kpi", _kpi_items(policy.kpis))
+        document.add("kpi", tomlkit.item([_kpi_entry(kpi) for kpi in policy.kpis]))
     return tomlkit.dumps(document)
 
 
@@ -261,35 +252,20 @@ def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
     item = tomlkit.table()
     for note in notes:
         item.add(_comment(note))
-    item.add("role", column.role)
-    if column.type:
-        item.add("type", column.type)
-    if column.reason:
-        item.add("reason", column.reason)
-    if column.rating:
-        rating = tomlkit.inline_table()
-        rating.update(vars(column.rating))
-        item.add("rating", rating)
-    if isinstance(column.hierarchy, Builder):
-        builder = tomlkit.inline_table()
-        builder.update(column.hierarchy.to_dict())
-        item.add("hierarchy", builder)
-    elif column.hierarchy:
-        item.add("hierarchy", column.hierarchy)
+    for key, value in vars(column).items():
+        if isinstance(value, Builder | Rating):
+            inline = tomlkit.inline_table()
+            inline.update(value.to_dict() if isinstance(value, Builder) else vars(value))
+            item.add(key, inline)
+        elif value and key != "name":
+            item.add(key, value)
     return item
 
 
-def _kpi_items(kpis: Sequence[Kpi]) -> AoT:
-    items = tomlkit.aot()
-    for kpi in kpis:
-        item = tomlkit.table()
-        item.add("name", kpi.name)
-        item.add("query", tomlkit.string(kpi.query, multiline="\n" in kpi.query))
-        for key in ("tolerance", "description", "generalised"):
-            if getattr(kpi, key) != getattr(Kpi, key):
-                item.add(key, getattr(kpi, key))
-        items.append(item)
-    return items
+def _kpi_entry(kpi: Kpi) -> dict[str, object]:
+    """A KPI without what it leaves at its default; a query of several lines is written as such."""
+    changed = {key: value for key, value in vars(kpi).items() if value != getattr(Kpi, key, None)}
+    return changed | {"query": tomlkit.string(kpi.query, multiline="\n" in kpi.query)}
 
 
 def save(
