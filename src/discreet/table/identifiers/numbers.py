@@ -209,12 +209,11 @@ def _german_pension(value: str) -> bool:
     return 1 <= month <= 12 and _digit_sum_10(digits, weights) == int(compact[11])
 
 
-def _stdnum(
-    kind: str, title: str, shape: str, module: str, chance: float, region: str = "", *, checksum: bool = True
-) -> Check:
-    return Check(
-        kind, title, re.compile(shape, re.ASCII), chance, f"stdnum.{module}", region=region, checksum=checksum
-    )
+def _stdnum(kind: str, title: str, shape: str, module: str, chance: float, *, checksum: bool = True) -> Check:
+    # Modules of one country lie in a package of its code: gb.nhs, in_.aadhaar.
+    region = module.partition(".")[0].strip("_").upper() if "." in module else ""
+    form = re.compile(shape, re.ASCII)
+    return Check(kind, title, form, chance, f"stdnum.{module}", region=region, checksum=checksum)
 
 
 def _own(kind: str, title: str, shape: str, validator: Validator, chance: float, region: str = "") -> Check:
@@ -241,57 +240,40 @@ CHECKS: Final = (
         0.01,
         "DE",
     ),
-    _stdnum("health-plan-number", "NHS numbers", r"\d{3}[ -]?\d{3}[ -]?\d{4}", "gb.nhs", 1 / 11, "GB"),
-    _stdnum("ssn", "US social security numbers", r"\d{3}-\d{2}-\d{4}", "us.ssn", 0.2, "US", checksum=False),
+    _stdnum("health-plan-number", "NHS numbers", r"\d{3}[ -]?\d{3}[ -]?\d{4}", "gb.nhs", 1 / 11),
+    _stdnum("ssn", "US social security numbers", r"\d{3}-\d{2}-\d{4}", "us.ssn", 0.2, checksum=False),
     _stdnum(
         "ssn",
         "French social security numbers",
         r"[12][ .]?\d\d[ .]?\d\d[ .]?[\dABab]{2}(?:[ .]?\d{3}){2}[ .]?\d\d",
         "fr.nir",
         1 / 97,
-        "FR",
     ),
-    _stdnum("ssn", "Austrian social insurance numbers", r"\d{4} ?\d{6}", "at.vnr", 1 / 11, "AT"),
-    _stdnum("ssn", "Swiss social insurance numbers", r"756\.?\d{4}\.?\d{4}\.?\d{2}", "ch.ssn", 0.1, "CH"),
+    _stdnum("ssn", "Austrian social insurance numbers", r"\d{4} ?\d{6}", "at.vnr", 1 / 11),
+    _stdnum("ssn", "Swiss social insurance numbers", r"756\.?\d{4}\.?\d{4}\.?\d{2}", "ch.ssn", 0.1),
     _stdnum(
-        "national-id",
-        "German tax identification numbers",
-        r"\d{2} ?\d{3} ?\d{3} ?\d{3}",
-        "de.idnr",
-        0.1,
-        "DE",
+        "national-id", "German tax identification numbers", r"\d{2} ?\d{3} ?\d{3} ?\d{3}", "de.idnr", 0.1
     ),
-    _stdnum("national-id", "Spanish identity numbers", r"\d{8}-?[A-Za-z]", "es.dni", 1 / 23, "ES"),
+    _stdnum("national-id", "Spanish identity numbers", r"\d{8}-?[A-Za-z]", "es.dni", 1 / 23),
     _stdnum(
         "national-id",
         "Spanish identity numbers of foreigners",
         r"[XYZxyz]-?\d{7}-?[A-Za-z]",
         "es.nie",
         1 / 23,
-        "ES",
     ),
-    _stdnum(
-        "national-id", "Italian tax codes", r"[A-Za-z]{6}[0-9A-Za-z]{10}", "it.codicefiscale", 0.01, "IT"
-    ),
-    _stdnum(
-        "national-id", "Dutch citizen service numbers", r"\d{9}|\d{4}\.\d{2}\.\d{3}", "nl.bsn", 1 / 11, "NL"
-    ),
-    _stdnum("national-id", "Polish PESEL numbers", r"\d{11}", "pl.pesel", 0.04, "PL"),
+    _stdnum("national-id", "Italian tax codes", r"[A-Za-z]{6}[0-9A-Za-z]{10}", "it.codicefiscale", 0.01),
+    _stdnum("national-id", "Dutch citizen service numbers", r"\d{9}|\d{4}\.\d{2}\.\d{3}", "nl.bsn", 1 / 11),
+    _stdnum("national-id", "Polish PESEL numbers", r"\d{11}", "pl.pesel", 0.04),
     _stdnum(
         "national-id",
         "Swedish personal identity numbers",
         r"(?:\d{2})?\d{6}[-+]?\d{4}",
         "se.personnummer",
         0.01,
-        "SE",
     ),
     _stdnum(
-        "national-id",
-        "Belgian national numbers",
-        r"\d{2}\.?\d{2}\.?\d{2}-?\d{3}[.-]?\d{2}",
-        "be.nn",
-        0.02,
-        "BE",
+        "national-id", "Belgian national numbers", r"\d{2}\.?\d{2}\.?\d{2}-?\d{3}[.-]?\d{2}", "be.nn", 0.02
     ),
     _stdnum(
         "national-id",
@@ -299,25 +281,19 @@ CHECKS: Final = (
         r"\d{6}-?\d{4}",
         "dk.cpr",
         0.05,
-        "DK",
         checksum=False,
     ),
-    _stdnum("national-id", "Norwegian birth numbers", r"\d{6} ?\d{5}", "no.fodselsnummer", 0.01, "NO"),
+    _stdnum("national-id", "Norwegian birth numbers", r"\d{6} ?\d{5}", "no.fodselsnummer", 0.01),
     _stdnum(
         "national-id",
         "Finnish personal identity codes",
         r"\d{6}[-+A-FU-Ya-fu-y]\d{3}[0-9A-Ya-y]",
         "fi.hetu",
         0.03,
-        "FI",
     ),
-    _stdnum(
-        "national-id", "Canadian social insurance numbers", r"\d{3}[ -]?\d{3}[ -]?\d{3}", "ca.sin", 0.1, "CA"
-    ),
-    _stdnum(
-        "national-id", "Brazilian taxpayer numbers", r"\d{3}\.?\d{3}\.?\d{3}-?\d{2}", "br.cpf", 0.01, "BR"
-    ),
-    _stdnum("national-id", "Indian Aadhaar numbers", r"\d{4} ?\d{4} ?\d{4}", "in_.aadhaar", 0.1, "IN"),
+    _stdnum("national-id", "Canadian social insurance numbers", r"\d{3}[ -]?\d{3}[ -]?\d{3}", "ca.sin", 0.1),
+    _stdnum("national-id", "Brazilian taxpayer numbers", r"\d{3}\.?\d{3}\.?\d{3}-?\d{2}", "br.cpf", 0.01),
+    _stdnum("national-id", "Indian Aadhaar numbers", r"\d{4} ?\d{4} ?\d{4}", "in_.aadhaar", 0.1),
 )
 """Every check; those without a module are verified by the code above.
 
