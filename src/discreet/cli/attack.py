@@ -14,6 +14,7 @@ from discreet.cli.options import (
     INTRUDER,
     PATH,
     add_options,
+    intruder,
     open_with_policy,
     print_json,
     print_result,
@@ -43,12 +44,6 @@ from discreet.reports.words import Edition
 def attack(
     release: Path,
     original: Path | None,
-    scenario: str,
-    known: str | None,
-    public: Path | None,
-    control: Path | None,
-    key: str | None,
-    seed: int,
     attacks: str | None,
     max_advantage: float | None,
     exposed: bool,
@@ -65,21 +60,16 @@ def attack(
     from discreet.release.attack import attack as run_attack
     from discreet.reports.evidence.terminal import show_attacks
 
-    refuse_unwritable(report_file, inputs=[release, original, public, control])
+    refuse_unwritable(report_file, inputs=[release, original, given["public"], given["control"]])
     with progress(quiet=as_json) as tell:
         first, policy, assumed = open_with_policy(original or release, given, tell)
         attacked = run_attack(
             first if original is None else read(release),
             policy,
             original=None if original is None else first,
-            public=public,
-            control=control,
-            scenario=scenario,
-            known=split(known),
             attacks=split(attacks),
-            key=key,
-            seed=seed,
             progress=tell,
+            **intruder(given),
         )
         attacked = dataclasses.replace(attacked, notes=(*assumed, *attacked.notes))
         if report_file is not None:

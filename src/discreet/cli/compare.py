@@ -14,6 +14,7 @@ from discreet.cli.options import (
     INTRUDER,
     PATH,
     add_options,
+    intruder,
     open_with_policy,
     print_json,
     print_result,
@@ -47,17 +48,11 @@ from discreet.reports.words import Edition
 def compare(
     original: Path,
     release: Path,
-    key: str | None,
-    seed: int,
     labels: str | None,
     queries: int,
     report_file: Path | None,
     edition: Edition,
     as_json: bool,
-    scenario: str,
-    known: str | None,
-    public: Path | None,
-    control: Path | None,
     **given: Any,
 ) -> int:
     """Measure what RELEASE lost against ORIGINAL; the release may have been made by any tool.
@@ -69,12 +64,19 @@ def compare(
     from discreet.release.compare import compare as run_compare
     from discreet.reports.evidence.terminal import show_comparison
 
-    refuse_unwritable(report_file, inputs=[original, release, public, control])
+    refuse_unwritable(report_file, inputs=[original, release, given["public"], given["control"]])
     with progress(quiet=as_json) as tell:
         before, policy, assumed = open_with_policy(original, given, tell)
         after = read(release)
         comparison = run_compare(
-            before, after, policy, key=key, labels=split(labels), queries=queries, seed=seed, progress=tell
+            before,
+            after,
+            policy,
+            key=given["key"],
+            labels=split(labels),
+            queries=queries,
+            seed=given["seed"],
+            progress=tell,
         )
         comparison = dataclasses.replace(comparison, notes=(*assumed, *comparison.notes))
         if report_file is not None:
@@ -85,14 +87,9 @@ def compare(
                 after,
                 policy,
                 original=before,
-                public=public,
-                control=control,
-                scenario=scenario,
-                known=split(known),
-                key=key,
-                seed=seed,
                 paired=comparison.paired,
                 progress=tell,
+                **intruder(given),
             )
             tell("drawing the report")
             evidence_report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,6 @@ SHOWN = (6, 3, 3)
 """So many nodes are shown below the root, below each of those, and so on."""
 LISTED = 50
 """So many missing values are listed, at most."""
-
-NUMBER_LISTS = ("widths", "groups", "sizes", "characters", "lengths", "steps")
-TEXT_LISTS = ("order", "levels")
-PLAIN = ("start", "below", "above", "side", "character", "padding", "align", "format", "direction")
 
 PARAMETERS = [
     click.option(
@@ -267,31 +264,29 @@ def _make(
 
 def _parameters(given: dict[str, Any]) -> dict[str, object]:
     """The builder's parameters that were given, as a policy file would have them."""
-    parameters: dict[str, object] = {}
-    for name in NUMBER_LISTS:
-        if given.get(name) is not None:
-            parameters[name] = [_number(name, part) for part in given[name].split(",")]
-    if given.get("cuts") is not None:
-        parameters["cuts"] = [
-            [_number("cuts", part) for part in level.split(",")] for level in given["cuts"].split(";")
-        ]
-    for name in TEXT_LISTS:
-        if given.get(name) is not None:
-            parameters[name] = split(given[name])
-    for name in PLAIN:
-        if given.get(name) is not None:
-            parameters[name] = given[name]
-    return parameters
+    return {name: read(name, given[name]) for name, read in READERS.items() if given.get(name) is not None}
 
 
-def _number(option: str, text: str) -> float:
+def _numbers(option: str, text: str) -> list[float]:
     try:
-        number = float(text)
-        return int(number) if number.is_integer() else number
+        numbers = [float(part) for part in text.split(",")]
+        return [int(number) if number.is_integer() else number for number in numbers]
     except (ValueError, OverflowError):
         raise InvalidParameter(
             f"--{option} must be numbers", remedy=f"write for example --{option} 5,10,20"
         ) from None
+
+
+READERS: dict[str, Callable[[str, Any], object]] = {
+    **dict.fromkeys(("widths", "groups", "sizes", "characters", "lengths", "steps"), _numbers),
+    "cuts": lambda name, text: [_numbers(name, level) for level in text.split(";")],
+    **dict.fromkeys(("order", "levels"), lambda name, text: split(text)),
+    **dict.fromkeys(
+        ("start", "below", "above", "side", "character", "padding", "align", "format", "direction"),
+        lambda name, value: value,
+    ),
+}
+"""How each parameter is read from its option."""
 
 
 def _tree(made: Hierarchy) -> Tree:

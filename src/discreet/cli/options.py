@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,6 +97,12 @@ def add_options(*groups: Sequence[Option]) -> Callable[[Command], Command]:
 
 role_options = add_options(ROLES)
 reading_options = add_options(READING)
+
+
+def intruder(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Who attacks and what they know, as the options say and the attacks take it."""
+    said = {name: given[name] for name in ("scenario", "public", "control", "key", "seed")}
+    return {**said, "known": split(given["known"])}
 
 
 def refuse_unwritable(*targets: Path | None, inputs: Sequence[Path | None]) -> None:
