@@ -52,6 +52,16 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16", "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16", "utf-16-be"),
 )
+FAILURES: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
+    ((FileNotFoundError,), "there is no file {name}", "check the path"),
+    ((IsADirectoryError,), "{name} is a folder", "name one file in it"),
+    ((PermissionError,), "{name} may not be read by this user", "change its permissions"),
+    ((EOFError,), "the gzip file {name} is cut off before its end", "copy or download it again"),
+    ((gzip.BadGzipFile, zlib.error), "the gzip file {name} is damaged", "copy or download it again"),
+    ((OSError,), "{name} could not be read ({why})", "check the disk and the path"),
+)
+"""What can be wrong with a file itself, how it is told, and what to do; the first that fits counts."""
+
 # Control characters that no text holds; \x01 and \x1f are left out because some exports use them as delimiters.
 CONTROL = re.compile(r"[\x02-\x08\x0e-\x19\x1c-\x1e\x7f]")
 
@@ -78,27 +88,10 @@ def open_bytes(path: Path, compression: str) -> Iterator[IO[bytes]]:
                     yield cast(IO[bytes], unpacked)
             else:
                 yield raw
-    except FileNotFoundError as error:
-        raise UnreadableInput(f"there is no file {path.name}", remedy="check the path") from error
-    except IsADirectoryError as error:
-        raise UnreadableInput(f"{path.name} is a folder", remedy="name one file in it") from error
-    except PermissionError as error:
-        raise UnreadableInput(
-            f"{path.name} may not be read by this user", remedy="change its permissions"
-        ) from error
-    except EOFError as error:
-        raise UnreadableInput(
-            f"the gzip file {path.name} is cut off before its end", remedy="copy or download it again"
-        ) from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise UnreadableInput(
-            f"the gzip file {path.name} is damaged", remedy="copy or download it again"
-        ) from error
-    except OSError as error:
-        raise UnreadableInput(
-            f"{path.name} could not be read ({error.strerror or 'input/output error'})",
-            remedy="check the disk and the path",
-        ) from error
+    except (OSError, EOFError, zlib.error) as error:
+        message, remedy = next(told for kinds, *told in FAILURES if isinstance(error, kinds))
+        why = getattr(error, "strerror", None) or "input/output error"
+        raise UnreadableInput(message.format(name=path.name, why=why), remedy=remedy) from error
 
 
 def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> TextSample:
