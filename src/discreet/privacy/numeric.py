@@ -19,7 +19,7 @@ from discreet.privacy.base import (
     record_note,
 )
 from discreet.table.domain import Domain
-from discreet.types import BoolArray, FloatArray, IntArray
+from discreet.types import BoolArray, FloatArray
 
 
 def numbers_of(domain: Domain) -> FloatArray:
@@ -111,9 +111,11 @@ class _Numeric(PrivacyModel):
     sensitive: str
 
     def _missing_note(self, histogram: Histogram) -> tuple[str, ...]:
-        gone: IntArray = histogram.totals[np.isnan(histogram.domain.numbers)]
-        lost = int(gone.sum())
+        lost = int(histogram.totals[np.isnan(histogram.domain.numbers)].sum())
         return (f"{lost} records without a number are left out",) if lost else ()
+
+    def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
+        return (*self._missing_note(classes.histogram(self.sensitive)), *record_note(classes))
 
 
 @dataclass(frozen=True)
@@ -238,9 +240,6 @@ class EpsilonMAnonymity(_Numeric):
             return "No class has any number that could be guessed."
         return f"Who knows the class guesses a number closely enough in up to {1 / value:.0%} of cases."
 
-    def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
-        return (*self._missing_note(classes.histogram(self.sensitive)), *record_note(classes))
-
 
 @dataclass(frozen=True)
 class WorstGroupProtection(_Numeric):
@@ -294,6 +293,3 @@ class WorstGroupProtection(_Numeric):
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         return f"Who knows the class hits the number with a range of width {self.width:g} in up to {value:.0%} of cases."
-
-    def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
-        return (*self._missing_note(classes.histogram(self.sensitive)), *record_note(classes))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -66,10 +67,7 @@ def person_bound(classes: EquivalenceClasses) -> int:
 
 def is_dense(sizes: Sequence[int], rows: int) -> bool:
     """Whether a table of all combinations costs no more than the rows themselves."""
-    product = 1
-    for size in sizes:
-        product *= size
-    return product <= max(4 * rows, 1 << 16)
+    return prod(sizes) <= max(4 * rows, 1 << 16)
 
 
 def number(columns: Sequence[AnyIntArray], sizes: Sequence[int]) -> tuple[IntArray, int]:

@@ -134,12 +134,9 @@ class Mask(Builder):
     def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         leaves = texts(domain)
         apart = marks(leaves)
-        longest = max((len(leaf) for leaf, mark in zip(leaves, apart, strict=True) if not mark), default=0)
-        padded = leaves
-        if self.padding and self.align == "left":
-            padded = [leaf.ljust(longest, self.padding) for leaf in leaves]
-        elif self.padding:
-            padded = [leaf.rjust(longest, self.padding) for leaf in leaves]
+        longest = _longest(leaves, apart)
+        pad = str.ljust if self.align == "left" else str.rjust
+        padded = [pad(leaf, longest, self.padding) for leaf in leaves] if self.padding else leaves
         levels = []
         for hidden in self.characters:
             if hidden >= longest:
@@ -177,9 +174,7 @@ class Zip(Builder):
 
     def build(self, domain: Domain, *, totals: AnyIntArray | None = None) -> Hierarchy:
         leaves = texts(domain)
-        longest = max(
-            (len(leaf) for leaf, mark in zip(leaves, marks(leaves), strict=True) if not mark), default=0
-        )
+        longest = _longest(leaves, marks(leaves))
         hidden = tuple(longest - length for length in self.lengths if length < longest)
         if not hidden:
             return finish(domain, leaves, [])
@@ -264,6 +259,11 @@ def check_texts(builder: str, name: str, given: object) -> tuple[str, ...]:
             f"{name} of {builder} must be a list of texts", remedy=f'write for example {name} = ["a", "b"]'
         )
     return tuple(str(text) for text in given)
+
+
+def _longest(leaves: Sequence[str], apart: BoolArray) -> int:
+    """The length of the longest value that does not stand apart."""
+    return max((len(leaf) for leaf, mark in zip(leaves, apart, strict=True) if not mark), default=0)
 
 
 def labelled_level(labels: Sequence[str], apart: BoolArray, leaves: Sequence[str]) -> Level:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from discreet.errors import InvalidParameter
 from discreet.table.hierarchies.builder import Builder
@@ -78,7 +78,9 @@ def taken_out(hierarchy: Hierarchy, level: int, members: Collection[str]) -> Hie
         own, old = row[level - 1], row[level]
         return [*row[:level], *(own if label == old else label for label in row[level:])]
 
-    return _changed(hierarchy, lambda row: row[level - 1] in chosen, alone)
+    return _made(
+        hierarchy.name, [alone(row) if row[level - 1] in chosen else row for row in _rows(hierarchy)]
+    )
 
 
 def renamed(hierarchy: Hierarchy, level: int, group: str, name: str) -> Hierarchy:
@@ -130,12 +132,6 @@ def _name(given: str) -> str:
             "a group needs a name", remedy=f"write any text but {ROOT}, which stands for everything"
         )
     return name
-
-
-def _changed(
-    hierarchy: Hierarchy, chosen: Callable[[list[str]], bool], change: Callable[[list[str]], list[str]]
-) -> Hierarchy:
-    return _made(hierarchy.name, [change(row) if chosen(row) else row for row in _rows(hierarchy)])
 
 
 def _made(name: str, rows: list[list[str]]) -> Hierarchy:

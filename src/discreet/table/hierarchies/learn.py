@@ -311,17 +311,19 @@ def _generalised(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -
         return None
     if sum(isinstance(value, Interval) for value in sample) < 2:
         return None
-    values = [parse(leaf) for leaf in leaves]
-    spans = [_as_interval(value) for value in values]
-    apart = apart | np.array([span is None for span in spans], dtype=bool)
+    spans = {at: span for at, leaf in enumerate(leaves) if (span := _as_interval(parse(leaf))) is not None}
+    apart = apart | np.array([at not in spans for at in range(len(leaves))], dtype=bool)
     if len(leaves) - int(apart.sum()) < 3:
         return None
-    keys = sorted((at for at in range(len(leaves)) if not apart[at]), key=lambda at: _place(spans[at]))
+    keys = sorted(
+        np.flatnonzero(~apart).tolist(),
+        key=lambda at: (spans[at].low, not spans[at].closed_low, spans[at].high),
+    )
     rank = np.full(len(leaves), len(leaves), dtype=np.int64)
     rank[keys] = np.arange(len(keys))
 
     # Spans in the order of their ends: the last one of a group says where its hull ends.
-    by_end = sorted(keys, key=lambda at: _end(spans[at]))
+    by_end = sorted(keys, key=lambda at: (spans[at].high, spans[at].closed_high))
     end_rank = np.zeros(len(leaves), dtype=np.int64)
     end_rank[by_end] = np.arange(len(keys))
     ordered = np.array(keys)
@@ -333,10 +335,7 @@ def _generalised(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -
         sizes = np.bincount(codes)
         hulls = list(names)
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            first, last = spans[keys[start]], spans[by_end[end]]
-            assert first is not None
-            assert last is not None
-            whole = first.hull(last)
+            whole = spans[keys[start]].hull(spans[by_end[end]])
             if whole is not None and sizes[codes[keys[start]]] > 1:
                 hulls[codes[keys[start]]] = str(whole)
         # Where intervals overlap two hulls may be the same; the sets of their members never are.
@@ -354,16 +353,6 @@ def _as_interval(value: Value) -> Interval | None:
         number = Domain("", pa.array([value.text])).numbers[0]
         return None if math.isnan(number) else Interval(number, number)
     return value if isinstance(value, Interval) else None
-
-
-def _place(span: Interval | None) -> tuple[float, bool, float]:
-    assert span is not None
-    return span.low, not span.closed_low, span.high
-
-
-def _end(span: Interval | None) -> tuple[float, bool]:
-    assert span is not None
-    return span.high, span.closed_high
 
 
 # ── codes and categories ──────────────────────────────────────────────────────────────────────────────

@@ -215,15 +215,13 @@ def cut_level(
     whole: bool,
 ) -> Level:
     """The level whose intervals begin at the cuts; before the first and after the last they are open."""
-    edges = [-math.inf, *cuts, math.inf]
-
-    def name(key: int) -> str:
-        return interval_label(edges[key], edges[key + 1], whole)
-
     if not cuts:
         return np.zeros(len(leaves), dtype=np.int32), ["*"]
+    edges = [-math.inf, *cuts, math.inf]
     keys = np.searchsorted(np.asarray(cuts, dtype=np.float64), np.where(apart, 0.0, values), side="right")
-    return make_level(keys.astype(np.int64), name, apart, leaves)
+    return make_level(
+        keys.astype(np.int64), lambda key: interval_label(edges[key], edges[key + 1], whole), apart, leaves
+    )
 
 
 def shares_before(weights: FloatArray) -> FloatArray:
