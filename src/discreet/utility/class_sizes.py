@@ -5,6 +5,8 @@ The formulas are those of the objectives of the same names, here of any release 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from discreet.classes.pair import Pair
@@ -14,67 +16,57 @@ from discreet.utility.definition import Definition
 from discreet.utility.objectives.class_sizes import average_class_size as mean_size
 from discreet.utility.objectives.class_sizes import discernibility as penalty
 
-SUPPRESSION_RATIO = Definition(
+_classes = partial(Definition, family="Records and classes")
+SUPPRESSION_RATIO = _classes(
     "suppression-ratio",
-    "Records and classes",
     "share of records",
-    "lower",
     "How many of the records are missing from the release or show no quasi-identifier at all.",
     "1 - shown / |T|",
     "[0, 1]",
     "Samarati and Sweeney 1998",
     full=1.0,
 )
-AVERAGE_CLASS_SIZE = Definition(
+AVERAGE_CLASS_SIZE = _classes(
     "average-class-size",
-    "Records and classes",
     "people per class",
-    "lower",
     "How many people on average look alike in the release: the larger, the less can be told apart.",
     "|T'| / number of classes",
     "[1, |T|]",
     "Machanavajjhala et al. 2006",
 )
-NORMALISED_CLASS_SIZE = Definition(
+NORMALISED_CLASS_SIZE = _classes(
     "normalised-average-class-size",
-    "Records and classes",
     "times k",
-    "lower",
     "How many times larger the classes are than the smallest class makes necessary; 1 is the best.",
     "|T| / (number of classes · k), all suppressed records being one class",
     "[1, |T| / k]",
     "LeFevre, DeWitt and Ramakrishnan 2006",
 )
-DISCERNIBILITY = Definition(
+DISCERNIBILITY = _classes(
     "discernibility",
-    "Records and classes",
     "pairs of records",
-    "lower",
     "How many other records each record can no longer be told from, summed up; a suppressed record cannot be told from any.",
     "Σ |E|² + suppressed · |T|",
     "[|T|, |T|²]",
     "Bayardo and Agrawal 2005",
 )
-NORMALISED_DISCERNIBILITY = Definition(
+NORMALISED_DISCERNIBILITY = _classes(
     "normalised-discernibility",
-    "Records and classes",
     "share of the possible penalty",
-    "lower",
     "Where the discernibility lies between that of the original (0) and that of total suppression (1).",
     "(DM - DM(T)) / (|T|² - DM(T))",
     "[0, 1]",
     "Bayardo and Agrawal 2005, scaled as in the metrics evaluation on car data, 2023",
     full=1.0,
 )
-NUMBER_OF_CLASSES = Definition(
+NUMBER_OF_CLASSES = _classes(
     "number-of-classes",
-    "Records and classes",
     "classes",
-    "higher",
     "How many different combinations of quasi-identifiers the release still shows.",
     "number of classes that show anything",
     "[0, |T|]",
     "Samarati 2001 (maximum distribution)",
+    better="higher",
 )
 
 

@@ -36,19 +36,19 @@ class Definition:
     people. ``full`` is the value of a release that shows no quasi-identifier, if it is
     always the same; one that changes nothing then has 0.
 
-    >>> ratio = Definition("ratio", "Records and classes", "share", "lower", "Records left out.", "r / n", "[0, 1]", "Sweeney")
+    >>> ratio = Definition("ratio", "share", "Records left out.", "r / n", "[0, 1]", "Sweeney", "Records and classes")
     >>> ratio(0.25).value, ratio(0.5, attribute="age").attribute
     (0.25, 'age')
     """
 
     name: str
-    family: str
     unit: str
-    better: Direction
     meaning: str
     formula: str
     bounds: str
     source: str
+    family: str
+    better: Direction = "lower"
     full: float | None = None
 
     def __call__(self, value: float, *, attribute: str | None = None, notes: tuple[str, ...] = ()) -> Measure:

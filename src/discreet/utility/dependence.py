@@ -8,6 +8,7 @@ with missing values. A pair of which nothing is left, or whose values are consta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,42 +24,34 @@ from discreet.utility.definition import SUPPRESSED, Definition
 from discreet.utility.distributions import attributes_of
 
 _MEAN = "mean over pairs of attributes of |before - after|"
-
-PEARSON = Definition(
+_relation = partial(Definition, family="Distributions and relations")
+PEARSON = _relation(
     "pearson-change",
-    "Distributions and relations",
     "correlation",
-    "lower",
     "How much the straight-line correlations between columns of numbers changed, on average.",
     _MEAN,
     "[0, 2]",
     "Pearson 1895",
 )
-SPEARMAN = Definition(
+SPEARMAN = _relation(
     "spearman-change",
-    "Distributions and relations",
     "correlation",
-    "lower",
     "How much the correlations between the ranks of columns of numbers changed, on average.",
     _MEAN,
     "[0, 2]",
     "Spearman 1904",
 )
-CRAMER = Definition(
+CRAMER = _relation(
     "cramers-v-change",
-    "Distributions and relations",
     "association",
-    "lower",
     "How much the associations between columns changed, on average; 0 is none, 1 is that one determines the other.",
     f"{_MEAN}; plain V, without bias correction",
     "[0, 1]",
     "Cramér 1946",
 )
-INFORMATION = Definition(
+INFORMATION = _relation(
     "mutual-information-change",
-    "Distributions and relations",
     "bits",
-    "lower",
     "How much less (or more) one column of the release tells about another, on average.",
     _MEAN,
     "[0, ∞)",

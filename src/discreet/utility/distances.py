@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -23,75 +24,63 @@ from discreet.utility.definition import (
     shares_of,
 )
 
-SQUARED = Definition(
+_precision = partial(Definition, family="Precision of values")
+_distance = partial(Definition, family="Distances between records")
+SQUARED = _precision(
     "cross-squared",
-    "Precision of values",
     "share of the squared range",
-    "lower",
     "How far numbers moved from their true values, large moves counting more.",
     "mean of ((t - t') / (max - min))², at most 1",
     "[0, 1]",
     "Soria-Comas et al. 2015",
     full=1.0,
 )
-ABSOLUTE = Definition(
+ABSOLUTE = _precision(
     "cross-absolute",
-    "Precision of values",
     "share of the range",
-    "lower",
     "How far numbers moved from their true values, compared with the whole range.",
     "mean of |t - t'| / (max - min), at most 1",
     "[0, 1]",
     "Kikuchi et al. 2016",
     full=1.0,
 )
-COMMON_ANCESTOR = Definition(
+COMMON_ANCESTOR = _precision(
     "cross-common-ancestor",
-    "Precision of values",
     "share",
-    "lower",
     "The share of all values under the smallest branch that holds both the true value and what was released.",
     "mean of size(u) / |A|, u the closest common ancestor of t and t'; 0 if t is released",
     "[0, 1]",
     "Xu et al. 2006, across data as in the metrics evaluation on car data, 2023",
     full=1.0,
 )
-AVERAGE_DISTANCE = Definition(
+AVERAGE_DISTANCE = _distance(
     "average-distance",
-    "Distances between records",
     "units of the attribute",
-    "lower",
     "How far the middle of what was released lies from the true number, on average.",
     "mean of |t - t'|, t' the middle of an interval",
     "[0, max - min]",
     "Review of anonymization procedures for tabular data, 2023, eq. 16",
 )
-EUCLIDEAN = Definition(
+EUCLIDEAN = _distance(
     "average-euclidean-distance",
-    "Distances between records",
     "share of the largest distance",
-    "lower",
     "How far released records lie from the true ones, all attributes taken together.",
     "mean of sqrt(Σ w_j d_j²), d_j = |t - t'| / (max - min), for categories sqrt((1 - 1/m) / 2)",
     "[0, 1]",
     "Review of anonymization procedures for tabular data, 2023, eq. 16",
 )
-SQUARES = Definition(
+SQUARES = _distance(
     "sse-sst",
-    "Distances between records",
     "share of the variation",
-    "lower",
     "How much of the differences between the numbers of people is lost inside groups.",
     "Σ (t - t̄_group)² / Σ (t - t̄)²",
     "[0, 1]; above 1 for noise",
     "Domingo-Ferrer and Mateo-Sanz 2002",
     full=1.0,
 )
-CONDENSATION = Definition(
+CONDENSATION = _distance(
     "relative-condensation-loss",
-    "Distances between records",
     "share of the largest distance",
-    "lower",
     "How far apart the records are that were made alike, compared with all records.",
     "mean over records of the diameter of their class / diameter of T, both by the box around the records",
     "[0, 1]",

@@ -9,7 +9,8 @@ suppression and other changes did.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -26,122 +27,71 @@ from discreet.utility.definition import (
 )
 
 _ROLLED = "the original rolled up to the released values"
-
-EMD = Definition(
+_relation = partial(Definition, family="Distributions and relations")
+EMD = _relation(
     "emd",
-    "Distributions and relations",
     "share of the largest distance",
-    "lower",
     "How much of the column's values would have to be moved, and how far, to get the original distribution back.",
     "numbers: ∫ |F - F'| / (max - min); categories: ½ Σ |p - p'|",
     "[0, 1]",
     "Rubner et al. 2000; Li et al. 2007",
 )
-KL = Definition(
+KL = _relation(
     "kl-divergence",
-    "Distributions and relations",
     "bits",
-    "lower",
     "How badly the release predicts the original's values; infinite if it rules out a value that occurs.",
     "Σ p log2 (p / p')",
     "[0, ∞]",
     "Kullback and Leibler 1951; Kifer and Gehrke 2006",
 )
-JS = Definition(
+JS = _relation(
     "js-divergence",
-    "Distributions and relations",
     "bits",
-    "lower",
     "How far both distributions are from their middle: 0 if they are equal, 1 if they share nothing.",
     "½ KL(p, m) + ½ KL(p', m), m = ½ (p + p')",
     "[0, 1]",
     "Lin 1991",
 )
-VARIATION = Definition(
+VARIATION = _relation(
     "total-variation",
-    "Distributions and relations",
     "share of records",
-    "lower",
     "The share of the column's values that would have to change to get the original distribution back; half the L1 norm.",
     "½ Σ |p - p'|",
     "[0, 1]",
     "Agrawal and Aggarwal 2001 (L1 norm)",
 )
-HELLINGER = Definition(
+HELLINGER = _relation(
     "hellinger",
-    "Distributions and relations",
     "distance",
-    "lower",
     "A distance of the two distributions that minds rare values: 0 if they are equal, 1 if they share nothing.",
     "sqrt(½ Σ (√p - √p')²)",
     "[0, 1]",
     "Hellinger 1909",
 )
-KL_ROLLED = Definition(
-    "kl-divergence-rolled-up",
-    "Distributions and relations",
-    "bits",
-    "lower",
-    KL.meaning,
-    f"the same, {_ROLLED}",
-    "[0, ∞]",
-    KL.source,
+KL_ROLLED, JS_ROLLED, VARIATION_ROLLED, HELLINGER_ROLLED = (
+    replace(definition, name=f"{definition.name}-rolled-up", formula=f"the same, {_ROLLED}")
+    for definition in (KL, JS, VARIATION, HELLINGER)
 )
-JS_ROLLED = Definition(
-    "js-divergence-rolled-up",
-    "Distributions and relations",
-    "bits",
-    "lower",
-    JS.meaning,
-    f"the same, {_ROLLED}",
-    "[0, 1]",
-    JS.source,
-)
-VARIATION_ROLLED = Definition(
-    "total-variation-rolled-up",
-    "Distributions and relations",
-    "share of records",
-    "lower",
-    VARIATION.meaning,
-    f"the same, {_ROLLED}",
-    "[0, 1]",
-    VARIATION.source,
-)
-HELLINGER_ROLLED = Definition(
-    "hellinger-rolled-up",
-    "Distributions and relations",
-    "distance",
-    "lower",
-    HELLINGER.meaning,
-    f"the same, {_ROLLED}",
-    "[0, 1]",
-    HELLINGER.source,
-)
-MEAN_Z = Definition(
+MEAN_Z = _relation(
     "mean-z",
-    "Distributions and relations",
     "standard errors",
-    "lower",
     "By how many standard errors the mean of a column of numbers moved.",
     "|mean - mean'| / sqrt(s²/n + s'²/n')",
     "[0, ∞]",
     "Two-sample z-test; review of anonymization procedures for tabular data, 2023, section 5.2",
 )
-MEAN_P = Definition(
+MEAN_P = _relation(
     "mean-p-value",
-    "Distributions and relations",
     "probability",
-    "higher",
     "How probable so large a difference of the means would be by chance; small values say that the mean moved.",
     "2 (1 - Φ(z))",
     "[0, 1]",
     "Two-sample z-test; review of anonymization procedures for tabular data, 2023, section 5.2",
+    better="higher",
 )
-JOINT_KL = Definition(
+JOINT_KL = _relation(
     "joint-kl-divergence",
-    "Distributions and relations",
     "bits",
-    "lower",
     "How badly the release, read as even inside each class, predicts whole records of the original.",
     "Σ p(x) log2 (p(x) / q(x)), q(x) = |E| / |T| / V(E), V(E) the leaf combinations that E covers",
     "[0, log2 Π M]",

@@ -8,6 +8,7 @@ log2 |T|; here released values may overlap and need no hierarchy, and shares are
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -24,74 +25,61 @@ from discreet.utility.definition import (
 )
 from discreet.utility.distances import crossed
 
-CONDITIONAL = Definition(
+_information = partial(Definition, family="Information")
+CONDITIONAL = _information(
     "conditional-entropy",
-    "Information",
     "bits",
-    "lower",
     "How many yes-or-no questions it would take to find out the true values again, all cells together.",
     "Σ over records and attributes of H(X | B)",
     "[0, |T| · Σ max H(X | B)]",
     "Gionis and Tassa 2009; review of anonymization procedures for tabular data, 2023, eq. 13",
 )
-CONDITIONAL_SHARE = Definition(
+CONDITIONAL_SHARE = _information(
     "conditional-entropy-share",
-    "Information",
     "share of total suppression",
-    "lower",
     "The uncertainty about the true values, compared with a release that shows nothing.",
     "conditional entropy / (|T| · Σ H(X))",
     "[0, 1]; above 1 if rare values were merged",
     "Gionis and Tassa 2009",
     full=1.0,
 )
-MONOTONE = Definition(
+MONOTONE = _information(
     "monotone-entropy",
-    "Information",
     "bits",
-    "lower",
     "Like conditional entropy, but large groups of values weigh more, so that a coarser release never loses less.",
     "Σ over records and attributes of Pr(B) · H(X | B)",
     "[0, |T| · Σ H(X)]",
     "Gionis and Tassa 2009",
 )
-MONOTONE_SHARE = Definition(
+MONOTONE_SHARE = _information(
     "monotone-entropy-share",
-    "Information",
     "share of total suppression",
-    "lower",
     "The monotone entropy, compared with a release that shows nothing.",
     "monotone entropy / (|T| · Σ H(X))",
     "[0, 1]",
     "Gionis and Tassa 2009",
     full=1.0,
 )
-NON_UNIFORM = Definition(
+NON_UNIFORM = _information(
     "non-uniform-entropy",
-    "Information",
     "bits",
-    "lower",
     "How surprising the true values are to one who knows the release and how frequent each value is.",
     "Σ over records and attributes of -log2 Pr(x | B)",
     "[0, |T| · Σ H(X)]",
     "Gionis and Tassa 2009",
 )
-NON_UNIFORM_SHARE = Definition(
+NON_UNIFORM_SHARE = _information(
     "non-uniform-entropy-share",
-    "Information",
     "share of total suppression",
-    "lower",
     "The non-uniform entropy, compared with a release that shows nothing.",
     "non-uniform entropy / (|T| · Σ H(X))",
     "[0, 1]",
     "Gionis and Tassa 2009",
     full=1.0,
 )
-ILE = Definition(
+ILE = _information(
     "entropy-information-loss",
-    "Information",
     "share of total suppression",
-    "lower",
     "How many yes-or-no questions separate a cell from a single value if all values were equally likely.",
     "Σ log2 M_P / Σ log2 M, M_P of the M leaves under the cell",
     "[0, 1]",

@@ -6,6 +6,8 @@ what a release shows, whoever made it and whether or not it has hierarchies.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from discreet.classes.pair import Pair
@@ -26,106 +28,88 @@ from discreet.utility.definition import (
     per_attribute,
 )
 
-LEAF_LOSS = Definition(
+_precision = partial(Definition, family="Precision of values")
+_distortion = partial(Definition, family="Distortion")
+LEAF_LOSS = _precision(
     "leaf-loss",
-    "Precision of values",
     "share",
-    "lower",
     "How much of all possible values a cell may stand for: 0 for a single value, 1 for any.",
     "mean of (M_P - 1) / (M - 1), M_P of the M leaves under the cell",
     "[0, 1]",
     "Iyengar 2002 (general loss metric)",
     full=1.0,
 )
-INTERVAL_LOSS = Definition(
+INTERVAL_LOSS = _precision(
     "interval-loss",
-    "Precision of values",
     "share of the range",
-    "lower",
     "How wide the released intervals of numbers are, compared with the whole range.",
     "mean of (upper - lower) / (max - min)",
     "[0, 1]",
     "Review of anonymization procedures for tabular data, 2023, eq. 14",
     full=1.0,
 )
-HEIGHT_LOSS = Definition(
+HEIGHT_LOSS = _precision(
     "height-loss",
-    "Precision of values",
     "share of the height",
-    "lower",
     "How far up its hierarchy a cell was generalised: 0 not at all, 1 to the top. Precision is 1 minus this.",
     "mean of level / height",
     "[0, 1]",
     "Sweeney 2002 (Prec)",
     full=1.0,
 )
-CERTAINTY_PENALTY = Definition(
+CERTAINTY_PENALTY = _precision(
     "certainty-penalty",
-    "Precision of values",
     "share",
-    "lower",
     "The share of all values under the smallest branch of the hierarchy that holds everything a cell may stand for.",
     "mean of size(u) / |A|, u the closest common ancestor; 0 for a single value",
     "[0, 1]",
     "Xu et al. 2006 (NCP)",
     full=1.0,
 )
-MINIMAL_DISTORTION = Definition(
+MINIMAL_DISTORTION = _distortion(
     "minimal-distortion",
-    "Distortion",
     "steps",
-    "lower",
     "How many steps up their hierarchies all cells were taken together.",
     "Σ over cells of the level",
     "[0, |T| · Σ height]",
     "Samarati 2001; Sweeney 2002",
 )
-GENERALISED_CELLS = Definition(
+GENERALISED_CELLS = _distortion(
     "generalisation-height",
-    "Distortion",
     "cells",
-    "lower",
     "How many cells were generalised or suppressed, however far.",
     "Σ over cells of 1 if generalised",
     "[0, |T| · m]",
     "Meyerson and Williams 2004; constant penalty of Samarati 2001",
 )
-ABSOLUTE_DISTANCE = Definition(
+ABSOLUTE_DISTANCE = _distortion(
     "minimum-absolute-distance",
-    "Distortion",
     "levels",
-    "lower",
     "How many levels the columns were generalised, added up; defined if each column stands at one level.",
     "Σ over attributes of the level",
     "[0, Σ height]",
     "Samarati 2001",
 )
-RELATIVE_DISTANCE = Definition(
+RELATIVE_DISTANCE = _distortion(
     "minimum-relative-distance",
-    "Distortion",
     "hierarchies",
-    "lower",
     "How far up their hierarchies the columns were generalised, added up; defined if each column stands at one level.",
     "Σ over attributes of level / height",
     "[0, m]",
     "Samarati 2001",
 )
-ILOSS = Definition(
+ILOSS = _distortion(
     "iloss",
-    "Distortion",
     "share",
-    "lower",
     "How many other values a cell may stand for besides the true one, as a share of all values.",
     "mean of (M_P - 1) / M; 1 for a suppressed cell",
     "[0, 1]",
     "Xiao and Tao 2006",
     full=1.0,
 )
-AMBIGUITY = Definition(
+AMBIGUITY = _distortion(
     "ambiguity",
-    "Distortion",
     "combinations",
-    "lower",
     "How many different original records a released one may have been, on average.",
     "1/|T| · Σ over records of Π over attributes of M_P",
     "[1, Π M]",

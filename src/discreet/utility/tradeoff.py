@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,95 +23,81 @@ from discreet.utility.distances import crossed
 from discreet.utility.entropy import kept_bits
 from discreet.utility.precision import leaf_loss
 
-ADDITIVE = Definition(
+_tradeoff = partial(Definition, family="Use against risk")
+ADDITIVE = _tradeoff(
     "knowledge-gain-additive",
-    "Use against risk",
     "share",
-    "lower",
     "How much an intruder's idea of the sensitive value changes on average by knowing a person's class.",
     "1/|T'| · Σ |e| · ½ Σ |p(T, v) - p(e, v)|",
     "[0, 1]",
     "Brickell and Shmatikov 2008",
 )
-MULTIPLICATIVE = Definition(
+MULTIPLICATIVE = _tradeoff(
     "knowledge-gain-multiplicative",
-    "Use against risk",
     "nats",
-    "lower",
     "How many times likelier or unlikelier sensitive values get by knowing a person's class, summed as logarithms.",
     "1/|T'| · Σ |e| · Σ |ln (p(e, v) / p(T, v))|, values that a class misses left out",
     "[0, ∞)",
     "Brickell and Shmatikov 2008",
 )
-ACCURACY = Definition(
+ACCURACY = _tradeoff(
     "accuracy-gain",
-    "Use against risk",
     "share of records",
-    "lower",
     "For how many more people an intruder guesses the sensitive value right by taking the most frequent one of their class.",
     "1/|T'| · Σ |e| · max p(e, v) - max p(T, v)",
     "[0, 1]",
     "Brickell and Shmatikov 2008",
 )
-WORST_CASE = Definition(
+WORST_CASE = _tradeoff(
     "worst-case-privacy-loss",
-    "Use against risk",
     "bits",
-    "lower",
     "How far the sensitive values of the most telling class are from those of the table: 0 equal, 1 nothing in common.",
     "max over classes of JS(p(T), p(e))",
     "[0, 1]",
     "Li and Li 2009",
 )
-LEAKAGE = Definition(
+LEAKAGE = _tradeoff(
     "min-entropy-leakage",
-    "Use against risk",
     "bits",
-    "lower",
     "How much the classes help an intruder who has one guess at a person's sensitive value.",
     "log2 (Σ max_v p(e, v) / max_v p(T, v)), p(e, v) as shares of the table",
     "[0, log2 of the values]",
     "Alvim et al. 2012; Smith 2009",
 )
-LEAKAGE_BOUND = Definition(
+LEAKAGE_BOUND = _tradeoff(
     "min-entropy-leakage-bound",
-    "Use against risk",
     "bits",
-    "lower",
     "The most that the classes can help an intruder with one guess, whatever he believed before.",
     "log2 Σ over classes of max_v p(e | v)",
     "[0, log2 of the values]",
     "Braun, Chatzikokolakis and Palamidessi 2009; Alvim et al. 2012",
 )
-GLOBAL_UTILITY = Definition(
+GLOBAL_UTILITY = _tradeoff(
     "global-utility",
-    "Use against risk",
     "share of records",
-    "higher",
     "For how many records a user who sees the release guesses the original values right, all quasi-identifiers at once.",
     "Σ_z max_y p(y, z)",
     "(0, 1]",
     "Alvim et al. 2012",
+    better="higher",
 )
-IGPL = Definition(
+IGPL = _tradeoff(
     "igpl",
-    "Use against risk",
     "bits per bit",
-    "higher",
     "How much information the release gives for each loss of privacy, seen from a release that shows nothing.",
     "IG / (PL + 1), IG = Σ H(X) - H(X | B) per record, PL = log2 (people / smallest class)",
     "[0, Σ H(X)]",
     "Fung, Wang and Yu 2005; the choice of IG and PL is ours",
+    better="higher",
 )
-SANITISATION = Definition(
+SANITISATION = _tradeoff(
     "sanitisation-degree",
-    "Use against risk",
     "degree",
-    "higher",
     "One number for both: near 1 if people are hard to single out and values still precise, 0 if one of them fails.",
     "2 U P / (U + P), U = 1 - leaf loss, P = 1 - mean of 1 / class size",
     "[0, 1]",
     "After Sadhya and Chakraborty 2022; the combination is ours",
+    better="higher",
 )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -36,55 +37,49 @@ MOST_TEMPLATES = 40
 
 _SOURCE = "Xiao and Tao 2006; Cormode et al. 2013; metrics evaluation on car data, 2023, A.1.5"
 _ERROR = "|answer' - answer| / max(|answer|, 0.1 % of |T|, 1)"
-
-
-def _definition(name: str, what: str, formula: str) -> Definition:
-    return Definition(name, "Answers to queries", "relative error", "lower", what, formula, "[0, ∞)", _SOURCE)
-
+_answer = partial(Definition, source=_SOURCE, family="Answers to queries")
+_error = partial(_answer, unit="relative error", bounds="[0, ∞)")
 
 MEDIANS: dict[Aggregate, Definition] = {
-    "count": _definition(
+    "count": _error(
         "count-error-median",
-        "By how much half of the random questions 'how many people …?' are answered wrongly, at most.",
-        f"median of {_ERROR}",
+        meaning="By how much half of the random questions 'how many people …?' are answered wrongly, at most.",
+        formula=f"median of {_ERROR}",
     ),
-    "sum": _definition(
+    "sum": _error(
         "sum-error-median",
-        "By how much half of the random questions for a sum are answered wrongly, at most.",
-        "median of the same, with 0.1 % of Σ |x|, at least one mean",
+        meaning="By how much half of the random questions for a sum are answered wrongly, at most.",
+        formula="median of the same, with 0.1 % of Σ |x|, at least one mean",
     ),
-    "average": _definition(
+    "average": _error(
         "average-error-median",
-        "By how much half of the random questions for a mean are answered wrongly, at most.",
-        "median of the same, with 0.1 % of the mean |x|",
+        meaning="By how much half of the random questions for a mean are answered wrongly, at most.",
+        formula="median of the same, with 0.1 % of the mean |x|",
     ),
 }
 MEANS: dict[Aggregate, Definition] = {
-    "count": _definition(
+    "count": _error(
         "count-error-mean",
-        "By how much random questions 'how many people …?' are answered wrongly on average.",
-        f"mean of {_ERROR}",
+        meaning="By how much random questions 'how many people …?' are answered wrongly on average.",
+        formula=f"mean of {_ERROR}",
     ),
-    "sum": _definition(
+    "sum": _error(
         "sum-error-mean",
-        "By how much random questions for a sum are answered wrongly on average.",
-        "mean of the same",
+        meaning="By how much random questions for a sum are answered wrongly on average.",
+        formula="mean of the same",
     ),
-    "average": _definition(
+    "average": _error(
         "average-error-mean",
-        "By how much random questions for a mean are answered wrongly on average.",
-        "mean of the same",
+        meaning="By how much random questions for a mean are answered wrongly on average.",
+        formula="mean of the same",
     ),
 }
-UNANSWERED = Definition(
+UNANSWERED = _answer(
     "unanswered-queries",
-    "Answers to queries",
     "share of queries",
-    "lower",
     "How many random questions the release has no answer to.",
     "queries that ask for a mean of nobody, or for categories where the release has values of its own",
     "[0, 1]",
-    _SOURCE,
 )
 
 
