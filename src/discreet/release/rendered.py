@@ -2,75 +2,27 @@
 
 from __future__ import annotations
 
-from os import PathLike
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from discreet.release.attack import Attacks
-    from discreet.release.audit import Audit
-    from discreet.release.compare import Comparison
-    from discreet.release.frontier import Frontier
-    from discreet.release.release import Release
+from collections.abc import Callable
+from importlib import import_module
 
 
-def audit_text(audit: Audit) -> str:
-    """An audit as a terminal shows it."""
-    from discreet.reports.audit.terminal import as_text
+def _late(place: str) -> Callable[..., str]:
+    """``module:name`` below `discreet.reports`, imported when it is called: reports import this room."""
+    module, name = place.split(":")
 
-    return as_text(audit)
+    def show(*args: object, **options: object) -> str:
+        text: str = getattr(import_module(f"discreet.reports.{module}"), name)(*args, **options)
+        return text
 
-
-def audit_notebook(audit: Audit) -> str:
-    """An audit as a notebook shows it."""
-    from discreet.reports.audit.html import notebook
-
-    return notebook(audit)
+    return show
 
 
-def release_notebook(release: Release) -> str:
-    """A release as a notebook shows it."""
-    from discreet.reports.release.html import notebook_release
-
-    return notebook_release(release)
-
-
-def write_release_report(release: Release, path: str | PathLike[str], *, file_hash: str) -> None:
-    """Write the report of a release whose file has this hash."""
-    from discreet.reports.release.html import release_report
-
-    release_report(release, path, file_hash=file_hash)
-
-
-def comparison_text(comparison: Comparison) -> str:
-    """A comparison as a terminal shows it."""
-    from discreet.reports.evidence.terminal import comparison_as_text
-
-    return comparison_as_text(comparison)
-
-
-def comparison_notebook(comparison: Comparison) -> str:
-    """A comparison as a notebook shows it."""
-    from discreet.reports.evidence.html import notebook_comparison
-
-    return notebook_comparison(comparison)
-
-
-def attacks_text(attacks: Attacks) -> str:
-    """Attacks as a terminal shows them."""
-    from discreet.reports.evidence.terminal import attacks_as_text
-
-    return attacks_as_text(attacks)
-
-
-def attacks_notebook(attacks: Attacks) -> str:
-    """Attacks as a notebook shows them."""
-    from discreet.reports.evidence.html import notebook_attacks
-
-    return notebook_attacks(attacks)
-
-
-def frontier_chart(frontier: Frontier) -> str:
-    """Risk against loss of every setting as an SVG picture of its own."""
-    from discreet.reports.charts.points import chart_of_settings
-
-    return chart_of_settings(frontier)
+audit_text = _late("audit.terminal:as_text")
+audit_notebook = _late("audit.html:notebook")
+release_notebook = _late("release.html:notebook_release")
+write_release_report: Callable[..., object] = _late("release.html:release_report")
+comparison_text = _late("evidence.terminal:comparison_as_text")
+comparison_notebook = _late("evidence.html:notebook_comparison")
+attacks_text = _late("evidence.terminal:attacks_as_text")
+attacks_notebook = _late("evidence.html:notebook_attacks")
+frontier_chart = _late("charts.points:chart_of_settings")
