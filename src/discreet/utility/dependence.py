@@ -25,38 +25,41 @@ from discreet.utility.distributions import attributes_of
 
 _MEAN = "mean over pairs of attributes of |before - after|"
 _relation = partial(Definition, family="Distributions and relations")
-PEARSON = _relation(
-    "pearson-change",
-    "correlation",
-    "How much the straight-line correlations between columns of numbers changed, on average.",
-    _MEAN,
-    "[0, 2]",
-    "Pearson 1895",
-)
-SPEARMAN = _relation(
-    "spearman-change",
-    "correlation",
-    "How much the correlations between the ranks of columns of numbers changed, on average.",
-    _MEAN,
-    "[0, 2]",
-    "Spearman 1904",
-)
-CRAMER = _relation(
-    "cramers-v-change",
-    "association",
-    "How much the associations between columns changed, on average; 0 is none, 1 is that one determines the other.",
-    f"{_MEAN}; plain V, without bias correction",
-    "[0, 1]",
-    "Cramér 1946",
-)
-INFORMATION = _relation(
-    "mutual-information-change",
-    "bits",
-    "How much less (or more) one column of the release tells about another, on average.",
-    _MEAN,
-    "[0, ∞)",
-    "Shannon 1948",
-)
+CHANGES = {
+    "pearson": _relation(
+        "pearson-change",
+        "correlation",
+        "How much the straight-line correlations between columns of numbers changed, on average.",
+        _MEAN,
+        "[0, 2]",
+        "Pearson 1895",
+    ),
+    "spearman": _relation(
+        "spearman-change",
+        "correlation",
+        "How much the correlations between the ranks of columns of numbers changed, on average.",
+        _MEAN,
+        "[0, 2]",
+        "Spearman 1904",
+    ),
+    "cramers-v": _relation(
+        "cramers-v-change",
+        "association",
+        "How much the associations between columns changed, on average; 0 is none, 1 is that one determines the other.",
+        f"{_MEAN}; plain V, without bias correction",
+        "[0, 1]",
+        "Cramér 1946",
+    ),
+    "mutual-information": _relation(
+        "mutual-information-change",
+        "bits",
+        "How much less (or more) one column of the release tells about another, on average.",
+        _MEAN,
+        "[0, ∞)",
+        "Shannon 1948",
+    ),
+}
+"""How the change of each measure between two attributes is told."""
 
 
 @dataclass(frozen=True)
@@ -124,12 +127,7 @@ def dependence_changes(relations: Matrices) -> tuple[Measure, ...]:
     """
     note = "not defined here: there are no two attributes it applies to"
     measures = []
-    for definition, name in (
-        (PEARSON, "pearson"),
-        (SPEARMAN, "spearman"),
-        (CRAMER, "cramers-v"),
-        (INFORMATION, "mutual-information"),
-    ):
+    for name, definition in CHANGES.items():
         value = relations.change(name)
         measures.append(definition.undefined(note) if np.isnan(value) else definition(value))
     return tuple(measures)
@@ -139,10 +137,7 @@ def _matrices(pair: Pair, names: tuple[str, ...], *, released: bool) -> dict[str
     """The four measures between every two attributes of one table."""
     classes = pair.released if released else pair.original
     shape = (len(names), len(names))
-    tables = {
-        measure: np.full(shape, np.nan)
-        for measure in ("pearson", "spearman", "cramers-v", "mutual-information")
-    }
+    tables = {measure: np.full(shape, np.nan) for measure in CHANGES}
     for i, a in enumerate(names):
         for j in range(i, len(names)):
             b = names[j]

@@ -317,30 +317,21 @@ def distributions(pair: Pair) -> tuple[Measure, ...]:
     """
     parts: list[Measure] = []
     for name in attributes_of(pair):
-        spread, rolled = marginals(pair, name), rolled_up(pair, name)
-        for definition, distance in _SPREAD_MEASURES:
-            parts.append(
-                definition.undefined(_NO_RELEASE, attribute=name)
-                if spread is None
-                else definition(distance(spread), attribute=name)
-            )
-        for definition, distance in _ROLLED_MEASURES:
-            parts.append(
-                definition.undefined(_NO_PARTITION, attribute=name)
-                if rolled is None
-                else definition(distance(rolled), attribute=name)
-            )
+        for marginal, measures, note in (
+            (marginals(pair, name), _SPREAD_MEASURES, _NO_RELEASE),
+            (rolled_up(pair, name), _ROLLED_MEASURES, _NO_PARTITION),
+        ):
+            parts += [
+                definition.of(note if marginal is None else distance(marginal), attribute=name)
+                for definition, distance in measures
+            ]
         tested = mean_z_test(pair, name)
         if tested is not None:
             parts += [MEAN_Z(tested[0], attribute=name), MEAN_P(tested[1], attribute=name)]
     means = []
     for definition, _ in (*_SPREAD_MEASURES, *_ROLLED_MEASURES):
-        values = [
-            measure.value
-            for measure in parts
-            if measure.name == definition.name and not math.isnan(measure.value)
-        ]
-        means.append(definition(float(np.mean(values))) if values else definition.undefined(_NO_PARTITION))
+        values = [m.value for m in parts if m.name == definition.name and not math.isnan(m.value)]
+        means.append(definition.of(float(np.mean(values)) if values else _NO_PARTITION))
     return (*means, *parts)
 
 

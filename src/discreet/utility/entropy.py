@@ -51,15 +51,6 @@ MONOTONE = _information(
     "[0, |T| · Σ H(X)]",
     "Gionis and Tassa 2009",
 )
-MONOTONE_SHARE = _information(
-    "monotone-entropy-share",
-    "share of total suppression",
-    "The monotone entropy, compared with a release that shows nothing.",
-    "monotone entropy / (|T| · Σ H(X))",
-    "[0, 1]",
-    "Gionis and Tassa 2009",
-    full=1.0,
-)
 NON_UNIFORM = _information(
     "non-uniform-entropy",
     "bits",
@@ -68,14 +59,17 @@ NON_UNIFORM = _information(
     "[0, |T| · Σ H(X)]",
     "Gionis and Tassa 2009",
 )
-NON_UNIFORM_SHARE = _information(
-    "non-uniform-entropy-share",
-    "share of total suppression",
-    "The non-uniform entropy, compared with a release that shows nothing.",
-    "non-uniform entropy / (|T| · Σ H(X))",
-    "[0, 1]",
-    "Gionis and Tassa 2009",
-    full=1.0,
+MONOTONE_SHARE, NON_UNIFORM_SHARE = (
+    _information(
+        f"{kind}-entropy-share",
+        "share of total suppression",
+        f"The {kind} entropy, compared with a release that shows nothing.",
+        f"{kind} entropy / (|T| · Σ H(X))",
+        "[0, 1]",
+        "Gionis and Tassa 2009",
+        full=1.0,
+    )
+    for kind in ("monotone", "non-uniform")
 )
 ILE = _information(
     "entropy-information-loss",

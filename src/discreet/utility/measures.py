@@ -53,10 +53,7 @@ _ALL: tuple[tuple[Callable[..., object], tuple[Definition, ...]], ...] = (
     (distributions.hellinger, (distributions.HELLINGER, distributions.HELLINGER_ROLLED)),
     (distributions.mean_z_test, (distributions.MEAN_Z, distributions.MEAN_P)),
     (distributions.joint_kl_divergence, (distributions.JOINT_KL,)),
-    (
-        dependence.dependence_changes,
-        (dependence.PEARSON, dependence.SPEARMAN, dependence.CRAMER, dependence.INFORMATION),
-    ),
+    (dependence.dependence_changes, tuple(dependence.CHANGES.values())),
     (
         queries.random_workload,
         (

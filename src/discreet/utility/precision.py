@@ -6,6 +6,7 @@ what a release shows, whoever made it and whether or not it has hierarchies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -235,7 +236,7 @@ def minimal_distortion(pair: Pair) -> tuple[Measure, ...]:
         mean = _mean(column, above.level.astype(np.float64), float(above.hierarchy.height))
         return mean if isinstance(mean, str) else mean * column.total
 
-    return _summed(pair, MINIMAL_DISTORTION, [steps(at) for at in range(len(pair.names))])
+    return _summed(pair, MINIMAL_DISTORTION, steps)
 
 
 def generalisation_height(pair: Pair) -> tuple[Measure, ...]:
@@ -254,7 +255,7 @@ def generalisation_height(pair: Pair) -> tuple[Measure, ...]:
         mean = _mean(column, (column.meaning.kinds != EXACT).astype(np.float64))
         return mean if isinstance(mean, str) else mean * column.total
 
-    return _summed(pair, GENERALISED_CELLS, [count(at) for at in range(len(pair.names))])
+    return _summed(pair, GENERALISED_CELLS, count)
 
 
 def minimum_absolute_distance(pair: Pair) -> tuple[Measure, ...]:
@@ -266,9 +267,7 @@ def minimum_absolute_distance(pair: Pair) -> tuple[Measure, ...]:
     >>> minimum_absolute_distance(four_jobs())[0].notes
     ('not defined here: the values of a column stand on different levels of its hierarchy',)
     """
-    return _summed(
-        pair, ABSOLUTE_DISTANCE, [_column_level(pair, at, relative=False) for at in range(len(pair.names))]
-    )
+    return _summed(pair, ABSOLUTE_DISTANCE, lambda at: _column_level(pair, at, relative=False))
 
 
 def minimum_relative_distance(pair: Pair) -> tuple[Measure, ...]:
@@ -280,9 +279,7 @@ def minimum_relative_distance(pair: Pair) -> tuple[Measure, ...]:
     >>> minimum_relative_distance(four_jobs().trivial())[0].value
     1.0
     """
-    return _summed(
-        pair, RELATIVE_DISTANCE, [_column_level(pair, at, relative=True) for at in range(len(pair.names))]
-    )
+    return _summed(pair, RELATIVE_DISTANCE, lambda at: _column_level(pair, at, relative=True))
 
 
 def ambiguity(pair: Pair) -> Measure:
@@ -349,8 +346,11 @@ def _column_level(pair: Pair, at: int, *, relative: bool) -> float | str:
     return level / height if relative else float(level)
 
 
-def _summed(pair: Pair, definition: Definition, values: list[float | str]) -> tuple[Measure, ...]:
+def _summed(
+    pair: Pair, definition: Definition, value_of: Callable[[int], float | str]
+) -> tuple[Measure, ...]:
     """The sum over attributes first, then each attribute."""
+    values = [value_of(at) for at in range(len(pair.names))]
     parts = [definition.of(value, attribute=name) for name, value in zip(pair.names, values, strict=True)]
     missing = [value for value in values if isinstance(value, str)]
     return (definition.of(missing[0] if missing else sum(part.value for part in parts)), *parts)
