@@ -445,15 +445,8 @@ def _grouped_risks(risks: Sequence[RecordRisk]) -> dict[str, object]:
         same = [risk for risk in risks if risk.name == name]
         whole = [risk for risk in same if risk.attribute is None] or same
         entry = max(whole, key=lambda risk: risk.max).to_dict()
-        parts = [
-            {
-                k: v
-                for k, v in risk.to_dict().items()
-                if k in ("attribute", "sensitive", "min", "mean", "median", "max")
-            }
-            for risk in same
-        ]
-        entry["parts"] = parts
+        told = ("attribute", "sensitive", "min", "mean", "median", "max")
+        entry["parts"] = [{k: v for k, v in risk.to_dict().items() if k in told} for risk in same]
         groups[name] = entry
     return groups
 

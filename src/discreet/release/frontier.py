@@ -68,12 +68,9 @@ class Outcome:
         >>> Outcome("optimal", k=5, t=0.3).label
         'k=5 t=0.3 optimal'
         """
-        parts = [f"k={self.k}" if self.k is not None else ""]
-        parts += [
-            f"l={self.l:g}" if self.l is not None else "",
-            f"t={self.t:g}" if self.t is not None else "",
-        ]
-        return " ".join([part for part in parts if part] + [self.method])
+        parts = [] if self.k is None else [f"k={self.k}"]
+        parts += [f"{name}={value:g}" for name, value in (("l", self.l), ("t", self.t)) if value is not None]
+        return " ".join([*parts, self.method])
 
     def to_dict(self, *, setting: bool = True) -> dict[str, object]:
         """JSON-ready data; without the ``setting`` what a comparison of methods says."""

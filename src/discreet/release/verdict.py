@@ -47,20 +47,8 @@ class Criterion:
     rank: int = 9
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "description": self.description,
-            "found": self.found,
-            "holds": self.holds,
-            "origin": self.origin,
-            "source": self.source,
-            "value": None if self.value is None else finite(self.value),
-            "threshold": self.threshold,
-            "attribute": self.attribute,
-            "failing_records": self.failing_records,
-            "failing_share": self.failing_share,
-            "remedy": self.remedy,
-        }
+        value = None if self.value is None else finite(self.value)
+        return {key: known for key, known in (vars(self) | {"value": value}).items() if key != "rank"}
 
 
 @dataclass(frozen=True)

@@ -95,13 +95,8 @@ class Efficacy:
             "labels": self.labels,
             "tested": self.tested,
             **{
-                name: {metric: score.to_dict() for metric, score in scores.items()}
-                for name, scores in (
-                    ("release", self.release),
-                    ("original", self.original),
-                    ("majority", self.majority),
-                    ("trivial", self.trivial),
-                )
+                name: {metric: score.to_dict() for metric, score in getattr(self, name).items()}
+                for name in ("release", "original", "majority", "trivial")
             },
             "relative": {metric: finite(self.relative(metric)) for metric in METRICS},
             "meaning": self.meaning,

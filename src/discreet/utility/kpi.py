@@ -48,13 +48,7 @@ class KpiGroup:
         return abs(self.released - self.original) / (1.0 if self.absolute else abs(self.original))
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "key": list(self.key),
-            "original": self.original,
-            "released": self.released,
-            "error": self.error,
-            "absolute": self.absolute,
-        }
+        return {**vars(self), "key": list(self.key), "error": self.error, "absolute": self.absolute}
 
 
 @dataclass(frozen=True)
