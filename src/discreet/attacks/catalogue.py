@@ -79,7 +79,7 @@ class Setup:
         }
 
 
-_AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
+AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "original": lambda setup, _: setup.pair is not None,
     "links": lambda setup, _: setup.pair is not None and setup.pair.links is not None,
     "truth": lambda setup, _: setup.pair is None or setup.pair.links is not None or setup.pair.truthful,
@@ -92,11 +92,7 @@ _AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "sets": lambda setup, _: setup.pair is not None and setup.pair.original.event_level,
     "sensitive": lambda _, sensitive: bool(sensitive),
 }
-
-
-def at_hand(need: Need, setup: Setup, sensitive: str) -> bool:
-    """Whether what an attack needs is there, for one sensitive attribute."""
-    return _AT_HAND[need](setup, sensitive)
+"""Whether what an attack needs is there, for one sensitive attribute."""
 
 
 @dataclass(frozen=True)
@@ -108,12 +104,12 @@ class AttackKind:
     """
 
     id: str
-    criterion: LegalCriterion
     says: str
     needs: tuple[Need, ...]
     function: str
     takes: tuple[str, ...]
     source: str
+    criterion: LegalCriterion = "inference"
 
     @property
     def per_sensitive(self) -> bool:
@@ -131,34 +127,33 @@ class AttackKind:
 _ALL = (
     AttackKind(
         "singling-out",
-        "singling-out",
         "Does exactly one released record fit what the intruder knows about a person?",
         ("original", "truth"),
         "linkage.singling_out:singling_out",
         ("pair", "known", "targets", "seed"),
         "Article 29 Working Party, Opinion 05/2014 (WP216); sample uniques: Skinner, Elliot 2002",
+        criterion="singling-out",
     ),
     AttackKind(
         "record-linkage",
-        "linkability",
         "Which released records fit a person, and is a guess among them right?",
         ("original", "truth"),
         "linkage.singling_out:record_linkage",
         ("pair", "known", "targets", "seed"),
         "Dankar, El Emam 2010; Samarati, Sweeney 1998",
+        criterion="linkability",
     ),
     AttackKind(
         "probabilistic-linkage",
-        "linkability",
         "Is the released record that agrees best with a person that person's?",
         ("original", "links"),
         "linkage.probabilistic:probabilistic_linkage",
         ("pair", "known", "targets", "seed"),
         "Fellegi, Sunter 1969",
+        criterion="linkability",
     ),
     AttackKind(
         "membership",
-        "inference",
         "Can it be told whether a person is in the release at all?",
         ("original", "control"),
         "linkage.membership:membership",
@@ -167,16 +162,15 @@ _ALL = (
     ),
     AttackKind(
         "worst-case",
-        "singling-out",
         "How many released records can be assigned by someone who holds the original?",
         ("original", "generalised"),
         "linkage.worst_case:worst_case",
         ("pair",),
         "Domingo-Ferrer, Ricci, Soria-Comas 2015; Kikuchi et al. 2016",
+        criterion="singling-out",
     ),
     AttackKind(
         "homogeneity",
-        "inference",
         "Does everybody in a class have the same sensitive value?",
         ("sensitive", "truth"),
         "disclosure.homogeneity:homogeneity",
@@ -185,7 +179,6 @@ _ALL = (
     ),
     AttackKind(
         "background-knowledge",
-        "inference",
         "Is one sensitive value left once another one can be ruled out?",
         ("sensitive", "several-values", "truth"),
         "disclosure.background:background_knowledge",
@@ -194,7 +187,6 @@ _ALL = (
     ),
     AttackKind(
         "skewness",
-        "inference",
         "Is a sensitive value much more frequent in a class than in general?",
         ("sensitive", "truth"),
         "disclosure.homogeneity:skewness",
@@ -203,7 +195,6 @@ _ALL = (
     ),
     AttackKind(
         "similarity",
-        "inference",
         "Do all sensitive values of a class mean the same kind of thing?",
         ("sensitive", "hierarchy", "truth"),
         "disclosure.proximity:similarity",
@@ -212,7 +203,6 @@ _ALL = (
     ),
     AttackKind(
         "proximity",
-        "inference",
         "Do the sensitive numbers of a class lie close together?",
         ("sensitive", "numbers", "truth"),
         "disclosure.proximity:proximity",
@@ -221,7 +211,6 @@ _ALL = (
     ),
     AttackKind(
         "attribute-inference",
-        "inference",
         "Can the sensitive value be predicted by a model learned from the release?",
         ("sensitive", "original"),
         "disclosure.inference:inference_by_each_model",
@@ -230,7 +219,6 @@ _ALL = (
     ),
     AttackKind(
         "areas-of-interest",
-        "inference",
         "Which values of a person follow from what all candidates have in common?",
         ("sensitive", "original", "sets", "truth"),
         "disclosure.areas:areas_of_interest",
@@ -239,7 +227,6 @@ _ALL = (
     ),
     AttackKind(
         "minimality",
-        "inference",
         "What follows from knowing that no more was changed than had to be?",
         ("sensitive", "original", "models"),
         "minimality.minimality:minimality",
@@ -248,7 +235,6 @@ _ALL = (
     ),
     AttackKind(
         "downcoding",
-        "inference",
         "Which generalised values can be narrowed down again?",
         ("original", "models"),
         "minimality.downcoding:downcoding",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
 
-from discreet.attacks.catalogue import ATTACKS, WHY_NOT, AttackKind, Need, Setup, at_hand
+from discreet.attacks.catalogue import AT_HAND, ATTACKS, WHY_NOT, AttackKind, Need, Setup
 from discreet.attacks.result import AttackResult
 from discreet.attacks.scenario import Scenario, make_scenario
 from discreet.classes import EquivalenceClasses
@@ -84,12 +84,7 @@ class Attacks:
 
     def to_dict(self, *, exposed: bool = False) -> dict[str, object]:
         """Everything as JSON-ready data; the most exposed people only if asked for, as they show values."""
-        results = []
-        for result in self.results:
-            told = result.to_dict()
-            if not exposed:
-                told.pop("exposed")
-            results.append(told)
+        hidden = () if exposed else ("exposed",)
         return {
             "schema": "discreet-attacks-1",
             "release": self.source.to_dict(),
@@ -101,7 +96,10 @@ class Attacks:
             "seed": self.seed,
             "matched": self.matched,
             "exposure": self.exposure,
-            "attacks": results,
+            "attacks": [
+                {key: value for key, value in result.to_dict().items() if key not in hidden}
+                for result in self.results
+            ],
             "not_tested": [attack.to_dict() for attack in self.untested],
             "criteria": [criterion.to_dict() for criterion in self.criteria],
             "notes": list(self.notes),
@@ -182,7 +180,7 @@ def _try(
         return [], [skipped(WHY_NOT[barred])]
     say(f"attacking: {kind.id}" + (f" on {sensitive}" if sensitive else ""))
     setup = counter.against(base, sensitive)
-    missing = next((need for need in kind.needs if not at_hand(need, setup, sensitive)), None)
+    missing = next((need for need in kind.needs if not AT_HAND[need](setup, sensitive)), None)
     if missing is not None:
         return [], [skipped(WHY_NOT[missing])]
     listed: list[AttackResult] = []
@@ -190,8 +188,7 @@ def _try(
     start = perf_counter()
     try:
         # Of several results, those before an error stay.
-        outcome = kind.run(setup, sensitive)
-        listed += (outcome,) if isinstance(outcome, AttackResult) else outcome
+        listed += kind.run(setup, sensitive)
     except DiscreetError as error:
         untested.append(skipped(str(error)))
     each = (perf_counter() - start) / max(len(listed), 1)
