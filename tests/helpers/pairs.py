@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.alignment import locate
 from discreet.classes.pair import Links, Pair
 from discreet.engine.read import read
 from discreet.measure import Measure
-from discreet.release.pairing import pair_of_recoding
+from discreet.policy.hierarchies import FittedHierarchy
+from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
 
@@ -58,6 +60,25 @@ def value(
     if isinstance(measures, Measure):
         return measures.value
     return next(m.value for m in measures if m.attribute == attribute and name in (None, m.name))
+
+
+def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> Pair:
+    """The pair of a release that was just made and leaves out what it suppresses: all links are known."""
+    given = {hierarchy.ladder.name: hierarchy.hierarchy for hierarchy in fitted}
+    classes = recoding.classes
+    kept = np.flatnonzero(recoding.kept)
+    domains, codes = [], []
+    for column in recoding.columns:
+        encoded = column.texts().dictionary_encode()
+        places = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+        domains.append(Domain(column.name, encoded.dictionary, has_null=encoded.indices.null_count > 0))
+        codes.append(places[column.codes[kept]])
+    released = classes.subset(kept).recoded(domains, codes)
+    owner = np.full(len(classes), -1, dtype=np.int64)
+    owner[kept] = locate(released, codes)
+    links = Links(np.arange(len(classes), dtype=np.int64), owner, classes.records)
+    own = [domain.name for domain in classes.sensitive]
+    return Pair.of(classes, released, hierarchies=given, links=links, kept=own)
 
 
 def adult_pair(

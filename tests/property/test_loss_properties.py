@@ -14,7 +14,6 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.measure import Measure
 from discreet.privacy import KAnonymity
-from discreet.release.pairing import pair_of_recoding
 from discreet.search.problem import Grouper, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.recoding import Recoding
@@ -23,7 +22,7 @@ from discreet.utility.losses import Losses, measure_all
 from discreet.utility.measures import MEASURES
 from discreet.utility.objectives.registry import build_objective
 from discreet.utility.precision import interval_loss
-from helpers.pairs import linked, value
+from helpers.pairs import linked, pair_of_recoding, value
 from helpers.profiles import tries
 
 # No label stands on two levels: a released value tells how far it was generalised.

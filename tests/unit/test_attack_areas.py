@@ -14,9 +14,9 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.policy.plan import Method
 from discreet.privacy import KAnonymity
-from discreet.release.pairing import pair_of_recoding
 from discreet.transform.recoding import Recoding
 from helpers.cars import trips
+from helpers.pairs import pair_of_recoding
 
 AREAS = {1: ["(1,0)", "(2,0)", "x"], 2: ["(1,0)", "(2,0)", "y", "z", "w"], 3: ["u", "v"]}
 

@@ -13,7 +13,8 @@ from discreet.classes.pair import Links
 from discreet.errors import InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
-from discreet.release.pairing import make_pair, pair_of_recoding
+from discreet.release.pairing import make_pair
+from helpers.pairs import pair_of_recoding
 
 POLICY = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"])
 PEOPLE = {

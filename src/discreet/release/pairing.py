@@ -14,10 +14,9 @@ from discreet.classes.alignment import locate, match_in_order
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
-from discreet.policy.hierarchies import FittedHierarchy, hierarchies
+from discreet.policy.hierarchies import hierarchies
 from discreet.table import Domain, Table
 from discreet.table.meaning import KINDS, Meaning
-from discreet.transform.recoding import Recoding
 from discreet.types import IntArray
 
 MOST_ROWS_MATCHED = 20_000_000
@@ -120,25 +119,6 @@ def _cut(meaning: Meaning) -> bool:
     masked = np.flatnonzero(meaning.kinds == KINDS.index("masked"))
     shown = [meaning.released.label(int(code)) for code in masked]
     return any(text[-1:].isalnum() and text[-1] not in "xX" and "*" not in text for text in shown)
-
-
-def pair_of_recoding(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> Pair:
-    """The pair of a release that was just made and leaves out what it suppresses: all links are known."""
-    given = {hierarchy.ladder.name: hierarchy.hierarchy for hierarchy in fitted}
-    classes = recoding.classes
-    kept = np.flatnonzero(recoding.kept)
-    domains, codes = [], []
-    for column in recoding.columns:
-        encoded = column.texts().dictionary_encode()
-        places = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        domains.append(Domain(column.name, encoded.dictionary, has_null=encoded.indices.null_count > 0))
-        codes.append(places[column.codes[kept]])
-    released = classes.subset(kept).recoded(domains, codes)
-    owner = np.full(len(classes), -1, dtype=np.int64)
-    owner[kept] = locate(released, codes)
-    links = Links(np.arange(len(classes), dtype=np.int64), owner, classes.records)
-    own = [domain.name for domain in classes.sensitive]
-    return Pair.of(classes, released, hierarchies=given, links=links, kept=own)
 
 
 def count_people(table: Table, names: Sequence[str], *, person: str | None = None) -> EquivalenceClasses:
