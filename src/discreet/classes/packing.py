@@ -147,3 +147,14 @@ def expanded(indptr: IntArray, rows: AnyIntArray) -> tuple[IntArray, IntArray]:
     sizes = indptr[rows.astype(np.int64) + 1] - indptr[rows]
     owner = np.repeat(np.arange(len(rows)), sizes)
     return owner, np.repeat(indptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(len(owner))
+
+
+def distinct_rows(owner: AnyIntArray, values: AnyIntArray, size: int) -> tuple[IntArray, IntArray]:
+    """The distinct values of each of ``size`` owners, in compressed sparse rows.
+
+    >>> distinct_rows(np.array([1, 0, 1]), np.array([2, 5, 2]), 2)
+    (array([0, 1, 2]), array([5, 2]))
+    """
+    width = int(values.max(initial=0)) + 1
+    keys = np.unique(owner.astype(np.int64) * width + values)
+    return np.searchsorted(keys, np.arange(size + 1) * width), keys % width

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
-from discreet.classes.packing import combination_numbers
+from discreet.classes.packing import combination_numbers, distinct_rows
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.values import Interval, OneOf, parse
@@ -183,16 +183,9 @@ def with_null(domain: Domain) -> pa.Array:
     return pa.concat_arrays([domain.values, pa.nulls(1, domain.values.type)])
 
 
-def _members(codes: AnyIntArray, owner: AnyIntArray, groups: int) -> tuple[IntArray, IntArray]:
-    """The distinct codes of each group, in compressed sparse rows."""
-    width = int(codes.max()) + 1
-    keys = np.unique(owner.astype(np.int64) * width + codes)
-    return np.searchsorted(keys, np.arange(groups + 1) * width), keys % width
-
-
 def _ancestors(ladder: Ladder, codes: AnyIntArray, owner: AnyIntArray, groups: int) -> ReleasedAttribute:
     """Each group stands at the lowest level at which its values agree."""
-    indptr, members = _members(codes, owner, groups)
+    indptr, members = distinct_rows(owner, codes, groups)
     level = np.zeros(groups, dtype=np.int64)
     settled = np.zeros(groups, dtype=bool)
     node = np.zeros(groups, dtype=np.int64)
@@ -231,7 +224,7 @@ def _spans(
         else (np.arange(domain.size), np.arange(domain.size), 0)
     )
     code_at = np.argsort(rank)
-    indptr, members = _members(rank[codes], owner, groups)
+    indptr, members = distinct_rows(owner, rank[codes], groups)
     low = members[indptr[:-1]]
     high = members[indptr[1:] - 1]
     size = np.diff(indptr)

@@ -12,10 +12,10 @@ import numpy as np
 from discreet.attacks.disclosure.view import EXPOSED
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses
-from discreet.classes.packing import expanded
+from discreet.classes.packing import distinct_rows, expanded
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty
-from discreet.types import AnyIntArray, FloatArray, IntArray
+from discreet.types import FloatArray, IntArray
 
 _CHUNK = 1 << 20
 """Pairs of classes that are compared at once."""
@@ -143,9 +143,9 @@ class _People:
             people = np.bincount(person, weights=classes.counts).astype(np.int64)
         flat = np.array([element for part in parts for element in part], dtype=np.int64)
         cell, at = expanded(np.cumsum([0, *map(len, parts)]), codes)
-        value_at, value = _rows(person[cell], flat[at], len(people))
-        place_at, place = _rows(person, classes.class_of_cell, len(people))
-        who_at, who = _rows(classes.class_of_cell, person, len(classes))
+        value_at, value = distinct_rows(person[cell], flat[at], len(people))
+        place_at, place = distinct_rows(person, classes.class_of_cell, len(people))
+        who_at, who = distinct_rows(classes.class_of_cell, person, len(classes))
         return cls(people, place_at, place, value_at, value, who_at, who)
 
     @cached_property
@@ -183,13 +183,6 @@ class _People:
 
 def _mean(values: FloatArray, weights: IntArray) -> float:
     return float((values * weights).sum() / weights.sum()) if weights.any() else 0.0
-
-
-def _rows(owner: AnyIntArray, values: AnyIntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Distinct values per owner in compressed sparse rows."""
-    width = int(values.max(initial=0)) + 1
-    keys = np.unique(owner.astype(np.int64) * width + values)
-    return np.searchsorted(keys, np.arange(size + 1) * width), keys % width
 
 
 Fits = tuple[IntArray, ...]
@@ -251,7 +244,7 @@ def _fits(pair: Pair) -> list[IntArray]:
         fitting = pair.covers(place, owner)
         owners.append(owner[fitting])
         places.append(place[fitting])
-    indptr, fits = _rows(np.concatenate(owners), np.concatenate(places), len(pair.original))
+    indptr, fits = distinct_rows(np.concatenate(owners), np.concatenate(places), len(pair.original))
     return np.split(fits, indptr[1:-1])
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.attacks.disclosure.homogeneity import DIVERSITY
-from discreet.attacks.disclosure.view import AnyRelease, SensitiveView
+from discreet.attacks.disclosure.view import AnyRelease, SensitiveView, best_values
 from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, absent_labels_note, need_choice, need_number, need_whole
@@ -173,10 +173,8 @@ def _struck(view: SensitiveView, struck: BoolArray) -> _Told:
     counts = entries.sizes(view.unit)
     staying = np.where(struck[entries.values], 0, counts)
     rest = entries.per_class(np.add, staying)[truth.owner]
-    best = entries.per_class(np.maximum, staying)
-    first = np.where(staying >= best[entries.class_of_entry], np.arange(len(counts)), len(counts))
-    top_value = entries.values[entries.per_class(np.minimum, first)].astype(np.int64)[truth.owner]
-    top = best[truth.owner]
+    best, best_value = best_values(entries, staying)
+    top, top_value = best[truth.owner], best_value[truth.owner]
     code, at = _entry_of_truth(view)
     spared = (at >= 0) & struck[np.maximum(code, 0)]
     own = np.where(spared, counts[at], 0)

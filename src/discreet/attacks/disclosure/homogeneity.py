@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.attacks.disclosure.view import AnyRelease, SensitiveView
+from discreet.attacks.disclosure.view import AnyRelease, SensitiveView, best_values
 from discreet.attacks.result import AttackResult
 from discreet.privacy.base import TOLERANCE, need_number
 from discreet.types import FloatArray, IntArray
@@ -33,7 +33,7 @@ def homogeneity(release: AnyRelease, sensitive: str, *, certainty: float = 0.95)
     """
     need_number("certainty", certainty, high=1.0, above=True)
     view = SensitiveView.of(release, sensitive)
-    share, guess = value_guess(view, view.shares)
+    share, guess = best_values(view.histogram, view.shares)
     return view.result(
         "homogeneity",
         fallen=share >= certainty - TOLERANCE,
@@ -70,7 +70,7 @@ def skewness(
     entries = view.histogram
     gain = view.shares / view.prior[entries.values]
     strong = (gain >= factor - TOLERANCE) & (view.shares >= level - TOLERANCE)
-    score, guess = value_guess(view, np.where(strong, view.shares, 0.0))
+    score, guess = best_values(entries, np.where(strong, view.shares, 0.0))
     gains = entries.per_class(np.maximum, gain)[view.shown]
     return view.result(
         "skewness",
@@ -86,14 +86,6 @@ def skewness(
         source="Li, Li and Venkatasubramanian, t-closeness, 2007",
         figures=(("largest-gain", float(gains.max(initial=1.0))),),
     )
-
-
-def value_guess(view: SensitiveView, weights: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The largest weight of each class and the (first) value that has it; one weight per entry of the histogram."""
-    entries = view.histogram
-    best = entries.per_class(np.maximum, weights)
-    at = np.where(weights >= best[entries.class_of_entry], np.arange(len(weights)), len(weights))
-    return best, entries.values[entries.per_class(np.minimum, at)].astype(np.int64)
 
 
 def people_right(view: SensitiveView, guess: IntArray) -> FloatArray:

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses, Histogram, Unit
+from discreet.classes.equivalence import Scalar
 from discreet.classes.packing import Packing, expanded, run_starts
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty
@@ -29,6 +31,13 @@ class ClassWords(Protocol):
     """Words about one class, by its number."""
 
     def __call__(self, place: int, /) -> str: ...
+
+
+def best_values(entries: Histogram, weights: NDArray[Scalar]) -> tuple[NDArray[Scalar], IntArray]:
+    """The largest weight of each class and the (first) value that has it; one weight per entry of the histogram."""
+    best = entries.per_class(np.maximum, weights)
+    at = np.where(weights == best[entries.class_of_entry], np.arange(len(weights)), len(weights))
+    return best, entries.values[entries.per_class(np.minimum, at)].astype(np.int64)
 
 
 @dataclass(frozen=True)

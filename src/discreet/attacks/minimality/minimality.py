@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.attacks.disclosure.view import EXPOSED
+from discreet.attacks.disclosure.view import EXPOSED, best_values
 from discreet.attacks.minimality.tracing import Recoding, finer, recoding_of, shown_links, traced
 from discreet.attacks.minimality.worlds import Class, Counted, Part, count, histograms, meets
 from discreet.attacks.result import AttackResult, Exposed
@@ -121,35 +121,20 @@ class _Conclusions:
     guess: IntArray
     sure: FloatArray
     gain: FloatArray
+    attribute: list[str]
     tested: BoolArray
     skipped: BoolArray
     loose: BoolArray
-    attribute: list[str]
 
     @classmethod
     def of(cls, pair: Pair, links: Links, sensitive: str) -> _Conclusions:
         histogram = pair.released.histogram(sensitive)
-        best = histogram.per_class(np.maximum, histogram.records)
-        at = np.where(
-            histogram.records >= best[histogram.class_of_entry], np.arange(len(histogram.records)), 1 << 62
-        )
-        plain = histogram.values[histogram.per_class(np.minimum, at)].astype(np.int64)[links.released]
+        best, value = best_values(histogram, histogram.records)
+        plain = value[links.released]
         share = (best / pair.released.records)[links.released]
-        classes = len(pair.released)
-        tested, skipped, loose = (np.zeros(classes, dtype=bool) for _ in range(3))
-        return cls(
-            pair,
-            links,
-            sensitive,
-            plain,
-            guess=plain.copy(),
-            sure=share,
-            gain=np.zeros(len(plain)),
-            tested=tested,
-            skipped=skipped,
-            loose=loose,
-            attribute=[""] * len(plain),
-        )
+        flags = (np.zeros(len(pair.released), dtype=bool) for _ in range(3))
+        gain, attribute = np.zeros(len(plain)), [""] * len(plain)
+        return cls(pair, links, sensitive, plain, plain.copy(), share, gain, attribute, *flags)
 
 
 @dataclass(frozen=True)
