@@ -17,6 +17,17 @@ from discreet.privacy.identity import KAnonymity
 from discreet.table.meaning import KINDS
 from discreet.types import IntArray
 
+_UNTRIED = AttackResult(
+    "downcoding",
+    "inference",
+    tries=0.0,
+    successes=0.0,
+    baseline=0.0,
+    meaning="Whoever knows how the release was made reads some cells more finely than they are printed.",
+    scenario="knows the release, the hierarchies, the values that occur, the method and the requirements",
+    source="Cohen, Attacks on deidentification's defenses, 2022",
+)
+
 
 def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding = "auto") -> AttackResult:
     """The intruder knows that no cell is wider than needed, and narrows cells to less than they print.
@@ -49,23 +60,23 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
     need_choice("recoding", recoding, ("auto", "local", "global"))
     everything = traced(pair)
     if not pair.truthful:
-        return _result(
-            pair, None, ("not tried: released values are not generalisations of the original ones",)
+        return replace(
+            _UNTRIED, notes=("not tried: released values are not generalisations of the original ones",)
         )
     if everything is None:
-        return _result(pair, None, ("not tried: it is not known which records became which",))
+        return replace(_UNTRIED, notes=("not tried: it is not known which records became which",))
     if pair.suppressed.all():
-        return _result(pair, None, ("nothing to find: the release shows no quasi-identifier",))
+        return replace(_UNTRIED, notes=("nothing to find: the release shows no quasi-identifier",))
     links = shown_links(pair, everything)
     classes = np.unique(links.released)
     if recoding_of(pair, links, recoding) == "global" and len(classes) > 1:
-        return _result(
-            pair, None, ("nothing to find: levels were lowered for all classes at once, not for one",)
+        return replace(
+            _UNTRIED, notes=("nothing to find: levels were lowered for all classes at once, not for one",)
         )
     narrowing = _Narrowing.of(pair, links, classes)
     for at in range(len(pair.names)):
         _narrow(pair, links, at, models, narrowing)
-    return replace(_result(pair, narrowing, ()), seconds=time.perf_counter() - began)
+    return replace(_result(pair, narrowing), seconds=time.perf_counter() - began)
 
 
 @dataclass(frozen=True)
@@ -173,21 +184,17 @@ def _inside(pair: Pair, at: int, classes: IntArray) -> dict[int, list[int]]:
     return inside
 
 
-def _result(pair: Pair, narrowing: _Narrowing | None, notes: tuple[str, ...]) -> AttackResult:
-    """The narrowed cells as a result; without any, why nothing was tried."""
-    tries = successes = 0.0
-    exposed: tuple[Exposed, ...] = ()
-    fallen: tuple[int, ...] = ()
-    figures: tuple[tuple[str, float], ...] = ()
-    if narrowing is not None:
-        records = pair.released.records
-        tries = int(records[(narrowing.cells > 0).any(axis=0)].sum())
-        best = narrowing.right.max(axis=0, initial=0)
-        successes = float(best.sum())
-        at = np.flatnonzero(best > 0)
-        fallen = tuple(at.tolist())
-        score = best[at] / records[at]
-        exposed = tuple(
+def _result(pair: Pair, narrowing: _Narrowing) -> AttackResult:
+    """The narrowed cells as a result."""
+    records = pair.released.records
+    best = narrowing.right.max(axis=0, initial=0)
+    at = np.flatnonzero(best > 0)
+    score = best[at] / records[at]
+    return replace(
+        _UNTRIED,
+        tries=int(records[(narrowing.cells > 0).any(axis=0)].sum()),
+        successes=float(best.sum()),
+        exposed=tuple(
             Exposed(
                 pair.released.labels(int(at[i])),
                 float(score[i]),
@@ -196,24 +203,11 @@ def _result(pair: Pair, narrowing: _Narrowing | None, notes: tuple[str, ...]) ->
                 + ", ".join(repr(pair.names[j]) for j in np.flatnonzero(narrowing.right[:, at[i]])),
             )
             for i in np.lexsort((at, -records[at], -score))[:EXPOSED].tolist()
-        )
-        figures = (
+        ),
+        fallen=tuple(at.tolist()),
+        figures=(
             ("cells-generalised", float(narrowing.cells.sum())),
             ("cells-narrowed", float(narrowing.narrowed.sum())),
             ("cells-narrowed-rightly", float(narrowing.right.sum())),
-        )
-    return AttackResult(
-        "downcoding",
-        "inference",
-        tries=tries,
-        successes=successes,
-        baseline=0.0,
-        meaning="Whoever knows how the release was made reads some cells more finely than they are printed.",
-        scenario="knows the release, the hierarchies, the values that occur, the method and the requirements",
-        known=(),
-        source="Cohen, Attacks on deidentification's defenses, 2022",
-        exposed=exposed,
-        fallen=fallen,
-        figures=figures,
-        notes=notes,
+        ),
     )
