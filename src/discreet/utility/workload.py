@@ -99,15 +99,11 @@ class Workload:
 
     def measures(self) -> tuple[Measure, ...]:
         """Median and mean of the relative errors, and the share of queries without an answer."""
-        measures = []
+        measures, note = [], "not defined here: no query of this kind had an answer"
         for aggregate in AGGREGATES:
             for definition, statistic in ((MEDIANS[aggregate], np.median), (MEANS[aggregate], np.mean)):
                 errors = self.errors[aggregate]
-                measures.append(
-                    definition(float(statistic(errors)))
-                    if len(errors)
-                    else definition.undefined("not defined here: no query of this kind had an answer")
-                )
+                measures.append(definition.of(float(statistic(errors)) if len(errors) else note))
         share = self.unanswered / self.asked if self.asked else 0.0
         return (*measures, UNANSWERED(share))
 

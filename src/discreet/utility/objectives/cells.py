@@ -26,12 +26,12 @@ class CellCost(Protocol):
         ...
 
     def suppressed(self, ladder: Ladder, totals: FloatArray) -> FloatArray:
-        """Cost of a suppressed cell of each value."""
-        ...
+        """Cost of a suppressed cell of each value: 1 unless a loss says otherwise."""
+        return np.ones(ladder.domain.size)
 
 
 @dataclass(frozen=True)
-class LeafShare:
+class LeafShare(CellCost):
     """Loss: the share of the domain a cell may stand for, scaled so that a single value costs 0 and ``*`` 1.
 
     L = (share - 1/D) / (1 - 1/D), share = leaves under the node / D, D = leaves of the hierarchy
@@ -43,12 +43,9 @@ class LeafShare:
     def generalised(self, ladder: Ladder, level: int, totals: FloatArray) -> FloatArray:
         return leaf_loss(ladder.steps[level].shares, ladder.leaves)
 
-    def suppressed(self, ladder: Ladder, totals: FloatArray) -> FloatArray:
-        return np.ones(ladder.domain.size)
-
 
 @dataclass(frozen=True)
-class CertaintyPenalty:
+class CertaintyPenalty(CellCost):
     """NCP: the share of the domain under the node, 0 for a single value (Xu et al. 2006)."""
 
     name: ClassVar[str] = "ncp"
@@ -57,12 +54,9 @@ class CertaintyPenalty:
         shares = ladder.steps[level].shares
         return np.where(shares * ladder.leaves > 1.5, shares, 0.0)
 
-    def suppressed(self, ladder: Ladder, totals: FloatArray) -> FloatArray:
-        return np.ones(ladder.domain.size)
-
 
 @dataclass(frozen=True)
-class Height:
+class Height(CellCost):
     """Precision loss: level / height (Sweeney 2002, Prec = 1 - this)."""
 
     name: ClassVar[str] = "precision"
@@ -70,12 +64,9 @@ class Height:
     def generalised(self, ladder: Ladder, level: int, totals: FloatArray) -> FloatArray:
         return np.full(ladder.domain.size, level / ladder.height if ladder.height else 0.0)
 
-    def suppressed(self, ladder: Ladder, totals: FloatArray) -> FloatArray:
-        return np.ones(ladder.domain.size)
-
 
 @dataclass(frozen=True)
-class NonUniformEntropy:
+class NonUniformEntropy(CellCost):
     """Bits lost per cell: -log2(n(value) / n(node)); for a suppressed cell -log2(n(value) / n).
 
     Gionis and Tassa 2009; over all records of a node it sums to its conditional entropy. Scaled by log2 of
@@ -101,7 +92,7 @@ class NonUniformEntropy:
 
 
 @dataclass(frozen=True)
-class ConditionalEntropy:
+class ConditionalEntropy(CellCost):
     """Bits that a cell leaves open: H(X | node), the entropy of the table's values under the cell's node.
 
     Summed over all records of a table without suppression it equals ``NonUniformEntropy`` in bits; it
@@ -136,7 +127,7 @@ class ConditionalEntropy:
 
 
 @dataclass(frozen=True)
-class IntervalWidth:
+class IntervalWidth(CellCost):
     """Interval loss: (upper - lower) / (max - min), max and min over the table's own numbers.
 
     Bounds are those of the cell's label where that is an interval, else of the table's numbers under the
@@ -177,9 +168,6 @@ class IntervalWidth:
         without = np.bincount(step.codes, weights=~known, minlength=size) > 0
         width = np.where(without, np.where(members > 1, 1.0, 0.0), width)
         return np.asarray(width[step.codes], dtype=np.float64)
-
-    def suppressed(self, ladder: Ladder, totals: FloatArray) -> FloatArray:
-        return np.ones(ladder.domain.size)
 
 
 LEAF_SHARE = LeafShare()
