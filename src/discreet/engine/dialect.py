@@ -15,7 +15,6 @@ class SqlDialect:
     text: str
     infinite: str
     sorted_list: str
-    approximate_distinct: str
     matches: str
     sample: str
     row_number: str
@@ -58,7 +57,6 @@ DUCKDB = SqlDialect(
     text="VARCHAR",
     infinite="isinf({name})",
     sorted_list="array_to_string(list_sort(CAST({name} AS VARCHAR[])), ', ')",
-    approximate_distinct="approx_count_distinct({name})",
     matches="regexp_full_match({value}, {pattern})",
     sample="SELECT * FROM {relation} USING SAMPLE reservoir({rows} ROWS) REPEATABLE (1)",
     row_number="row_number() OVER ()",
@@ -70,7 +68,6 @@ SPARK = SqlDialect(
     text="STRING",
     infinite="({name} = double('infinity') OR {name} = double('-infinity'))",
     sorted_list="array_join(sort_array(CAST({name} AS ARRAY<STRING>)), ', ')",
-    approximate_distinct="approx_count_distinct({name})",
     # Java's $ also matches before a line end; \\z matches at the end only.
     matches=r"{value} RLIKE ('\\A(' || {pattern} || ')\\z')",
     sample="SELECT * FROM {relation} ORDER BY rand(1) LIMIT {rows}",

@@ -6,7 +6,6 @@ import itertools
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
@@ -15,7 +14,6 @@ from discreet.engine.dialect import SqlDialect
 from discreet.engine.protocol import Engine
 from discreet.errors import EmptyTable, UnreadableInput, UnsuitableColumn
 from discreet.table import MISSING_MARKS, Column, Lease, Source, Table
-from discreet.table.reading import ReadOptions
 
 
 class SqlRelations(ABC):
@@ -29,15 +27,6 @@ class SqlRelations(ABC):
         self._unused: deque[str] = deque()
 
     # ── what each engine adds ─────────────────────────────────────────────────────────────────────
-
-    @abstractmethod
-    def read_file(self, path: Path, options: ReadOptions) -> Table: ...
-
-    @abstractmethod
-    def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table: ...
-
-    @abstractmethod
-    def close(self) -> None: ...
 
     @abstractmethod
     def _fetch(self, query: str) -> pa.Table:

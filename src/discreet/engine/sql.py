@@ -25,11 +25,6 @@ class SqlEngine(TypeRecognition, Counting):
         wanted = []
         for i, column in enumerate(table.columns):
             value = self.dialect.value(column)
-            distinct = (
-                self.dialect.approximate_distinct.format(name=value)
-                if approximate
-                else f"count(DISTINCT {value})"
-            )
             marked = (
                 f"count(*) FILTER (WHERE {value} IN ({self._marks}))" if column.storage == "text" else "0"
             )
@@ -47,7 +42,7 @@ class SqlEngine(TypeRecognition, Counting):
             )
             wanted += [
                 f"count({value}) AS filled{i}",
-                f"{distinct} AS distinct{i}",
+                f"{'approx_count_distinct(' if approximate else 'count(DISTINCT '}{value}) AS distinct{i}",
                 f"{marked} AS marks{i}",
                 f"{infinite} AS infinite{i}",
                 f"{length} AS length{i}",
