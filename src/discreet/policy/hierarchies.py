@@ -35,13 +35,8 @@ class FittedHierarchy:
 
     def known(self, level: int) -> dict[str, str]:
         """What every value of the hierarchy becomes at a level, also those that the table does not have."""
-        return dict(
-            zip(
-                self.hierarchy.labels[0],
-                (self.hierarchy.labels[level][node] for node in self.hierarchy.nodes[level]),
-                strict=True,
-            )
-        )
+        labels, nodes = self.hierarchy.labels, self.hierarchy.nodes[level]
+        return {leaf: labels[level][node] for leaf, node in zip(labels[0], nodes, strict=True)}
 
 
 LEARNED = "learned from the data"

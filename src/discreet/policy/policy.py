@@ -86,13 +86,14 @@ class Policy:
         sampling_fraction: float | None = None,
     ) -> Policy:
         """A policy from lists of column names."""
-        empty = cls(profile=profile, sampling_fraction=sampling_fraction, requirements=tuple(require))
-        return empty.replace(
+        return cls(profile=profile).replace(
             quasi_identifiers=quasi_identifiers,
             sensitive=sensitive,
             person=person,
             weight=weight,
             direct_identifiers=direct_identifiers,
+            requirements=require,
+            sampling_fraction=sampling_fraction,
         )
 
     # ── who is who ────────────────────────────────────────────────────────────────────────────────
@@ -151,7 +152,8 @@ class Policy:
             "direct-identifier": direct_identifiers,
             "insensitive": insensitive,
         }
-        given = {name: role for role, names in wanted.items() for name in names or ()}
+        listed = [(name, role) for role, names in wanted.items() for name in names or ()]
+        given = dict(listed)
         problems = [
             f"{role} columns were given as one text; give a list of names"
             for role, names in wanted.items()
@@ -159,11 +161,9 @@ class Policy:
         ]
         problems += [
             f"{name!r} is no column name; names are texts, also where a frame has numbers: {str(name)!r}"
-            for names in wanted.values()
-            for name in names or ()
+            for name, _ in listed
             if not isinstance(name, str)
         ]
-        listed = [(name, role) for role, names in wanted.items() for name in names or ()]
         for name in dict.fromkeys(name for name, _ in listed):
             roles = [role for holder, role in listed if holder == name]
             if len(set(roles)) > 1:

@@ -143,22 +143,18 @@ def _dates(moments: NDArray[np.datetime64]) -> Dates:
     seconds = (moments.max() - moments.min()) / np.timedelta64(1, "s")
     days = seconds / 86_400
     times = bool((moments != moments.astype("datetime64[D]")).any())
-    levels: list[Period] = []
-    if times:
-        levels += ["hour"] if days < 8 else []
-        levels += ["day"]
-    if days < 100:
+    suits: dict[Period, bool] = {
+        "hour": times and days < 8,
+        "day": times,
         # Over a few weeks months say little, and weeks nest in nothing coarser.
-        return Dates(levels=(*levels, "week"))
-    levels += ["month"]
-    if days < 20 * 365:
-        levels += ["quarter"]
-    levels += ["year"]
-    if days > 5 * 365:
-        levels += ["decade"]
-    if days > 120 * 365:
-        levels += ["century"]
-    return Dates(levels=tuple(levels))
+        "week": days < 100,
+        "month": days >= 100,
+        "quarter": 100 <= days < 20 * 365,
+        "year": days >= 100,
+        "decade": days > 5 * 365,
+        "century": days > 120 * 365,
+    }
+    return Dates(levels=tuple(period for period, fits in suits.items() if fits))
 
 
 # ── numbers ───────────────────────────────────────────────────────────────────────────────────────────
