@@ -60,7 +60,7 @@ def markov_risk(
         np.clip(1.0 - expected, 0.0, 1.0),
         classes.records,
         meaning=(
-            f"The risk that someone who knows {_listed(known)} pins the record down by inferring its other "
+            f"The risk that someone who knows {', '.join(known) or 'nothing'} pins the record down by inferring its other "
             "values one from another; 0 stands for everything the formula puts at 0 or below."
         ),
         source=_SOURCE,
@@ -108,7 +108,3 @@ def _order(classes: EquivalenceClasses, known: Sequence[str], order: Sequence[st
             remedy="let order list the unknown attributes, each once",
         )
     return list(order)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if names else "nothing"

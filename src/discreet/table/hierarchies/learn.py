@@ -119,7 +119,7 @@ def _levels(
         if generalised is not None:
             return generalised
         if _are_codes(leaves, apart):
-            return _masked(domain, leaves)
+            return _as_levels(Mask(characters=tuple(range(1, max(map(len, leaves))))).build(domain))
         if type is None and numeric:
             return _numbers(domain, leaves, weights, apart)
     if type == "ordinal":
@@ -367,11 +367,6 @@ def _are_codes(leaves: Sequence[str], apart: BoolArray) -> bool:
         pc.all(pc.match_substring_regex(plain, CODE)).as_py()
         and pc.all(pc.match_substring_regex(plain, r"[0-9]")).as_py()
     )
-
-
-def _masked(domain: Domain, leaves: Sequence[str]) -> Sequence[Level]:
-    length = max(len(leaf) for leaf in leaves)
-    return _as_levels(Mask(characters=tuple(range(1, length))).build(domain))
 
 
 def _merged(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -> Sequence[Level]:

@@ -132,13 +132,9 @@ def verify_phones(values: Sequence[str], *, region: str | None, named: bool) -> 
 def _written_as_phone(value: str, region: str | None) -> bool:
     if value.startswith("+"):
         return True
-    return (
-        region is not None and (value.startswith("0") or "(" in value or "-" in value) and not _dated(value)
-    )
-
-
-def _dated(value: str) -> bool:
-    return re.fullmatch(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}", value) is not None
+    grouped = value.startswith("0") or "(" in value or "-" in value
+    dated = re.fullmatch(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}", value)
+    return region is not None and grouped and not dated
 
 
 def _valid_phone(phonenumbers: ModuleType, value: str, regions: Sequence[str]) -> bool:
