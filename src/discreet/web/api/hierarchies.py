@@ -6,9 +6,10 @@ import tomllib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from discreet.errors import InvalidParameter
+from discreet.policy.settings import Strict
 from discreet.web.api.tables import PolicyState, errors
 from discreet.web.cases import Case
 from discreet.web.hierarchies import Spec, describe, fitted, required_k, set_hierarchy, spec_of
@@ -20,10 +21,9 @@ from discreet.web.service import Service
 ColumnName = Annotated[str, Query(max_length=1000, description="name of the column")]
 
 
-class HierarchyGiven(BaseModel):
+class HierarchyGiven(Strict):
     """A builder with its parameters, as a policy file has it; null to have one learned from the data."""
 
-    model_config = ConfigDict(extra="forbid")
     hierarchy: dict[str, Any] | None = Field(
         description='e.g. `{"builder": "intervals", "widths": [5, 10]}`', examples=[{"builder": "flat"}]
     )

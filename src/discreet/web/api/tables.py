@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.requests import ClientDisconnect
 
+from discreet.policy.settings import Strict
 from discreet.table.roles import Role
 from discreet.web.cases import Case
 from discreet.web.jobs.kinds import JobKind
@@ -60,24 +61,21 @@ class TableInfo(BaseModel):
     jobs: list[JobInfo]
 
 
-class PathGiven(BaseModel):
+class PathGiven(Strict):
     """A file on the machine that the server runs on."""
 
-    model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096, description="full path; read in place, not copied")
 
 
-class ExampleGiven(BaseModel):
+class ExampleGiven(Strict):
     """A table of the made-up town."""
 
-    model_config = ConfigDict(extra="forbid")
     table: ExampleName = "residents"
 
 
-class RoleGiven(BaseModel):
+class RoleGiven(Strict):
     """Another role for one column."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str
     role: Role
 
@@ -102,11 +100,16 @@ Formulas = Annotated[
 def router(service: Service) -> APIRouter:
     """All routes, on one service."""
     routes = APIRouter(prefix="/api/v1")
-    _creation_routes(routes, service)
-    _table_routes(routes, service)
-    _policy_routes(routes, service)
-    _job_routes(routes, service)
-    _download_routes(routes, service)
+    for add, prefix, tag in (
+        (_creation_routes, "/tables", "tables"),
+        (_table_routes, "/tables/{table}", "tables"),
+        (_policy_routes, "/tables/{table}", "policy"),
+        (_job_routes, "/tables/{table}/jobs", "jobs"),
+        (_download_routes, "/tables/{table}/downloads", "downloads"),
+    ):
+        part = APIRouter(prefix=prefix, tags=[tag])
+        add(part, service)
+        routes.include_router(part)
     return routes
 
 
@@ -117,9 +120,8 @@ def _creation_routes(routes: APIRouter, service: Service) -> None:
         return _table(service, case)
 
     @routes.post(
-        "/tables",
+        "",
         status_code=201,
-        tags=["tables"],
         summary="Upload a table",
         responses=errors(413, 422, 507),
         openapi_extra={
@@ -145,51 +147,30 @@ def _creation_routes(routes: APIRouter, service: Service) -> None:
         return made(case, response)
 
     @routes.post(
-        "/tables/from-path",
-        status_code=201,
-        tags=["tables"],
-        summary="Take a file on the server's machine",
-        responses=errors(422),
+        "/from-path", status_code=201, summary="Take a file on the server's machine", responses=errors(422)
     )
     def from_path(given: PathGiven, response: Response) -> TableInfo:
         """The file is read where it lies. It is never changed or removed."""
         return made(service.from_path(given.path), response)
 
-    @routes.post(
-        "/tables/example",
-        status_code=201,
-        tags=["tables"],
-        summary="Take the made-up town",
-        responses=errors(422),
-    )
+    @routes.post("/example", status_code=201, summary="Take the made-up town", responses=errors(422))
     def example(given: ExampleGiven, response: Response) -> TableInfo:
         """A table to try everything on."""
         return made(service.example(given.table), response)
 
 
 def _table_routes(routes: APIRouter, service: Service) -> None:
-    @routes.get("/tables/{table}", tags=["tables"], summary="Look at a table", responses=errors(404, 422))
+    @routes.get("", summary="Look at a table", responses=errors(404, 422))
     def get_table(table: str) -> TableInfo:
         """What is known about a table, and its jobs."""
         return _table(service, service.cases.get(table))
 
-    @routes.delete(
-        "/tables/{table}",
-        status_code=204,
-        tags=["tables"],
-        summary="Wipe a table",
-        responses=errors(404, 422),
-    )
+    @routes.delete("", status_code=204, summary="Wipe a table", responses=errors(404, 422))
     def delete_table(table: str) -> None:
         """Stop its jobs and wipe everything about it. A file that was named by its path stays."""
         service.remove(service.cases.get(table))
 
-    @routes.get(
-        "/tables/{table}/columns",
-        tags=["tables"],
-        summary="Columns with suggested roles",
-        responses=errors(404, 409, 422),
-    )
+    @routes.get("/columns", summary="Columns with suggested roles", responses=errors(404, 409, 422))
     def get_columns(table: str) -> dict[str, Any]:
         """The document `discreet-columns-1`: type, suggestion with reason, and distribution of every column."""
         return columns_document(service.cases.get(table))
@@ -197,8 +178,7 @@ def _table_routes(routes: APIRouter, service: Service) -> None:
 
 def _policy_routes(routes: APIRouter, service: Service) -> None:
     @routes.get(
-        "/tables/{table}/policy",
-        tags=["policy"],
+        "/policy",
         summary="The policy file",
         response_class=Response,
         responses={
@@ -211,8 +191,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         return Response(policy_text(service.cases.get(table)), media_type="application/toml")
 
     @routes.put(
-        "/tables/{table}/policy",
-        tags=["policy"],
+        "/policy",
         summary="Take another policy",
         responses=errors(404, 409, 413, 422),
         openapi_extra={
@@ -233,8 +212,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         return PolicyState(problems=service.put_policy(case, text))
 
     @routes.get(
-        "/tables/{table}/policy/problems",
-        tags=["policy"],
+        "/policy/problems",
         summary="What keeps the policy from being applied",
         responses=errors(404, 409, 422),
     )
@@ -242,12 +220,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         """Empty if the policy fits the table."""
         return PolicyState(problems=policy_problems(service.cases.get(table)))
 
-    @routes.patch(
-        "/tables/{table}/columns",
-        tags=["policy"],
-        summary="Give one column another role",
-        responses=errors(404, 409, 422),
-    )
+    @routes.patch("/columns", summary="Give one column another role", responses=errors(404, 409, 422))
     def patch_role(table: str, given: RoleGiven) -> PolicyState:
         """Changes this one line of the policy."""
         case = service.cases.get(table)
@@ -267,34 +240,23 @@ async def _policy_body(request: Request) -> str:
 def _job_routes(routes: APIRouter, service: Service) -> None:
     for name, kind in service.kinds.items():
         routes.add_api_route(
-            f"/tables/{{table}}/jobs/{name}",
+            f"/{name}",
             _starter(service, name, kind),
             methods=["POST"],
             status_code=202,
-            tags=["jobs"],
             summary=f"Start the job {name}",
             responses=errors(404, 409, 422),
             operation_id=f"start_{name}",
             response_model=JobInfo,
         )
 
-    @routes.get(
-        "/tables/{table}/jobs/{job}",
-        tags=["jobs"],
-        summary="How far a job is",
-        responses=errors(404, 422),
-    )
+    @routes.get("/{job}", summary="How far a job is", responses=errors(404, 422))
     def get_job(table: str, job: str) -> JobInfo:
         """State, and what it is doing."""
         case = service.cases.get(table)
         return _job(service, case, service.job(case, job))
 
-    @routes.delete(
-        "/tables/{table}/jobs/{job}",
-        tags=["jobs"],
-        summary="Cancel a job",
-        responses=errors(404, 422),
-    )
+    @routes.delete("/{job}", summary="Cancel a job", responses=errors(404, 422))
     def cancel_job(table: str, job: str) -> JobInfo:
         """Stops it at once and removes what it left. A job that has ended stays as it is."""
         case = service.cases.get(table)
@@ -302,12 +264,7 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
         service.jobs.cancel(cancelled)
         return _job(service, case, cancelled)
 
-    @routes.get(
-        "/tables/{table}/jobs/{job}/result",
-        tags=["jobs"],
-        summary="The result of a job",
-        responses=errors(404, 409, 422),
-    )
+    @routes.get("/{job}/result", summary="The result of a job", responses=errors(404, 409, 422))
     def get_result(table: str, job: str) -> dict[str, Any]:
         """The same document as the command line's `--json`."""
         case = service.cases.get(table)
@@ -328,8 +285,7 @@ def _starter(service: Service, name: str, kind: JobKind) -> Callable[..., JobInf
 
 def _download_routes(routes: APIRouter, service: Service) -> None:
     @routes.get(
-        "/tables/{table}/downloads/{what}",
-        tags=["downloads"],
+        "/{what}",
         summary="Take a file away",
         response_class=FileResponse,
         responses={
