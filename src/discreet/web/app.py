@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from importlib.metadata import version
@@ -54,8 +54,8 @@ def create_app(service: Service) -> Door:
     for part in (tables, hierarchies, case, hierarchy_editor, plan):
         app.include_router(part.router(service))
     app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web.pages") / "static")))
-    for kind, handler in _handlers().items():
-        app.add_exception_handler(kind, handler)
+    for kind in (Refusal, DiscreetError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _handle)
     # Outside of everything, so that failures have its headers, too.
     return Door(app, service.settings)
 
@@ -66,48 +66,24 @@ async def _sweep(service: Service) -> None:
         await run_in_threadpool(service.sweep)
 
 
-def _handlers() -> dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]:
-    """The handler of each family of errors."""
-
-    async def refusal(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Refusal)
-        return _respond(request, error.problem, error.status)
-
-    async def explained(request: Request, error: Exception) -> Response:
-        return _respond(request, explain(error), UNPROCESSABLE)
-
-    async def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
+async def _handle(request: Request, error: Exception) -> Response:
+    """An error as JSON or as a page."""
+    problem, status, headers = explain(error), 500, None
+    if isinstance(error, Refusal):
+        problem, status = error.problem, error.status
+    elif isinstance(error, DiscreetError):
+        status = UNPROCESSABLE
+    elif isinstance(error, RequestValidationError):
         listed = [
             f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()
         ]
-        return _respond(
-            request,
-            ProblemDetails("invalid-request", listed[0], "see the reference of the interface", tuple(listed)),
-            UNPROCESSABLE,
-        )
-
-    async def http_error(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
+        remedy = "see the reference of the interface"
+        problem, status = ProblemDetails("invalid-request", listed[0], remedy, tuple(listed)), UNPROCESSABLE
+    elif isinstance(error, HTTPException):
         code = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "http-error")
-        response = _respond(request, ProblemDetails(code, str(error.detail).lower()), error.status_code)
-        response.headers.update(error.headers or {})
-        return response
-
-    async def unexpected(request: Request, error: Exception) -> Response:
-        return _respond(request, explain(error), 500)
-
-    return {
-        Refusal: refusal,
-        DiscreetError: explained,
-        RequestValidationError: invalid,
-        HTTPException: http_error,
-        Exception: unexpected,
-    }
-
-
-def _respond(request: Request, problem: ProblemDetails, status: int) -> Response:
-    """A problem as JSON or as a page."""
-    if wants_json(request.scope):
-        return JSONResponse(problem.to_dict(), status)
-    return problem_page(request, problem, status)
+        problem, status = ProblemDetails(code, str(error.detail).lower()), error.status_code
+        headers = error.headers
+    json = wants_json(request.scope)
+    response = JSONResponse(problem.to_dict(), status) if json else problem_page(request, problem, status)
+    response.headers.update(headers or {})
+    return response
