@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from discreet.engine.read import read
 from discreet.policy import Policy
-from discreet.release.attack import Attacks
 from discreet.release.attack import attack as run_attack
-from discreet.release.compare import Comparison
 from discreet.release.compare import compare as run_compare
 from discreet.release.frontier import frontier as run_frontier
-from discreet.release.pairing import MatchedPair
 from discreet.reports.evidence.html import evidence_report
+from discreet.reports.words import Edition
 from discreet.table import Table
-from discreet.web.api.parameters import (
-    AttackParameters,
-    CompareParameters,
-    EvidenceParameters,
-    FrontierParameters,
-)
+from discreet.web.api.parameters import AttackParameters, CompareParameters, FrontierParameters, Parameters
 from discreet.web.jobs.parsed_table import open_case
 from discreet.web.jobs.worker import RESULT, VIEW, JobProgress, Task
 from discreet.web.pages import evidence_views as views
@@ -33,51 +26,47 @@ SECONDS_PER_POINT = 10.0
 def compare(task: Task, progress: JobProgress) -> None:
     """Measure what the release lost."""
     original, released, policy = _open_both(task, progress)
-    comparison = _compare(original, released, policy, cast(CompareParameters, task.parameters), progress)
-    task.write(RESULT, comparison.to_dict())
+    given = _given(task, CompareParameters)
+    task.write(RESULT, run_compare(original, released, policy, **given, progress=progress).to_dict())
 
 
 def attack(task: Task, progress: JobProgress) -> None:
     """Try what an intruder could still do to the release."""
     original, released, policy = _open_both(task, progress)
-    attacks = _attack(original, released, policy, cast(AttackParameters, task.parameters), progress)
+    given = _given(task, AttackParameters)
+    attacks = run_attack(released, policy, original=original, **given, progress=progress)
     task.write(RESULT, attacks.to_dict())
 
 
 def evidence(task: Task, progress: JobProgress) -> None:
     """Losses and attacks together, with their report in both editions."""
-    wanted = cast(EvidenceParameters, task.parameters)
     original, released, policy = _open_both(task, progress)
-    comparison = _compare(original, released, policy, wanted, progress)
-    attacks = _attack(original, released, policy, wanted, progress, comparison.paired)
+    given = _given(task, CompareParameters)
+    comparison = run_compare(original, released, policy, **given, progress=progress)
+    attacks = run_attack(
+        released,
+        policy,
+        original=original,
+        **_given(task, AttackParameters),
+        paired=comparison.paired,
+        progress=progress,
+    )
     progress("drawing the report")
     task.write(RESULT, {"comparison": comparison.to_dict(), "attacks": attacks.to_dict()})
     task.write(VIEW, views.evidence(comparison, attacks))
-    for edition, name in (("internal", "report.html"), ("public", "report-public.html")):
+    editions: dict[str, Edition] = {"report.html": "internal", "report-public.html": "public"}
+    for name, edition in editions.items():
         evidence_report(
-            task.out / name,
-            comparison=comparison,
-            attacks=attacks,
-            policy=policy,
-            edition="public" if edition == "public" else "internal",
+            task.out / name, comparison=comparison, attacks=attacks, policy=policy, edition=edition
         )
 
 
 def frontier(task: Task, progress: JobProgress) -> None:
     """Sweep requirements and methods over the policy."""
-    wanted = cast(FrontierParameters, task.parameters)
     table, policy = open_case(task, progress)
     plan = replace(policy.plan, seconds=min(policy.plan.seconds, SECONDS_PER_POINT))
-    result = run_frontier(
-        table,
-        policy,
-        plan=plan,
-        k=wanted.k or None,
-        l=wanted.l or None,
-        t=wanted.t or None,
-        methods=wanted.methods or None,
-        progress=progress,
-    )
+    swept = {name: values or None for name, values in _given(task, FrontierParameters).items()}
+    result = run_frontier(table, policy, plan=plan, **swept, progress=progress)
     task.write(RESULT, result.to_dict())
     task.write(VIEW, views.frontier(result))
     (task.out / "frontier.svg").write_text(result.chart(), encoding="utf-8")
@@ -94,36 +83,7 @@ def _open_both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]
     return original, replace(released, source=replace(released.source, name=name)), policy
 
 
-def _compare(
-    original: Table, released: Table, policy: Policy, wanted: CompareParameters, progress: JobProgress
-) -> Comparison:
-    return run_compare(
-        original,
-        released,
-        policy,
-        labels=wanted.labels,
-        queries=wanted.queries,
-        seed=wanted.seed,
-        progress=progress,
-    )
-
-
-def _attack(
-    original: Table,
-    released: Table,
-    policy: Policy,
-    wanted: AttackParameters,
-    progress: JobProgress,
-    paired: MatchedPair | None = None,
-) -> Attacks:
-    return run_attack(
-        released,
-        policy,
-        original=original,
-        scenario=wanted.scenario,
-        known=wanted.known or None,
-        attacks=wanted.attacks,
-        seed=wanted.seed,
-        paired=paired,
-        progress=progress,
-    )
+def _given(task: Task, kind: type[Parameters]) -> dict[str, Any]:
+    """What the job was told of a kind of parameters; no known column named is the same as none given."""
+    given = task.parameters.model_dump(include=set(kind.model_fields))
+    return {**given, "known": given["known"] or None} if "known" in given else given
