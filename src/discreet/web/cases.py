@@ -73,12 +73,6 @@ class Case:
             shutil.copyfile(self.policy_file, target)
         return target
 
-    def job_folder(self, job: str) -> Path:
-        return self.folder / "jobs" / job
-
-    def scratch_folder(self, job: str) -> Path:
-        return self.folder / "scratch" / job
-
 
 class Cases:
     """All cases of one server, under one directory that only its user may enter."""

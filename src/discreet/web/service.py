@@ -177,8 +177,8 @@ class Service:
             case.source,
             case.label,
             policy,
-            case.job_folder(name),
-            case.scratch_folder(name),
+            case.folder / "jobs" / name,
+            case.folder / "scratch" / name,
             parameters,
             base.task.out if base else None,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -116,13 +116,7 @@ def filled(builder: str, spec: Spec) -> list[dict[str, Any]]:
     """
     known = spec if isinstance(spec, dict) and spec.get("builder") == builder else {}
     return [
-        {
-            "name": field.name,
-            "kind": field.kind,
-            "choices": field.choices,
-            "value": _text(field, known.get(field.name)),
-        }
-        for field in FIELDS.get(builder, ())
+        {**asdict(field), "value": _text(field, known.get(field.name))} for field in FIELDS.get(builder, ())
     ]
 
 
