@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import Literal
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from discreet.release.frontier import Outcome
 from discreet.release.verdict import Decision
+from discreet.reports.words import number, percent
 
 STYLE: dict[Decision, tuple[str, str]] = {
     "release": ("green", "✔"),
@@ -41,6 +44,34 @@ def grid(*heads: str) -> Grid:
 def row(table: Grid, *cells: str | Text) -> None:
     """Add a row of plain text: a column called ``age[years]`` is not markup."""
     table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+
+
+def outcome_table(
+    outcomes: Sequence[Outcome], what: Literal["method", "setting"], told: Sequence[str]
+) -> RenderableType:
+    """Methods or settings by rising loss; below it what the marks mean, and what failed."""
+    settings = what == "setting"
+    last = ("value guessed", "classes") if settings else ("classes", "seconds")
+    table = grid("", what, "loss", "suppressed", "mean risk", "largest risk", *last)
+    failed = []
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.loss is None, outcome.loss)):
+        name = outcome.label if settings else outcome.method
+        if outcome.loss is None or outcome.mean_risk is None or outcome.max_risk is None:
+            failed.append(f"Failed: {name}: {outcome.failed}.")
+            continue
+        guessed = "–" if outcome.inference is None else percent(outcome.inference)
+        classes = f"{outcome.classes:,}"
+        row(
+            table,
+            ("★" if outcome.best else "") + ("◆" if outcome.knee else "") + ("■" if outcome.chosen else ""),
+            name,
+            number(outcome.loss),
+            percent(outcome.suppressed_share or 0.0),
+            percent(outcome.mean_risk),
+            percent(outcome.max_risk),
+            *((guessed, classes) if settings else (classes, f"{outcome.seconds:.1f}")),
+        )
+    return Group(title("Risk against loss"), table, *footnotes([*told, *failed]))
 
 
 def plain(shown: RenderableType, width: int = 110) -> str:

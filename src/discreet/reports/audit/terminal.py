@@ -10,6 +10,7 @@ from rich.text import Text
 from discreet.measure import Measure
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Verdict
+from discreet.reports.figures import zones
 from discreet.reports.terminal import STYLE, footnotes, grid, plain, row, title
 from discreet.reports.words import number
 from discreet.risk.scorr import category
@@ -122,16 +123,12 @@ def _risks(audit: Audit) -> RenderableType:
     kinds = [(name, target) for name in GRADED for target in (targets if name == "correlation" else [None])]
     heads = [name if about is None else f"{name} with {about}" for name, about in kinds]
     table = grid("attribute", *heads)
-    extended = audit.verdict.profile.extended
+    low, medium = zones(audit)
     for attribute in (None, *audit.classes.names):
         cells = [Text("all together", style="bold") if attribute is None else Text(attribute)]
         for name, about in kinds:
             risk = audit.risk(name, attribute=attribute, sensitive=about)
-            grade = (
-                category(risk.max, low=extended.low, medium=extended.medium)
-                if extended
-                else category(risk.max)
-            )
+            grade = category(risk.max, low=low, medium=medium)
             cell = Text(f"{risk.max:.2f} {grade}", style=GRADE[grade])
             cell.append(f"  mean {risk.mean:.2f}", style="dim")
             cells.append(cell)

@@ -16,7 +16,7 @@ from discreet.release.compare import Comparison
 from discreet.release.frontier import Frontier
 from discreet.release.legal import State
 from discreet.reports.evidence.loss_tables import best_learner
-from discreet.reports.terminal import footnotes, grid, plain, row, title
+from discreet.reports.terminal import footnotes, grid, outcome_table, plain, row, title
 from discreet.reports.words import amount, number, percent
 
 STATES: dict[State, tuple[str, str]] = {
@@ -228,29 +228,9 @@ def _results(attacks: Attacks) -> RenderableType:
 
 def show_frontier(frontier: Frontier) -> RenderableType:
     """Every setting by rising loss; marks say which are not beaten, chosen, and the knee."""
-    table = grid("", "setting", "loss", "suppressed", "mean risk", "largest risk", "value guessed", "classes")
-    failed = []
-    for point in sorted(frontier.points, key=lambda point: (point.loss is None, point.loss)):
-        if point.loss is None or point.mean_risk is None or point.max_risk is None:
-            failed.append(f"{point.label}: {point.failed}")
-            continue
-        marks = ("★" if point.best else "") + ("◆" if point.knee else "") + ("■" if point.chosen else "")
-        row(
-            table,
-            marks,
-            point.label,
-            number(point.loss),
-            percent(point.suppressed_share or 0.0),
-            percent(point.mean_risk),
-            percent(point.max_risk),
-            "–" if point.inference is None else percent(point.inference),
-            f"{point.classes:,}",
-        )
     told = [
         "★ no other setting is better in both loss and mean risk; ◆ the knee: beyond it more loss buys little; "
         "■ the policy's own setting",
         "value guessed: share of people whose sensitive value is the most frequent of their class",
     ]
-    return Group(
-        title("Risk against loss"), table, *footnotes([*told, *(f"Failed: {line}." for line in failed)])
-    )
+    return outcome_table(frontier.points, "setting", told)

@@ -12,7 +12,7 @@ from discreet.release.audit import Audit
 from discreet.release.frontier import Outcome
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
-from discreet.reports.terminal import STYLE, footnotes, grid, row, title
+from discreet.reports.terminal import STYLE, footnotes, grid, outcome_table, row, title
 from discreet.reports.words import number, percent, several
 from discreet.risk.titles import GRADED
 
@@ -92,27 +92,7 @@ def _obstacles(release: Release) -> RenderableType:
 
 def show_methods(outcomes: Sequence[Outcome]) -> RenderableType:
     """Methods side by side, least loss first; a star marks those that no other beats."""
-    table = grid("", "method", "loss", "suppressed", "mean risk", "largest risk", "classes", "seconds")
-    failed = []
-    for outcome in sorted(outcomes, key=lambda outcome: (outcome.loss is None, outcome.loss)):
-        if outcome.loss is None or outcome.mean_risk is None or outcome.max_risk is None:
-            failed.append(f"{outcome.method}: {outcome.failed}")
-            continue
-        row(
-            table,
-            "★" if outcome.best else "",
-            outcome.method,
-            number(outcome.loss),
-            percent(outcome.suppressed_share or 0.0),
-            percent(outcome.mean_risk),
-            percent(outcome.max_risk),
-            f"{outcome.classes:,}",
-            f"{outcome.seconds:.1f}",
-        )
-    told = ["★ no other method is better in both loss and mean risk"]
-    return Group(
-        title("Risk against loss"), table, *footnotes([*told, *(f"Failed: {line}." for line in failed)])
-    )
+    return outcome_table(outcomes, "method", ["★ no other method is better in both loss and mean risk"])
 
 
 def show_advice(advice: Advice) -> RenderableType:
