@@ -159,13 +159,7 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
         for name, title in GRADED.items()
         for column in ([f"{title}: {target}" for target in targets] if name == "correlation" else [title])
     ]
-    highest = {
-        (
-            risk.attribute or WHOLE,
-            risk_name(risk),
-        ): risk.max
-        for risk in graded
-    }
+    highest = {(risk.attribute or WHOLE, risk_name(risk)): risk.max for risk in graded}
     names.sort(key=lambda name: -max(highest[name, column] for column in columns))
     rows = [WHOLE, *names] if len(names) > 1 else [*names]
     shown_rows, shown_columns = rows[: MOST_ROWS + 1], columns[: 2 + MOST_SENSITIVE]
@@ -349,12 +343,6 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
         source=matrices.source,
         note=partly(len(shown), len(matrices.names), "most dependent attributes"),
     )
-
-
-# ── class sizes ───────────────────────────────────────────────────────────────────────────────────
-
-
-# ── small things ──────────────────────────────────────────────────────────────────────────────────
 
 
 def _clear(row: str) -> str:

@@ -16,31 +16,9 @@ if TYPE_CHECKING:
 
 
 PARTS = (
-    "ink",
-    "muted",
-    "grid",
-    "paper",
-    "accent",
-    "accent-soft",
-    "low",
-    "medium",
-    "high",
-    "low-ink",
-    "medium-ink",
-    "high-ink",
-    "low-zone",
-    "medium-zone",
-    "high-zone",
-    "step-1",
-    "step-2",
-    "step-3",
-    "step-4",
-    "step-5",
-    "step-1-ink",
-    "step-2-ink",
-    "step-3-ink",
-    "step-4-ink",
-    "step-5-ink",
+    *("ink", "muted", "grid", "paper", "accent", "accent-soft"),
+    *(f"{grade}{use}" for use in ("", "-ink", "-zone") for grade in ("low", "medium", "high")),
+    *(f"step-{step}{use}" for use in ("", "-ink") for step in range(1, 6)),
 )
 """The parts colours play; the page defines ``--chart-<part>`` for each."""
 LIGHT = {
