@@ -171,10 +171,10 @@ def test_every_loss_attack_and_reason_is_there(compared: Comparison, attacked: A
 
 def test_losses_stand_in_their_family_beside_the_trivial_release(compared: Comparison) -> None:
     groups = {group.title: group for group in loss_tables.losses(compared, public=False)}
-    row = next(row for row in groups["Precision of values"].rows if row.name == "leaf-loss")
-    assert row.trivial == "1"
-    assert [name for name, _ in row.parts] == ["age", "place"]
-    assert row.direction == "lower is better"
+    row = next(row for row in groups["Precision of values"].rows if row["name"] == "leaf-loss")
+    assert row["trivial"] == "1"
+    assert [name for name, _ in row["parts"]] == ["age", "place"]
+    assert row["direction"] == "lower is better"
     assert "Answers to queries" in groups
 
 
@@ -227,37 +227,37 @@ def test_attacks_alone_and_comparison_alone(compared: Comparison, attacked: Atta
 
 def test_required_methods_are_marked(compared: Comparison) -> None:
     policy = replace(POLICY, requirements=(KAnonymity(5), LDiversity(2, "ill")))
-    rows = {row.method: row for row in evidence_tables.defences(policy)}
-    assert rows["k-anonymity"].required == (KAnonymity(5).describe(),)
-    assert len(rows["l-diversity"].required) == 1
-    assert rows["t-closeness"].required == rows["differential privacy"].required == ()
+    rows = {row["method"]: row for row in evidence_tables.defences(policy)}
+    assert rows["k-anonymity"]["required"] == (KAnonymity(5).describe(),)
+    assert len(rows["l-diversity"]["required"]) == 1
+    assert rows["t-closeness"]["required"] == rows["differential privacy"]["required"] == ()
     text = Page(render_evidence(comparison=compared, attacks=None, policy=policy, edition="internal")).text
     assert f"required: {KAnonymity(5).describe()}" in text
 
 
 def test_own_figures_that_cannot_be_told_any_more(compared: Comparison) -> None:
     people, age = loss_tables.kpis(compared, public=False)
-    assert people.answer == "answerable for 50.0% of the groups, the others not any more"
-    assert people.tone == "bad"
-    assert ("Zwiefalten", "1", "not answerable any more", "–") in people.groups
-    assert age.answer == "not answerable any more"
-    assert age.tone is None
+    assert people["answer"] == "answerable for 50.0% of the groups, the others not any more"
+    assert people["tone"] == "bad"
+    assert ("Zwiefalten", "1", "not answerable any more", "–") in people["groups"]
+    assert age["answer"] == "not answerable any more"
+    assert age["tone"] is None
 
 
 def test_learning_stands_between_the_original_and_the_most_frequent_value(compared: Comparison) -> None:
     [group] = loss_tables.learning(compared, public=False)
-    accuracy = group.rows[0]
-    assert accuracy.release == accuracy.original
-    assert accuracy.majority == accuracy.trivial
-    assert accuracy.kept == "100%"
-    assert group.meaning.startswith("Of 30 held-out records")
+    accuracy = group["rows"][0]
+    assert accuracy["release"] == accuracy["original"]
+    assert accuracy["majority"] == accuracy["trivial"]
+    assert accuracy["kept"] == "100%"
+    assert group["meaning"].startswith("Of 30 held-out records")
 
 
 def test_most_exposed_people_by_chance_and_no_more_than_ten(attacked: Attacks) -> None:
     people = tuple(Exposed({"age": f"{n}"}, n / 20, 1, "found") for n in range(12))
     [group] = evidence_tables.exposed(with_results(attacked, result(3, exposed=people)))
-    assert [row.values[0][1] for row in group.rows[:2]] == ["11", "10"]
-    assert (len(group.rows), group.more) == (10, 2)
+    assert [row["values"][0][1] for row in group["rows"][:2]] == ["11", "10"]
+    assert (len(group["rows"]), group["more"]) == (10, 2)
 
 
 # ── pictures ──────────────────────────────────────────────────────────────────────────────────────────
@@ -379,12 +379,12 @@ def test_public_edition_tells_no_small_difference(compared: Comparison, attacked
 
 def test_public_losses_have_two_digits_or_a_bound(compared: Comparison) -> None:
     """Of 40 rows, 11 / 40 is the bound; ambiguity and the like have two digits, and bits are no percentages."""
-    rows = {row.name: row for group in loss_tables.losses(compared, public=True) for row in group.rows}
-    inside = {row.name: row for group in loss_tables.losses(compared, public=False) for row in group.rows}
-    assert inside["js-divergence"].release not in ("0", "not defined")
-    assert rows["js-divergence"].release == "less than 0.28"
-    assert rows["discernibility"].release == "840"
-    assert inside["discernibility"].release == "841"
+    rows = {row["name"]: row for group in loss_tables.losses(compared, public=True) for row in group.rows}
+    inside = {row["name"]: row for group in loss_tables.losses(compared, public=False) for row in group.rows}
+    assert inside["js-divergence"]["release"] not in ("0", "not defined")
+    assert rows["js-divergence"]["release"] == "less than 0.28"
+    assert rows["discernibility"]["release"] == "840"
+    assert inside["discernibility"]["release"] == "841"
 
 
 def test_wide_tables_stay_small(attacked: Attacks) -> None:
@@ -430,7 +430,7 @@ def test_public_edition_withholds_a_baseline_that_betrays_the_fallen(attacked: A
     found = replace(attacked, results=(one,), criteria=summarise([one], []))
     for public in (False, True):
         ((row,),) = (group.rows for group in evidence_tables.attack_groups(found, public=public))
-        assert row.baseline == ("withheld" if public else "0.4%")
+        assert row["baseline"] == ("withheld" if public else "0.4%")
         told = render_evidence(
             comparison=None, attacks=found, policy=POLICY, edition="public" if public else "internal"
         )
@@ -440,8 +440,8 @@ def test_public_edition_withholds_a_baseline_that_betrays_the_fallen(attacked: A
 def test_public_drawings_stand_at_the_bound(attacked: Attacks) -> None:
     """3 of 600 would be at 8 + 184 · 0.005; the bound of 11 at 8 + 184 · 11 / 600."""
     [group] = evidence_tables.attack_groups(with_results(attacked, result(3)), public=True)
-    assert 'cx="11.4"' in group.rows[0].picture
-    assert "step-3" not in group.rows[0].picture
+    assert 'cx="11.4"' in group.rows[0]["picture"]
+    assert "step-3" not in group.rows[0]["picture"]
 
 
 def test_public_reasons_are_known_ones(attacked: Attacks) -> None:

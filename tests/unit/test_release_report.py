@@ -173,18 +173,18 @@ def test_a_requirement_that_fails_is_not_said_to_hold() -> None:
 
 def test_values_are_listed_with_what_they_stand_for() -> None:
     [age] = release_evidence.mappings(released())
-    assert age.name == "age"
-    assert [(row.label, row.records) for row in age.rows] == [("[30, 39]", "20"), ("[50, 59]", "20")]
-    assert age.rows[0].old == tuple(str(year) for year in range(30, 40))
-    assert (age.listed, age.total, age.note) == (20, 20, "")
+    assert age["name"] == "age"
+    assert [(row["label"], row["records"]) for row in age["rows"]] == [("[30, 39]", "20"), ("[50, 59]", "20")]
+    assert age["rows"][0]["old"] == tuple(str(year) for year in range(30, 40))
+    assert (age["listed"], age["total"], age["note"]) == (20, 20, "")
 
 
 def test_long_lists_of_values_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(release_evidence, "MOST_VALUES", 13)
     [age] = release_evidence.mappings(released())
-    assert [len(row.old) for row in age.rows] == [10, 3]
-    assert age.note == "13 of 20 pairs of new and old value are listed; the recipe has all."
-    assert age.note in Page(render_release(released())).text
+    assert [len(row["old"]) for row in age["rows"]] == [10, 3]
+    assert age["note"] == "13 of 20 pairs of new and old value are listed; the recipe has all."
+    assert age["note"] in Page(render_release(released())).text
 
 
 def test_columns_that_were_not_examined_are_named() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any
 
 from discreet.measure import Measure, RecordRisk
 from discreet.release.audit import Audit
@@ -15,7 +15,8 @@ from discreet.risk.scorr import LOW, MEDIUM
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.risk.titles import GRADED
 
-Row = TypeVar("Row")
+Row = dict[str, Any]
+"""A row of a table: its cells by the names that templates call them, in reports and on the page alike."""
 
 VALUES_OF_DATA = frozenset({"k-e-anonymity"})
 """Measures whose number is a difference of two cell values: not for the public."""
@@ -127,7 +128,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class RowGroup(Generic[Row]):
+class RowGroup:
     """Rows of a table under a heading of their own."""
 
     title: str

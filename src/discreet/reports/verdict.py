@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from discreet.release.verdict import Criterion, Decision, Verdict
-from discreet.reports.figures import Figures
+from discreet.reports.figures import Figures, Row
 from discreet.reports.words import CATEGORY_TONES, SYMBOLS, Tone, day, number, several
 from discreet.risk.scorr import category
 from discreet.risk.titles import GRADED
@@ -22,31 +21,18 @@ MOST_OBSTACLES = 5
 """Obstacles a notebook shows; the report shows all."""
 
 
-@dataclass(frozen=True)
-class CriterionRow:
-    """One criterion of a verdict."""
-
-    asked: str
-    found: str
-    holds: bool
-    remedy: str
-    origin: str
-    source: str
-    required: str
-
-
-def criterion_rows(criteria: Iterable[Criterion], figures: Figures) -> list[CriterionRow]:
+def criterion_rows(criteria: Iterable[Criterion], figures: Figures) -> list[Row]:
     """What was asked, what was found, whether it holds, and by whose word."""
     return [
-        CriterionRow(
-            asked=criterion.description,
-            found=figures.finding(criterion),
-            holds=criterion.holds,
-            remedy=figures.remedy(criterion),
-            origin=asked_by(criterion),
-            source=criterion.source,
-            required=bound(criterion),
-        )
+        {
+            "asked": criterion.description,
+            "found": figures.finding(criterion),
+            "holds": criterion.holds,
+            "remedy": figures.remedy(criterion),
+            "origin": asked_by(criterion),
+            "source": criterion.source,
+            "required": bound(criterion),
+        }
         for criterion in criteria
     ]
 

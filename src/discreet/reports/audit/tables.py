@@ -6,12 +6,10 @@ over all records, and texts that discreet itself wrote. A cell value has no way 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.measure import Measure, RecordRisk
 from discreet.release.audit import Audit, versions
 from discreet.release.verdict import Criterion
-from discreet.reports.figures import Figures, RowGroup, risk_name, short_label, zones
+from discreet.reports.figures import Figures, Row, RowGroup, risk_name, short_label, zones
 from discreet.reports.words import (
     CATEGORY_TONES,
     GENERAL,
@@ -35,68 +33,7 @@ from discreet.risk.titles import GRADED
 MOST_KINDS = 15
 
 
-@dataclass(frozen=True)
-class MeasureRow:
-    title: str
-    value: str
-    unit: str
-    direction: str
-    meaning: str
-    threshold: str
-    tone: Tone | None
-    source: str
-    details: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class RiskRow:
-    title: str
-    meaning: str
-    numbers: tuple[str, ...]
-    tone: Tone | None
-    grade: str
-    source: str
-
-
-@dataclass(frozen=True)
-class EstimateRow:
-    title: str
-    method: str
-    value: str
-    interval: str
-    meaning: str
-    assumptions: str
-    source: str
-
-
-@dataclass(frozen=True)
-class RiskyRow:
-    labels: tuple[tuple[str, str, bool], ...]
-    persons: str
-    records: str
-    meaning: str
-
-
-@dataclass(frozen=True)
-class RoleRow:
-    name: str
-    role: str
-    says: str
-    type: str
-    reason: str
-    rating: str
-
-
-@dataclass(frozen=True)
-class SpecialUniques:
-    facts: tuple[tuple[str, str, str], ...]
-    contributions: tuple[tuple[str, str], ...]
-    kinds: tuple[tuple[str, str], ...]
-    more: int
-    source: str
-
-
-def measures(audit: Audit, figures: Figures) -> list[RowGroup[MeasureRow]]:
+def measures(audit: Audit, figures: Figures) -> list[RowGroup]:
     """All measures: those of the whole table, then those of each sensitive attribute."""
     attributes = dict.fromkeys(measure.attribute for measure in audit.measures)
     ordered = sorted(attributes, key=lambda attribute: attribute is not None)
@@ -113,7 +50,7 @@ def measures(audit: Audit, figures: Figures) -> list[RowGroup[MeasureRow]]:
     ]
 
 
-def _measure(measure: Measure, audit: Audit, figures: Figures) -> MeasureRow:
+def _measure(measure: Measure, audit: Audit, figures: Figures) -> Row:
     value = figures.measured(measure)
     says = says_of(measure.name)
     details = (
@@ -130,17 +67,17 @@ def _measure(measure: Measure, audit: Audit, figures: Figures) -> MeasureRow:
         asked = percent(criterion.threshold) if in_percent(measure) else number(criterion.threshold)
         threshold = f"{'at least' if measure.better == 'higher' else 'at most'} {asked}"
         tone = "good" if criterion.holds else "bad"
-    return MeasureRow(
-        title=title_of(measure.name),
-        value=value,
-        unit=figures.unit(measure),
-        direction=safer(measure),
-        meaning=says if figures.public or measure.name in GENERAL else measure.meaning,
-        threshold=threshold,
-        tone=tone,
-        source=measure.source,
-        details=tuple(details),
-    )
+    return {
+        "title": title_of(measure.name),
+        "value": value,
+        "unit": figures.unit(measure),
+        "direction": safer(measure),
+        "meaning": says if figures.public or measure.name in GENERAL else measure.meaning,
+        "threshold": threshold,
+        "tone": tone,
+        "source": measure.source,
+        "details": tuple(details),
+    }
 
 
 def _criterion_of(measure: Measure, audit: Audit) -> Criterion | None:
@@ -152,19 +89,19 @@ def _criterion_of(measure: Measure, audit: Audit) -> Criterion | None:
     return None
 
 
-def risks(audit: Audit, figures: Figures) -> list[RiskRow]:
+def risks(audit: Audit, figures: Figures) -> list[Row]:
     """Risks of the whole quasi-identifier; those of single attributes are with their picture."""
     low, medium = zones(audit)
     return [_risk(risk, figures, low, medium) for risk in audit.risks if risk.attribute is None]
 
 
-def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> RiskRow:
+def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> Row:
     graded = risk.name in GRADED
     grade = category(risk.max, low=low, medium=medium)
-    return RiskRow(
-        title=risk_name(risk),
-        meaning=risk.meaning,
-        numbers=(
+    return {
+        "title": risk_name(risk),
+        "meaning": risk.meaning,
+        "numbers": (
             f"{risk.min:.3f}",
             f"{risk.mean:.3f}",
             f"{risk.quantile(0.5):.3f}",
@@ -172,13 +109,13 @@ def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> Risk
             figures.share(risk.share_above(low)),
             figures.share(risk.share_above(medium)),
         ),
-        tone=CATEGORY_TONES[grade] if graded else None,
-        grade=grade if graded else "not graded",
-        source=risk.source,
-    )
+        "tone": CATEGORY_TONES[grade] if graded else None,
+        "grade": grade if graded else "not graded",
+        "source": risk.source,
+    }
 
 
-def estimates(audit: Audit, figures: Figures) -> list[EstimateRow]:
+def estimates(audit: Audit, figures: Figures) -> list[Row]:
     """Estimates for the population, with what each of them rests on."""
     rows = []
     for estimate in audit.estimates:
@@ -196,38 +133,38 @@ def estimates(audit: Audit, figures: Figures) -> list[EstimateRow]:
         if estimate.low is not None and estimate.high is not None and not counted:
             interval = f"{number(estimate.low)} to {number(estimate.high)}"
         rows.append(
-            EstimateRow(
-                title=title_of(estimate.name),
-                method=estimate.method,
-                value=value if value.endswith("%") else f"{value} {estimate.unit}",
-                interval=interval,
-                meaning=estimate.meaning,
-                assumptions=estimate.assumptions,
-                source=estimate.source,
-            )
+            {
+                "title": title_of(estimate.name),
+                "method": estimate.method,
+                "value": value if value.endswith("%") else f"{value} {estimate.unit}",
+                "interval": interval,
+                "meaning": estimate.meaning,
+                "assumptions": estimate.assumptions,
+                "source": estimate.source,
+            }
         )
     return rows
 
 
-def riskiest(audit: Audit) -> list[RiskyRow]:
+def riskiest(audit: Audit) -> list[Row]:
     """The riskiest classes with their values: for the internal edition only."""
     if audit.exposure is None:
         return []
     return [
-        RiskyRow(
-            labels=tuple(
+        {
+            "labels": tuple(
                 (name, short_label(label), name in risky.decisive)
                 for name, label in audit.classes.labels(risky.position).items()
             ),
-            persons=f"{risky.persons:,}",
-            records=f"{risky.records:,}",
-            meaning=risky.meaning,
-        )
+            "persons": f"{risky.persons:,}",
+            "records": f"{risky.records:,}",
+            "meaning": risky.meaning,
+        }
         for risky in audit.exposure.riskiest
     ]
 
 
-def special_uniques(audit: Audit, figures: Figures) -> SpecialUniques | None:
+def special_uniques(audit: Audit, figures: Figures) -> Row | None:
     """SUDA scores: who is singled out by few attributes."""
     if audit.exposure is None:
         return None
@@ -247,32 +184,34 @@ def special_uniques(audit: Audit, figures: Figures) -> SpecialUniques | None:
             ("DIS-SUDA file risk", percent(suda.file_risk), "the chance that a unique match is a right one")
         )
     kinds = suda.minimal_uniques[:MOST_KINDS]
-    return SpecialUniques(
-        facts=tuple(facts),
-        contributions=tuple(
+    return {
+        "facts": tuple(facts),
+        "contributions": tuple(
             (name, f"{share:.1f}%")
             for name, share in sorted(suda.contributions.items(), key=lambda item: -item[1])
         ),
-        kinds=tuple((" + ".join(kind.attributes), figures.count(kind.persons, "person")) for kind in kinds),
-        more=len(suda.minimal_uniques) - len(kinds),
-        source=suda.source,
-    )
+        "kinds": tuple(
+            (" + ".join(kind.attributes), figures.count(kind.persons, "person")) for kind in kinds
+        ),
+        "more": len(suda.minimal_uniques) - len(kinds),
+        "source": suda.source,
+    }
 
 
-def roles(audit: Audit, figures: Figures) -> list[RoleRow]:
+def roles(audit: Audit, figures: Figures) -> list[Row]:
     """Each column's role; the reasons for it are for the internal edition only."""
     return [
-        RoleRow(
-            name=column.name,
-            role=column.role,
-            says=ROLES[column.role],
-            type=column.type or "as read",
-            reason="" if figures.public else column.reason,
-            rating=""
+        {
+            "name": column.name,
+            "role": column.role,
+            "says": ROLES[column.role],
+            "type": column.type or "as read",
+            "reason": "" if figures.public else column.reason,
+            "rating": ""
             if column.rating is None
             else f"{column.rating.total} of 9 (replication {column.rating.replication}, availability "
             f"{column.rating.availability}, distinguishability {column.rating.distinguishability})",
-        )
+        }
         for column in audit.policy.columns
     ]
 

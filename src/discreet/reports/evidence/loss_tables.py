@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from discreet.measure import Measure
 from discreet.release.compare import Comparison
 from discreet.reports.charts.scale import whisker
 from discreet.reports.evidence.pictures import edition_figures
-from discreet.reports.figures import Figures, RowGroup, drawn_share
+from discreet.reports.figures import Figures, Row, RowGroup, drawn_share
 from discreet.reports.words import Tone, number, percent
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.utility.efficacy import METRICS, Efficacy, Metric, Score
@@ -25,44 +24,31 @@ MOST_GROUPS = 50
 SCORES = {"accuracy": "accuracy", "macro-f1": "F1, mean over values", "auc": "area under the ROC curve"}
 
 
-@dataclass(frozen=True)
-class LossRow:
-    name: str
-    unit: str
-    direction: str
-    release: str
-    trivial: str
-    meaning: str
-    source: str
-    notes: tuple[str, ...]
-    parts: tuple[tuple[str, str], ...]
-
-
-def losses(comparison: Comparison, *, public: bool) -> list[RowGroup[LossRow]]:
+def losses(comparison: Comparison, *, public: bool) -> list[RowGroup]:
     """All measures of loss by family: overall, of the release that shows nothing, and per attribute."""
     figures = edition_figures(comparison, public=public)
     results = comparison.losses
     first: dict[str, Measure] = {}
     for measure in (*results.overall, *results.attributes):
         first.setdefault(measure.name, measure)
-    groups: dict[str, list[LossRow]] = {entry.definition.family: [] for entry in MEASURES.values()}
+    groups: dict[str, list[Row]] = {entry.definition.family: [] for entry in MEASURES.values()}
     for name, measure in first.items():
         groups[MEASURES[name].definition.family].append(
-            LossRow(
-                name=name,
-                unit=measure.unit,
-                direction=f"{measure.better} is better",
-                release=_loss(results.measure(name), figures),
-                trivial=_loss(results.baseline(name), figures),
-                meaning=measure.meaning,
-                source=measure.source,
-                notes=measure.notes,
-                parts=tuple(
+            {
+                "name": name,
+                "unit": measure.unit,
+                "direction": f"{measure.better} is better",
+                "release": _loss(results.measure(name), figures),
+                "trivial": _loss(results.baseline(name), figures),
+                "meaning": measure.meaning,
+                "source": measure.source,
+                "notes": measure.notes,
+                "parts": tuple(
                     (str(part.attribute), _loss(part, figures))
                     for part in results.attributes
                     if part.name == name
                 ),
-            )
+            }
         )
     return [RowGroup(family, tuple(rows)) for family, rows in groups.items() if rows]
 
@@ -83,29 +69,22 @@ def _loss(measure: Measure | None, figures: Figures) -> str:
     return number(float(f"{value:.2g}"))
 
 
-@dataclass(frozen=True)
-class QueryRow:
-    kind: str
-    queries: str
-    errors: tuple[str, ...]
-
-
-def queries(comparison: Comparison) -> list[QueryRow]:
+def queries(comparison: Comparison) -> list[Row]:
     """The relative errors of random queries: quantiles for counts, sums and means."""
     rows = []
     for aggregate in AGGREGATES:
         errors = comparison.losses.workload.errors[aggregate]
         if len(errors):
             rows.append(
-                QueryRow(
-                    {
+                {
+                    "kind": {
                         "count": "How many people …?",
                         "sum": "What is the sum …?",
                         "average": "What is the mean …?",
                     }[aggregate],
-                    f"{len(errors):,}",
-                    tuple(percent_of_error(float(np.quantile(errors, q))) for q in QUANTILES),
-                )
+                    "queries": f"{len(errors):,}",
+                    "errors": tuple(percent_of_error(float(np.quantile(errors, q))) for q in QUANTILES),
+                }
             )
     return rows
 
@@ -119,29 +98,12 @@ def percent_of_error(error: float) -> str:
     return percent(error) if error < 1.0 else f"{error:,.1%}"
 
 
-@dataclass(frozen=True)
-class KpiRow:
-    name: str
-    description: str
-    answer: str
-    median: str
-    largest: str
-    tolerance: str
-    tone: Tone | None
-    holds: str
-    reason: str
-    by: str
-    groups: tuple[tuple[str, str, str, str], ...]
-    more: int
-    source: str
-
-
-def kpis(comparison: Comparison, *, public: bool) -> list[KpiRow]:
+def kpis(comparison: Comparison, *, public: bool) -> list[Row]:
     """The user's own figures; what the release cannot tell any more is said in words."""
     return [_kpi(kpi, public=public) for kpi in comparison.kpis]
 
 
-def _kpi(kpi: KpiResult, *, public: bool) -> KpiRow:
+def _kpi(kpi: KpiResult, *, public: bool) -> Row:
     answer = "not answerable any more"
     if kpi.answerable:
         answer = "answerable" if len(kpi.groups) == 1 else "answerable for every group"
@@ -153,18 +115,18 @@ def _kpi(kpi: KpiResult, *, public: bool) -> KpiRow:
         None: (None, "no tolerance named"),
     }
     tone, holds = tones[kpi.holds]
-    return KpiRow(
-        name=kpi.name,
-        description="" if public else kpi.description,
-        answer=answer,
-        median="–" if kpi.median_error is None else percent_of_error(kpi.median_error),
-        largest="–" if kpi.max_error is None else percent_of_error(kpi.max_error),
-        tolerance="–" if kpi.tolerance is None else percent_of_error(kpi.tolerance),
-        tone=tone,
-        holds=holds,
-        reason="" if public else kpi.reason,
-        by=", ".join(kpi.by),
-        groups=()
+    return {
+        "name": kpi.name,
+        "description": "" if public else kpi.description,
+        "answer": answer,
+        "median": "–" if kpi.median_error is None else percent_of_error(kpi.median_error),
+        "largest": "–" if kpi.max_error is None else percent_of_error(kpi.max_error),
+        "tolerance": "–" if kpi.tolerance is None else percent_of_error(kpi.tolerance),
+        "tone": tone,
+        "holds": holds,
+        "reason": "" if public else kpi.reason,
+        "by": ", ".join(kpi.by),
+        "groups": ()
         if public
         else tuple(
             (
@@ -179,47 +141,26 @@ def _kpi(kpi: KpiResult, *, public: bool) -> KpiRow:
             )
             for group in kpi.groups[:MOST_GROUPS]
         ),
-        more=max(0, len(kpi.groups) - MOST_GROUPS),
-        source=KPI_SOURCE,
-    )
+        "more": max(0, len(kpi.groups) - MOST_GROUPS),
+        "source": KPI_SOURCE,
+    }
 
 
-@dataclass(frozen=True)
-class LearningRow:
-    metric: str
-    picture: str
-    release: str
-    interval: str
-    original: str
-    majority: str
-    trivial: str
-    kept: str
-
-
-@dataclass(frozen=True)
-class LearningGroup:
-    title: str
-    meaning: str
-    notes: tuple[str, ...]
-    source: str
-    rows: tuple[LearningRow, ...]
-
-
-def learning(comparison: Comparison, *, public: bool) -> list[LearningGroup]:
+def learning(comparison: Comparison, *, public: bool) -> list[Row]:
     """What can be learnt from the release, between the original (U_max) and the most frequent value (U_base)."""
     return [
-        LearningGroup(
-            title=f"{learner.label}, by {learner.classifier.replace('-', ' ').replace('bayes', 'Bayes')}",
-            meaning="" if public else learner.meaning,
-            notes=() if public else learner.notes,
-            source=learner.source,
-            rows=tuple(_learnt(learner, metric, public=public) for metric in METRICS),
-        )
+        {
+            "title": f"{learner.label}, by {learner.classifier.replace('-', ' ').replace('bayes', 'Bayes')}",
+            "meaning": "" if public else learner.meaning,
+            "notes": () if public else learner.notes,
+            "source": learner.source,
+            "rows": tuple(_learnt(learner, metric, public=public) for metric in METRICS),
+        }
         for learner in comparison.efficacy
     ]
 
 
-def _learnt(learner: Efficacy, metric: Metric, *, public: bool) -> LearningRow:
+def _learnt(learner: Efficacy, metric: Metric, *, public: bool) -> Row:
     """One score; in public without intervals, from which a few people could be reckoned."""
     figures = Figures(max(learner.tested, 1), public=public)
     release, original = learner.release[metric], learner.original[metric]
@@ -234,16 +175,16 @@ def _learnt(learner: Efficacy, metric: Metric, *, public: bool) -> LearningRow:
             high=None if public else release.high,
             marks=[drawn_share(value, figures) for value in others],
         )
-    return LearningRow(
-        metric=SCORES[metric],
-        picture=picture,
-        release=_score(release, figures),
-        interval="" if public or not picture else f"{percent(release.low)} to {percent(release.high)}",
-        original=_score(original, figures),
-        majority=_score(majority, figures),
-        trivial=_score(trivial, figures),
-        kept=kept_text(kept),
-    )
+    return {
+        "metric": SCORES[metric],
+        "picture": picture,
+        "release": _score(release, figures),
+        "interval": "" if public or not picture else f"{percent(release.low)} to {percent(release.high)}",
+        "original": _score(original, figures),
+        "majority": _score(majority, figures),
+        "trivial": _score(trivial, figures),
+        "kept": kept_text(kept),
+    }
 
 
 def kept_text(kept: float) -> str:

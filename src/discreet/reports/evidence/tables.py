@@ -6,8 +6,6 @@ discreet wrote and that hold no number of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.attacks.catalogue import ATTACKS, WHY_NOT
 from discreet.attacks.result import AttackResult
 from discreet.policy import Policy
@@ -23,7 +21,7 @@ from discreet.reports.evidence.pictures import (
     hidden,
     interval_text,
 )
-from discreet.reports.figures import Figures, RowGroup, drawn_share
+from discreet.reports.figures import Figures, Row, RowGroup, drawn_share
 from discreet.reports.words import Tone, amount, fingerprint, number, percent, title_of
 from discreet.risk.special_uniques import SMALL_GROUP
 
@@ -50,36 +48,25 @@ NOT_ASKED = "it was not asked for"
 # ── the three criteria ────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class LegalCriterionRow:
-    title: str
-    question: str
-    state: State
-    tone: Tone | None
-    finding: str
-    tested: str
-    measures: tuple[tuple[str, str], ...]
-
-
-def criteria(attacks: Attacks, *, public: bool) -> list[LegalCriterionRow]:
+def criteria(attacks: Attacks, *, public: bool) -> list[Row]:
     """The three legal criteria: state, finding, what was run, and what the audit of the release says to it."""
     figures = Figures(max(attacks.audit.rows, 1), public=public)
     return [
-        LegalCriterionRow(
-            title=summary.title,
-            question=summary.question,
-            state=summary.state,
-            tone=STATE_TONES[summary.state],
-            finding=finding(summary, public=public),
-            tested=", ".join(summary.tested) or "none",
-            measures=tuple(
+        {
+            "title": summary.title,
+            "question": summary.question,
+            "state": summary.state,
+            "tone": STATE_TONES[summary.state],
+            "finding": finding(summary, public=public),
+            "tested": ", ".join(summary.tested) or "none",
+            "measures": tuple(
                 (
                     title_of(measure.name) + (f": {measure.attribute}" if measure.attribute else ""),
                     f"{figures.measured(measure)} {figures.unit(measure)}".strip(),
                 )
                 for measure in summary.measures
             ),
-        )
+        }
         for summary in attacks.criteria
     ]
 
@@ -105,26 +92,7 @@ def finding(summary: Summary, *, public: bool) -> str:
 # ── attacks ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class AttackRow:
-    title: str
-    target: str
-    question: str
-    right: str
-    tried: str
-    rate: str
-    interval: str
-    picture: str
-    baseline: str
-    beyond: str
-    tone: Tone
-    fallen: str
-    meaning: str
-    notes: tuple[str, ...]
-    source: str
-
-
-def attack_groups(attacks: Attacks, *, public: bool) -> list[RowGroup[AttackRow]]:
+def attack_groups(attacks: Attacks, *, public: bool) -> list[RowGroup]:
     """Every attack with its interval, under the criterion that it speaks to."""
     return [
         RowGroup(TITLES[criterion], tuple(rows))
@@ -137,32 +105,36 @@ def attack_groups(attacks: Attacks, *, public: bool) -> list[RowGroup[AttackRow]
     ]
 
 
-def _attack(result: AttackResult, *, public: bool) -> AttackRow:
+def _attack(result: AttackResult, *, public: bool) -> Row:
     figures = figures_for(result, public=public)
     veiled = hidden(result, public=public)
     right = figures.few(result.successes)
     told = baseline_told(result, public=public)
-    return AttackRow(
-        title=title_of(result.attack),
-        target=result.target or "",
-        question=_question(result.attack),
-        right=f"fewer than {SMALL_GROUP}" if right else "nearly all" if veiled else amount(result.successes),
-        tried=f"{amount(result.tries)} {result.unit}",
-        rate=figures.share(result.rate),
-        interval=interval_text(result, public=public),
-        picture=whisker(drawn_share(result.rate, figures), marks=[result.baseline] if told else [])
+    return {
+        "title": title_of(result.attack),
+        "target": result.target or "",
+        "question": _question(result.attack),
+        "right": f"fewer than {SMALL_GROUP}"
+        if right
+        else "nearly all"
+        if veiled
+        else amount(result.successes),
+        "tried": f"{amount(result.tries)} {result.unit}",
+        "rate": figures.share(result.rate),
+        "interval": interval_text(result, public=public),
+        "picture": whisker(drawn_share(result.rate, figures), marks=[result.baseline] if told else [])
         if veiled
         else whisker(result.rate, low=result.low, high=result.high, marks=[result.baseline]),
-        baseline=percent(result.baseline) if told else "withheld",
-        beyond=advantage_text(result, public=public),
-        tone="bad" if result.better_than_baseline else "good",
-        fallen=figures.count(len(result.fallen), "class", "classes") if result.fallen else "none",
-        meaning="" if public else result.meaning,
-        notes=()
+        "baseline": percent(result.baseline) if told else "withheld",
+        "beyond": advantage_text(result, public=public),
+        "tone": "bad" if result.better_than_baseline else "good",
+        "fallen": figures.count(len(result.fallen), "class", "classes") if result.fallen else "none",
+        "meaning": "" if public else result.meaning,
+        "notes": ()
         if public
         else (*(f"{_words(name)}: {number(value)}" for name, value in result.figures), *result.notes),
-        source=result.source,
-    )
+        "source": result.source,
+    }
 
 
 def _question(attack: str) -> str:
@@ -171,41 +143,26 @@ def _question(attack: str) -> str:
     return kind.says if kind is not None else ""
 
 
-@dataclass(frozen=True)
-class ExposedRow:
-    values: tuple[tuple[str, str], ...]
-    score: str
-    people: str
-    says: str
-
-
-@dataclass(frozen=True)
-class ExposedGroup:
-    title: str
-    rows: tuple[ExposedRow, ...]
-    more: int
-
-
-def exposed(attacks: Attacks) -> list[ExposedGroup]:
+def exposed(attacks: Attacks) -> list[Row]:
     """The people with whom each attack got furthest: for the internal edition only."""
     groups = []
     for result in attacks.results:
         worst = sorted(result.exposed, key=lambda person: -person.score)
         if worst:
             groups.append(
-                ExposedGroup(
-                    title_of(result.attack) + (f": {result.target}" if result.target else ""),
-                    tuple(
-                        ExposedRow(
-                            tuple(person.values.items()),
-                            percent(person.score),
-                            f"{person.people:,}",
-                            person.says,
-                        )
+                {
+                    "title": title_of(result.attack) + (f": {result.target}" if result.target else ""),
+                    "rows": tuple(
+                        {
+                            "values": tuple(person.values.items()),
+                            "score": percent(person.score),
+                            "people": f"{person.people:,}",
+                            "says": person.says,
+                        }
                         for person in worst[:MOST_EXPOSED]
                     ),
-                    max(0, len(worst) - MOST_EXPOSED),
-                )
+                    "more": max(0, len(worst) - MOST_EXPOSED),
+                }
             )
     return groups
 
@@ -225,25 +182,18 @@ def untested(attacks: Attacks, *, public: bool) -> list[tuple[str, str, str]]:
     ]
 
 
-@dataclass(frozen=True)
-class DefenceRow:
-    method: str
-    required: tuple[str, ...]
-    verdicts: tuple[tuple[bool, str], ...]
-
-
-def defences(policy: Policy) -> list[DefenceRow]:
+def defences(policy: Policy) -> list[Row]:
     """The method table: which methods can defend against which criterion, and which of them the policy requires."""
     return [
-        DefenceRow(
-            defence.method,
-            tuple(
+        {
+            "method": defence.method,
+            "required": tuple(
                 model.describe()
                 for model in policy.requirements
                 if model.id in METHODS.get(defence.method, ())
             ),
-            (defence.singling_out, defence.linkability, defence.inference),
-        )
+            "verdicts": (defence.singling_out, defence.linkability, defence.inference),
+        }
         for defence in DEFENCES
     ]
 

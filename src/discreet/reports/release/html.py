@@ -69,7 +69,7 @@ def render_release(
             "facts": facts(release, before),
             **judgement(release.verdict, after),
             "words_before": release.before.verdict.words,
-            "all_hold": all(row.holds for row in required),
+            "all_hold": all(row["holds"] for row in required),
             "verified": file_hash is not None,
             "key_figures": key_figures(release, before, after),
             "pictures": drawn,
@@ -98,7 +98,9 @@ def notebook_release(release: Release) -> str:
     before, after = edition_figures(release, public=False)
     required = tables.requirements(release, before, after)
     holds = (
-        "Every requirement holds." if all(row.holds for row in required) else "A requirement does not hold."
+        "Every requirement holds."
+        if all(row["holds"] for row in required)
+        else "A requirement does not hold."
     )
     return page(
         "notebook.html.jinja",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,12 +16,11 @@ from discreet.privacy import assess
 from discreet.release.audit import versions
 from discreet.release.release import Release
 from discreet.release.verdict import Criterion
-from discreet.reports.figures import Figures, RowGroup, risk_name, short_label, zones
+from discreet.reports.figures import Figures, Row, RowGroup, risk_name, short_label, zones
 from discreet.reports.verdict import asked_by
 from discreet.reports.words import (
     CATEGORY_TONES,
     ROLES,
-    Tone,
     fingerprint,
     heading,
     in_percent,
@@ -42,114 +40,35 @@ MOST_VALUES_OF_ALL = 6_000
 """Old values of all attributes together, so that the report of a wide table stays small."""
 
 
-@dataclass(frozen=True)
-class RequirementRow:
-    asked: str
-    before: str
-    after: str
-    holds: bool
-    source: str
-
-
-@dataclass(frozen=True)
-class CriterionChangeRow:
-    asked: str
-    before: str
-    after: str
-    holds: bool
-    origin: str
-    source: str
-
-
-@dataclass(frozen=True)
-class AttributeRow:
-    name: str
-    happened: str
-    before: str
-    after: str
-    level: str
-    loss: str
-    origin: str
-
-
-@dataclass(frozen=True)
-class NewValue:
-    """A value of the release, in how many records it stands, and the values it stands for."""
-
-    label: str
-    records: str
-    old: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ValueMap:
-    """What became of an attribute's values; ``listed`` of ``total`` pairs of new and old value are shown."""
-
-    name: str
-    rows: tuple[NewValue, ...]
-    listed: int
-    total: int
-
-    @property
-    def note(self) -> str:
-        """What the list leaves out."""
-        if self.listed == self.total:
-            return ""
-        return f"{self.listed:,} of {self.total:,} pairs of new and old value are listed; the recipe has all."
-
-
-@dataclass(frozen=True)
-class MeasureChangeRow:
-    title: str
-    unit: str
-    before: str
-    after: str
-    direction: str
-    says: str
-    source: str
-
-
-@dataclass(frozen=True)
-class RiskChangeRow:
-    title: str
-    meaning: str
-    mean: str
-    max: str
-    above: str
-    tone: Tone | None
-    grade: str
-    source: str
-
-
-def requirements(release: Release, before: Figures, after: Figures) -> list[RequirementRow]:
+def requirements(release: Release, before: Figures, after: Figures) -> list[Row]:
     """Every model that was asked for, on the original and on the records that the release shows."""
     shown = release.recoding.shown(release.recoding.kept).classes
     old = assess(release.models, release.recoding.classes)
     new = assess(release.models, shown)
     return [
-        RequirementRow(
-            original.description,
-            _value(original.measure, before),
-            _value(released.measure, after),
-            released.holds,
-            original.model.source,
-        )
+        {
+            "asked": original.description,
+            "before": _value(original.measure, before),
+            "after": _value(released.measure, after),
+            "holds": released.holds,
+            "source": original.model.source,
+        }
         for original, released in zip(old, new, strict=True)
     ]
 
 
-def criteria(release: Release, before: Figures, after: Figures) -> list[CriterionChangeRow]:
+def criteria(release: Release, before: Figures, after: Figures) -> list[Row]:
     """Everything that the verdict rests on, as found before and after."""
     old = {_asked(criterion): criterion for criterion in release.before.verdict.criteria}
     return [
-        CriterionChangeRow(
-            asked=criterion.description,
-            before=before.finding(old[_asked(criterion)]) if _asked(criterion) in old else "not asked",
-            after=after.finding(criterion),
-            holds=criterion.holds,
-            origin=asked_by(criterion),
-            source=criterion.source,
-        )
+        {
+            "asked": criterion.description,
+            "before": before.finding(old[_asked(criterion)]) if _asked(criterion) in old else "not asked",
+            "after": after.finding(criterion),
+            "holds": criterion.holds,
+            "origin": asked_by(criterion),
+            "source": criterion.source,
+        }
         for criterion in release.verdict.criteria
     ]
 
@@ -158,7 +77,7 @@ def _asked(criterion: Criterion) -> tuple[str, str, str]:
     return criterion.id, criterion.description, criterion.origin
 
 
-def attributes(release: Release, figures: Figures) -> list[AttributeRow]:
+def attributes(release: Release, figures: Figures) -> list[Row]:
     """What happened to each quasi-identifier; a recipe that is applied knows no loss."""
     fitted = {hierarchy.ladder.name: hierarchy for hierarchy in release.hierarchies}
     levels = release.recoding.levels
@@ -172,15 +91,15 @@ def attributes(release: Release, figures: Figures) -> list[AttributeRow]:
         if figures.public and hierarchy is not None:
             origin = hierarchy.origin if hierarchy.learned else "given"
         rows.append(
-            AttributeRow(
-                name=name,
-                happened=_happened(release, name),
-                before=f"{int(change['distinct_before']):,}",
-                after=f"{int(change['distinct_after']):,}",
-                level=level,
-                loss=share_of(change["loss"], figures),
-                origin=origin,
-            )
+            {
+                "name": name,
+                "happened": _happened(release, name),
+                "before": f"{int(change['distinct_before']):,}",
+                "after": f"{int(change['distinct_after']):,}",
+                "level": level,
+                "loss": share_of(change["loss"], figures),
+                "origin": origin,
+            }
         )
     return rows
 
@@ -197,7 +116,7 @@ def _happened(release: Release, name: str) -> str:
     )
 
 
-def mappings(release: Release) -> list[ValueMap]:
+def mappings(release: Release) -> list[Row]:
     """What became of the values of each attribute that changed: for the internal edition only."""
     names = release.recoding.classes.names
     most = max(10, min(MOST_VALUES, MOST_VALUES_OF_ALL // len(names)))
@@ -206,13 +125,18 @@ def mappings(release: Release) -> list[ValueMap]:
         grouped = list(_grouped(release, name))
         if all(old == [new] for new, _, old in grouped):
             continue
-        rows: list[NewValue] = []
+        rows: list[Row] = []
         left = most
         for new, records, old in grouped:
             if left > 0:
-                rows.append(NewValue(short_label(new), f"{records:,}", tuple(map(short_label, old[:left]))))
-                left -= len(rows[-1].old)
-        maps.append(ValueMap(name, tuple(rows), most - left, sum(len(old) for _, _, old in grouped)))
+                shown = tuple(map(short_label, old[:left]))
+                rows.append({"label": short_label(new), "records": f"{records:,}", "old": shown})
+                left -= len(shown)
+        pairs, total = most - left, sum(len(old) for _, _, old in grouped)
+        note = ""
+        if pairs < total:
+            note = f"{pairs:,} of {total:,} pairs of new and old value are listed; the recipe has all."
+        maps.append({"name": name, "rows": rows, "listed": pairs, "total": total, "note": note})
     return maps
 
 
@@ -255,29 +179,26 @@ def unexamined(release: Release) -> list[str]:
     return [name for name in release.recipe.columns if name not in known]
 
 
-def measures(release: Release, before: Figures, after: Figures) -> list[RowGroup[MeasureChangeRow]]:
+def measures(release: Release, before: Figures, after: Figures) -> list[RowGroup]:
     """All measures of both audits: those of the whole table, then those of each sensitive attribute."""
     old = {_key(measure): measure for measure in release.before.measures}
     new = {_key(measure): measure for measure in release.after.measures}
     both = {**old, **new}
-    groups: dict[str | None, list[MeasureChangeRow]] = {}
+    groups: dict[str | None, list[Row]] = {}
     for key, measure in both.items():
         groups.setdefault(measure.attribute, []).append(
-            MeasureChangeRow(
-                title=title_of(measure.name),
-                unit="" if in_percent(measure) else measure.unit,
-                before=_value(old[key], before) if key in old else "not measured",
-                after=_value(new[key], after) if key in new else "not measured",
-                direction=safer(measure),
-                says=says_of(measure.name),
-                source=measure.source,
-            )
+            {
+                "title": title_of(measure.name),
+                "unit": "" if in_percent(measure) else measure.unit,
+                "before": _value(old[key], before) if key in old else "not measured",
+                "after": _value(new[key], after) if key in new else "not measured",
+                "direction": safer(measure),
+                "says": says_of(measure.name),
+                "source": measure.source,
+            }
         )
     return [
-        RowGroup(
-            heading(attribute),
-            tuple(groups[attribute]),
-        )
+        RowGroup(heading(attribute), tuple(groups[attribute]))
         for attribute in sorted(groups, key=lambda attribute: attribute is not None)
     ]
 
@@ -293,7 +214,7 @@ def _value(measure: Measure, figures: Figures) -> str:
     return f"{figures.measured(measure)} {unit}" if counted else figures.measured(measure)
 
 
-def risks(release: Release, before: Figures, after: Figures) -> list[RiskChangeRow]:
+def risks(release: Release, before: Figures, after: Figures) -> list[Row]:
     """Risks of the whole quasi-identifier before and after."""
     low, medium = zones(release.after)
     new = {(risk.name, risk.sensitive): risk for risk in release.after.risks if risk.attribute is None}
@@ -307,19 +228,19 @@ def risks(release: Release, before: Figures, after: Figures) -> list[RiskChangeR
 
 def _risk(
     old: RecordRisk, new: RecordRisk, before: Figures, after: Figures, low: float, medium: float
-) -> RiskChangeRow:
+) -> Row:
     graded = old.name in GRADED
     grade = category(new.max, low=low, medium=medium)
-    return RiskChangeRow(
-        title=risk_name(old),
-        meaning=old.meaning,
-        mean=f"{old.mean:.3f} → {new.mean:.3f}",
-        max=f"{old.max:.3f} → {new.max:.3f}",
-        above=f"{before.share(old.share_above(medium))} → {after.share(new.share_above(medium))}",
-        tone=CATEGORY_TONES[grade] if graded else None,
-        grade=grade if graded else "not graded",
-        source=old.source,
-    )
+    return {
+        "title": risk_name(old),
+        "meaning": old.meaning,
+        "mean": f"{old.mean:.3f} → {new.mean:.3f}",
+        "max": f"{old.max:.3f} → {new.max:.3f}",
+        "above": f"{before.share(old.share_above(medium))} → {after.share(new.share_above(medium))}",
+        "tone": CATEGORY_TONES[grade] if graded else None,
+        "grade": grade if graded else "not graded",
+        "source": old.source,
+    }
 
 
 def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
