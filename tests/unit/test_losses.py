@@ -248,6 +248,18 @@ def test_made_up_numbers_move_the_distribution_by_their_distance() -> None:
     assert distributions.rolled_up(pair, "age") is None
 
 
+def test_what_no_quasi_identifier_tells_is_not_0_overall() -> None:
+    """Overlapping ages cannot be rolled up; that the sensitive attribute did not change says nothing about them."""
+    pair = linked({"age": [31, 34]}, {"age": ["[30, 39]", "34"]}, sensitive={"ill": ["flu", "cold"]})
+    overall = {
+        measure.name: measure for measure in distributions.distributions(pair) if not measure.attribute
+    }
+    rolled = overall["total-variation-rolled-up"]
+    assert math.isnan(rolled.value)
+    assert rolled.notes[0].startswith("not defined here")
+    assert overall["total-variation"].value > 0
+
+
 def test_the_original_rolled_up() -> None:
     pair = linked({"age": [31, 34, 47, 52]}, {"age": ["[30, 39]", "*", "[40, 59]", "[40, 59]"]})
     found = distributions.rolled_up(pair, "age")

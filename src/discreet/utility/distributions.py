@@ -307,7 +307,8 @@ def attributes_of(pair: Pair) -> tuple[str, ...]:
 def distributions(pair: Pair) -> tuple[Measure, ...]:
     """All distances between the distributions of every attribute; before those, their mean over attributes.
 
-    The mean is over the attributes for which there is a value. See the functions of this module.
+    The mean is over the attributes for which there is a value; there is none if no quasi-identifier has one. See
+    the functions of this module.
 
     >>> from discreet.utility.examples import four_ages
     >>> measures = distributions(four_ages("31", "34", "47", "47"))
@@ -330,8 +331,10 @@ def distributions(pair: Pair) -> tuple[Measure, ...]:
             parts += [MEAN_Z(tested[0], attribute=name), MEAN_P(tested[1], attribute=name)]
     means = []
     for definition, _ in (*_SPREAD_MEASURES, *_ROLLED_MEASURES):
-        values = [m.value for m in parts if m.name == definition.name and not math.isnan(m.value)]
-        means.append(definition.of(float(np.mean(values)) if values else _NO_PARTITION))
+        told = [m for m in parts if m.name == definition.name and not math.isnan(m.value)]
+        # Sensitive attributes are mostly released as they are: alone they would say that nothing was lost.
+        speaks = any(m.attribute in pair.names for m in told)
+        means.append(definition.of(float(np.mean([m.value for m in told])) if speaks else _NO_PARTITION))
     return (*means, *parts)
 
 
