@@ -51,7 +51,7 @@ def compatible_linkage(
 
     ``known``: the attributes (all quasi-identifiers). ``targets``: a public table in the original's values; then
     only some of its people are in the release, the journalist's case. Without it everybody in the original is a
-    target, the prosecutor's and marketer's case. Baseline: a guess among all released records. Of more than
+    target, the prosecutor's and marketer's case. Baseline: a blind guess (``blind_guess``). Of more than
     ``at_most`` people a sample is attacked (``seed``). Dankar, El Emam, "A method for evaluating marketer
     re-identification risk", EDBT/PAIS 2010; Samarati, Sweeney, 1998.
 
@@ -95,6 +95,7 @@ def compatible_linkage(
         fallen=_classes(pair, whole, only),
         figures=(
             ("singled-out", share_of(tried, fit.everyone == 1)),
+            ("singled-out-and-right", float(right[fit.everyone == 1].sum() / tries) if tries else 0.0),
             ("singled-out-among-shown", share_of(tried, fit.shown == 1)),
             ("without-candidate", share_of(tried, ~has)),
             ("min-candidates", float(fit.everyone.min()) if len(at) else 0.0),
@@ -136,7 +137,7 @@ def matched(
 ) -> AttackResult:
     """The result of an attack that matches people with records and guesses among ``pool`` of them.
 
-    ``right`` are the expected right guesses per target; the baseline is a guess among all released records.
+    ``right`` are the expected right guesses per target; the baseline is a blind guess at the same targets.
     """
     view = targets.view
     tries, successes = float(view.tried[targets.at].sum()), float(right.sum())
@@ -145,7 +146,7 @@ def matched(
         criterion="linkability",
         tries=tries,
         successes=successes,
-        baseline=1.0 / max(view.released.total, 1),
+        baseline=blind_guess(view, targets.at),
         meaning=f"Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever "
         f"knows {', '.join(view.names)} and {how}.",
         scenario="journalist: a public table" if targets.public else "prosecutor: everybody in the original",
@@ -158,6 +159,24 @@ def matched(
         seconds=seconds,
         notes=(*notes_of(pair, targets.whole, view, targets.public), *notes),
     )
+
+
+def blind_guess(view: View, at: IntArray) -> float:
+    """How often one is right who names any released record for each target: never for who is not in the release.
+
+    (targets in the release / targets) / released records. Where it is not known who became which record, as many
+    as possible are taken to be in it.
+    """
+    tries, records = float(view.tried[at].sum()), view.released.total
+    if not tries or not records:
+        return 0.0
+    if view.truth is None:
+        inside = float(view.present[at].sum())
+        # A person counts once for each combination of values; a record is one record.
+        inside = min(inside, float(records)) if view.unit == "records" else inside
+    else:
+        inside = float(view.truth.people[np.isin(view.truth.target, at)].sum())
+    return inside / tries / records
 
 
 def right_guesses(

@@ -33,9 +33,10 @@ def singling_out(
     targets: EquivalenceClasses | None = None,
     seed: int = 1,
 ) -> AttackResult:
-    """Find the people whom exactly one released record fits; baseline 0, as nobody is singled out without it.
+    """Find the people whom exactly one released record fits, and it is theirs; baseline: a blind guess at a record.
 
-    Something is always nearest: by distance a person is singled out only if it is that person's record.
+    A record that fits nobody else may still be another's, above all where many of the people are not in the release:
+    ``figures`` tell both shares, of people whom one record isolates and of those for whom it is the right one.
     Article 29 Working Party, Opinion 05/2014; Skinner, Elliot, "A measure of disclosure risk for microdata", 2002.
 
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
@@ -46,16 +47,18 @@ def singling_out(
     linked = record_linkage(pair, known=known, targets=targets, seed=seed)
     figures = dict(linked.figures)
     fits = "singled-out" in figures
-    alone = figures["singled-out" if fits else "one-nearest-and-right"] * linked.tries
-    how = "fits" if fits else "is nearest to, and it is their own"
+    isolated, right = (
+        ("singled-out", "singled-out-and-right") if fits else ("one-nearest", "one-nearest-and-right")
+    )
+    alone = figures[right] * linked.tries
+    how = "fits" if fits else "is nearest to"
     return replace(
         linked,
         attack="singling-out",
         criterion="singling-out",
         successes=alone,
-        baseline=0.0,
-        meaning=f"Of {linked.tries:.0f} people, {alone:.0f} are those whom exactly one record of the release {how}. "
-        f"Without the release nobody can be singled out in it.",
+        meaning=f"Of {linked.tries:.0f} people, {alone:.0f} are those whom exactly one record of the release {how}, "
+        "and it is their own. Without the release nobody can be singled out in it.",
         source=SOURCE,
-        figures=(),
+        figures=(("isolated", figures[isolated]), ("isolated-and-right", figures[right])),
     )

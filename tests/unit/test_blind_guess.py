@@ -1,0 +1,49 @@
+"""Baselines of linkage against a simulated guesser, where most of the people are not in the release."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.attacks.linkage.singling_out import record_linkage, singling_out
+from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Links, Pair
+
+PEOPLE, RELEASED = 200, 20
+
+
+@pytest.fixture
+def pair() -> Pair:
+    """200 people of 200 ages of whom the first 20 are released, in tens: every age of a decade fits its records."""
+    ages = list(range(PEOPLE))
+    original = EquivalenceClasses.from_columns({"age": ages})
+    shown = [f"[{at // 10 * 10}, {at // 10 * 10 + 9}]" for at in range(RELEASED)]
+    released = EquivalenceClasses.from_columns({"age": shown})
+    links = Links(
+        np.arange(PEOPLE),
+        np.array([at // 10 if at < RELEASED else -1 for at in range(PEOPLE)]),
+        np.ones(PEOPLE, dtype=np.int64),
+    )
+    return Pair.of(original, released, links=links)
+
+
+def test_the_baseline_is_what_a_blind_guesser_reaches(pair: Pair) -> None:
+    result = record_linkage(pair)
+    draw = np.random.default_rng(1)
+    # Record r of the release is that of person r; the guesser names any record for each of the 200 people.
+    guesses = draw.integers(0, RELEASED, size=(4000, PEOPLE))
+    rate = float((guesses == np.arange(PEOPLE)).mean())
+    assert result.baseline == pytest.approx(RELEASED / PEOPLE / RELEASED)
+    assert result.baseline == pytest.approx(rate, rel=0.05)
+    assert result.rate == pytest.approx(RELEASED / 10 / PEOPLE)
+
+
+def test_who_is_isolated_by_the_record_of_another_is_not_singled_out() -> None:
+    """Of four people one is released as ``*``: it fits all of them, and is right for one."""
+    original = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
+    released = EquivalenceClasses.from_columns({"age": ["*"]})
+    links = Links(np.arange(4), np.array([0, -1, -1, -1]), np.ones(4, dtype=np.int64))
+    result = singling_out(Pair.of(original, released, links=links))
+    assert dict(result.figures) == {"isolated": 1.0, "isolated-and-right": 0.25}
+    assert (result.successes, result.tries, result.baseline) == (1.0, 4.0, 0.25)
+    assert not result.better_than_baseline
