@@ -374,6 +374,11 @@ def test_public_edition_tells_no_small_difference(compared: Comparison, attacked
     assert "Records 40" in text
     assert "suppression-ratio share of records; lower is better less than 27.5%" in text
     assert "0.02439" not in text
+    # A blind guess at 41 people is right about 1 of 41, which says no more than that 41 were tried.
+    baselines = ("without the release 2.4% are expected", "of 41 records 2.4%")
+    assert all(words in text for words in baselines)
+    for words in baselines:
+        text = text.replace(words, "")
     assert "2.4%" not in text
 
 
