@@ -27,7 +27,7 @@ def save(classes: EquivalenceClasses, path: Path) -> None:
     if classes.weights is not None:
         columns["weights"] = pa.array(classes.weights)
     names = {
-        part: json.dumps([[domain.name, domain.has_null] for domain in domains])
+        part: json.dumps([[domain.name, domain.has_null, domain.type] for domain in domains])
         for part, domains in (("attributes", classes.attributes), ("sensitive", classes.sensitive))
     }
     cells = [pa.LargeListArray.from_arrays([0, len(column)], column) for column in columns.values()]
@@ -50,7 +50,8 @@ def load(path: Path) -> EquivalenceClasses:
     def domains(part: str, prefix: str) -> tuple[Domain, ...]:
         listed = json.loads(table.schema.metadata[part.encode()])
         return tuple(
-            Domain(name, cell(f"{prefix}{place}"), has_null) for place, (name, has_null) in enumerate(listed)
+            Domain(name, cell(f"{prefix}{place}"), has_null, type)
+            for place, (name, has_null, type) in enumerate(listed)
         )
 
     attributes = domains("attributes", "values-")

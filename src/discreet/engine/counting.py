@@ -36,7 +36,9 @@ class Counting(SqlRelations):
                 f"column {column!r} holds infinite values",
                 remedy="replace them by a number or leave them empty before the audit",
             )
-        return Domain(column, values, has_null=len(values) < len(distinct))
+        # Text is nominal until somebody says so: it may still hold numbers.
+        known = wanted.type if wanted.declared or wanted.type != "nominal" else None
+        return Domain(column, values, has_null=len(values) < len(distinct), type=known)
 
     def count(
         self,

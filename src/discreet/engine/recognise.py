@@ -99,7 +99,7 @@ class TypeRecognition(SqlRelations):
         listed = ", ".join(f"{value} AS {self.dialect.quote(name)}" for name, value in select.items())
         typed = self._keep(f"SELECT {listed} FROM {relation}")
         self._drop(relation)
-        return self._table(typed, source).retype(numeric)
+        return self._table(typed, source).retype(numeric, declared=False)
 
     def _readings(
         self, scope: str, texts: Mapping[str, str], candidates: Mapping[str, Sequence[Reading]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -67,7 +68,7 @@ class SqlEngine(TypeRecognition, Counting):
         if rows >= table.rows:
             return table
         kept = self._keep(self.dialect.sample.format(relation=table.relation, rows=int(rows)))
-        return self._table(kept, table.source).retype({column.name: column.type for column in table.columns})
+        return replace(self._table(kept, table.source), columns=table.columns)
 
     def thin(self, table: Table, share: float, *, seed: int) -> Table:
         """About ``share`` of the rows, drawn independently, in their order; the same for the same seed.
@@ -85,7 +86,7 @@ class SqlEngine(TypeRecognition, Counting):
             f"WITH numbered AS (SELECT *, {self.dialect.row_number} AS {row} FROM {table.relation}) "
             f"SELECT {names} FROM numbered WHERE {drawn} < '{min(int(share * 16**8), 16**8 - 1):08x}' ORDER BY {row}"
         )
-        return self._table(kept, table.source).retype({column.name: column.type for column in table.columns})
+        return replace(self._table(kept, table.source), columns=table.columns)
 
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows themselves, in their order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,12 +42,8 @@ LEARNED = "learned from the data"
 POSTCODE = "built: zip, because it was recognised as a postcode"
 
 
-def hierarchies(
-    policy: Policy, classes: EquivalenceClasses, *, types: Mapping[str, DataType] | None = None
-) -> list[FittedHierarchy]:
+def hierarchies(policy: Policy, classes: EquivalenceClasses) -> list[FittedHierarchy]:
     """The hierarchy of every quasi-identifier in the order of the classes; all problems at once.
-
-    ``types`` are those of the table, for columns to which the policy gives none.
 
     >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
     >>> from discreet.table.hierarchies.numbers import Intervals
@@ -60,7 +55,7 @@ def hierarchies(
     for domain, codes in zip(classes.attributes, classes.codes, strict=True):
         column = policy.column(domain.name)
         given = column.hierarchy if column else None
-        kind = (column.type if column else None) or (types or {}).get(domain.name)
+        kind = (column.type if column else None) or domain.type
         totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
         try:
             fitted.append(fit(domain, totals, given, type=kind))

@@ -68,10 +68,7 @@ def make_pair(
         before, after = like.pair.original.project(wanted), like.released.project(shown)
     else:
         before, after = _count(original, policy, wanted), _count(release, policy, shown)
-    given = {
-        fitted.ladder.name: fitted.hierarchy
-        for fitted in hierarchies(policy, before, types={c.name: c.type for c in original.columns})
-    }
+    given = {fitted.ladder.name: fitted.hierarchy for fitted in hierarchies(policy, before)}
     pair = Pair.of(before, after, hierarchies=given)
     notes = []
     gone = [name for name in wanted if name not in shown]

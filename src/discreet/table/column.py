@@ -16,11 +16,15 @@ DATA_TYPES: tuple[DataType, ...] = get_args(DataType)
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. ``storage`` is how the engine keeps it, ``type`` what it means."""
+    """A column of a table. ``storage`` is how the engine keeps it, ``type`` what it means.
+
+    ``declared`` tells that somebody gave the type, so that nothing is read out of the values against it.
+    """
 
     name: str
     type: DataType
     storage: Storage
+    declared: bool = False
 
     @property
     def numeric(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.table.column import DataType
 from discreet.types import FloatArray, IntArray
 
 
@@ -19,7 +20,7 @@ class Domain:
     """The distinct values of one attribute; code ``i`` stands for ``values[i]``.
 
     Values are sorted, so codes keep the attribute's order. Nulls are a value of their own and take the
-    last code.
+    last code. ``type`` is what the values mean, where somebody said so or it was recognised.
 
     >>> age = Domain("age", pa.array([28, 37, 39]), has_null=True)
     >>> age.size, age.null_code, age.labels()
@@ -29,6 +30,7 @@ class Domain:
     name: str
     values: pa.Array = field(repr=False, compare=False)
     has_null: bool = False
+    type: DataType | None = None
 
     @property
     def size(self) -> int:
@@ -80,12 +82,21 @@ class Domain:
         codes = pc.index_in(pa.array(texts, self.values.type), value_set=self.values).drop_null()
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
-    @cached_property
+    @property
     def is_numeric(self) -> bool:
-        """Whether the values are numbers (or dates), besides nulls and marks for missing ones.
+        """Whether the values are numbers (or dates) that have an order: codes of a nominal column have none.
 
-        >>> Domain("x", pa.array(["1", "10", "?"])).is_numeric, Domain("x", pa.array(["1", "one"])).is_numeric
-        (True, False)
+        >>> [Domain("ward", pa.array([4, 91]), type=type).is_numeric for type in (None, "nominal")]
+        [True, False]
+        """
+        return self.type != "nominal" and self.holds_numbers
+
+    @cached_property
+    def holds_numbers(self) -> bool:
+        """Whether the values are written as numbers (or dates), besides nulls and marks for missing ones.
+
+        >>> [Domain("x", pa.array(values)).holds_numbers for values in (["1", "10", "?"], ["1", "one"])]
+        [True, False]
         """
         unknown = np.flatnonzero(np.isnan(self.numbers[: len(self.values)]))
         if len(unknown) == len(self.values) or len(unknown) > len(MISSING_MARKS):

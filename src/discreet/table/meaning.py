@@ -191,7 +191,7 @@ class _Reader:
     def __init__(self, original: Domain, hierarchy: Hierarchy | None) -> None:
         self.original = original
         self.size = original.size
-        self.numbers = original.numbers if original.is_numeric else np.full(self.size, np.nan)
+        self.numbers = original.numbers if original.holds_numbers else np.full(self.size, np.nan)
         order = np.argsort(self.numbers, kind="stable")
         self.rank = np.empty(self.size, dtype=np.int64)
         self.rank[order] = np.arange(self.size)

@@ -69,11 +69,17 @@ class Table:
                 return column
         raise UnknownColumn(name, self.names)
 
-    def retype(self, types: Mapping[str, DataType]) -> Table:
-        """The same rows with other meanings for some columns."""
+    def retype(self, types: Mapping[str, DataType], *, declared: bool = True) -> Table:
+        """The same rows with other meanings for some columns, which somebody declared or which were recognised."""
         for name in types:
             self.column(name)
-        return replace(self, columns=tuple(replace(c, type=types.get(c.name, c.type)) for c in self.columns))
+        return replace(
+            self,
+            columns=tuple(
+                replace(c, type=types[c.name], declared=declared) if c.name in types else c
+                for c in self.columns
+            ),
+        )
 
     def __repr__(self) -> str:
         return f"Table({self.source.name!r}, {self.rows:,} rows × {len(self.columns)} columns)"

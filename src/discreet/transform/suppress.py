@@ -92,7 +92,7 @@ class ValueSuppression:
             left = ~gone[domain.name][: len(domain.values)]
             place = np.full(domain.size, int(left.sum()), dtype=np.int64)
             place[: len(left)][left] = np.arange(left.sum())
-            domains.append(Domain(domain.name, domain.values.filter(pa.array(left)), has_null=True))
+            domains.append(replace(domain, values=domain.values.filter(pa.array(left)), has_null=True))
             codes.append(place[column])
         # Classes are in the order of their packed codes.
         owner = combination_numbers([domain.size for domain in domains], codes)

@@ -61,7 +61,7 @@ def microaggregate(
     replace: Replace = "mean",
     variable_size: bool = True,
     gamma: float = 0.2,
-    ordinal: Sequence[str] = (),
+    ordinal: Sequence[str] | None = None,
     weights: Mapping[str, float] | None = None,
     scale: Scale = "sd",
     closeness: Closeness = "level",
@@ -72,7 +72,8 @@ def microaggregate(
     """Local recoding by microaggregation: groups of ``k`` persons or more that are as alike as possible.
 
     Classes are points; d² = Σ_j w_j d_j², with d_j = |a - b| / s_j for numbers (s_j the standard deviation or
-    the range, see ``scale``) and ranks (``ordinal`` attributes, in the order of their values), for
+    the range, see ``scale``) and ranks (``ordinal`` attributes, in the order of their values; those that
+    are declared so, unless they are named here), for
     categories the level of the closest common ancestor / height (or its share of leaves, see
     ``closeness``), 0 or 1 without a hierarchy. A null is at distance 1 from every value.
 
@@ -100,6 +101,8 @@ def microaggregate(
     need_number("gamma", gamma)
     need_unit(unit)
     need_choice("replace", replace, ("mean", "median", "mode", "interval", "set", "hierarchy"))
+    if ordinal is None:
+        ordinal = [domain.name for domain in classes.attributes if domain.type == "ordinal"]
     for name in ordinal:
         classes.index(name)
     say = progress or (lambda _: None)

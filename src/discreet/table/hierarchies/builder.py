@@ -132,7 +132,7 @@ def numbers(domain: Domain, builder: str) -> tuple[FloatArray, BoolArray, bool]:
         )
     values = domain.numbers[: len(domain.values)]
     apart = np.isnan(values)
-    if len(values) and not domain.is_numeric:
+    if len(values) and not domain.holds_numbers:
         raise UnsuitableColumn(
             f"the column {domain.name!r} has {int(apart.sum()):,} values that are not numbers, which {builder} needs",
             remedy="choose another builder, or one that is learned from the data",

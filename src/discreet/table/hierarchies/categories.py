@@ -303,7 +303,7 @@ def span_namer(domain: Domain, leaves: Sequence[str]) -> SpanNamer | None:
     """How groups of consecutive values are named, if the values are whole numbers: ``[30, 39]``."""
     values = domain.numbers[: len(leaves)]
     temporal = pa.types.is_temporal(domain.values.type)
-    if not domain.is_numeric or temporal or not is_whole(domain, values):
+    if not domain.holds_numbers or temporal or not is_whole(domain, values):
         return None
     return lambda first, last: "" if first == last else str(Interval(values[first], values[last]))
 
@@ -316,7 +316,7 @@ def natural_rank(domain: Domain, leaves: Sequence[str], apart: BoolArray) -> Int
     >>> natural_rank(Domain("g", pa.array(grades)), grades, np.array([False, False, True]))
     array([1, 0, 2])
     """
-    if domain.is_numeric:
+    if domain.holds_numbers:
         order = np.lexsort((domain.numbers[: len(leaves)], apart))
     else:
         keys = [_natural_key(leaf) for leaf in leaves]
