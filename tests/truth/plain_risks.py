@@ -50,6 +50,34 @@ def prosecutor(table: PlainTable) -> list[float]:
     return risks
 
 
+def people_in(table: PlainTable, rows: Sequence[Row]) -> int:
+    """Distinct persons of some rows."""
+    return len(rows) if table.person is None else len({row[table.person] for row in rows})
+
+
+def by_weight(table: PlainTable) -> list[float]:
+    """Per row 1 / F, F the weights of the people who agree, each of them once."""
+    risks = []
+    for row in table.rows:
+        rows = alike(table, row, table.quasi_identifiers)
+        if table.person is None:
+            risks.append(1 / sum(int(str(other["weight"])) for other in rows))
+        else:
+            weights = {other[table.person]: int(str(other["weight"])) for other in rows}
+            risks.append(1 / sum(weights.values()))
+    return risks
+
+
+def by_fraction(table: PlainTable, fraction: float) -> list[float]:
+    """Per row 1 / F, F = f / fraction."""
+    return [fraction / people_in(table, alike(table, row, table.quasi_identifiers)) for row in table.rows]
+
+
+def by_population(table: PlainTable, population: PlainTable) -> list[float]:
+    """Per row 1 / F, F the people of the population who agree."""
+    return [1 / len(alike(population, row, table.quasi_identifiers)) for row in table.rows]
+
+
 def minimal_uniques(table: PlainTable, largest: int = 3) -> list[set[frozenset[str]]]:
     """Per row the smallest sets of quasi-identifiers (up to a size) with which no other row agrees."""
     from itertools import combinations

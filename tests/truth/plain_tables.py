@@ -26,9 +26,10 @@ class PlainTable:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     person: str | None = None
+    weight: str | None = None
 
     def to_arrow(self) -> pa.Table:
-        types = {"age": pa.int64(), "pay": pa.int64(), "person": pa.int64()}
+        types = {"age": pa.int64(), "pay": pa.int64(), "person": pa.int64(), "weight": pa.int64()}
         return pa.table(
             {
                 name: pa.array([row[name] for row in self.rows], types.get(name, pa.string()))
@@ -37,8 +38,13 @@ class PlainTable:
         )
 
 
-def random_table(seed: int, *, event_level: bool = False, nulls: bool = True) -> PlainTable:
-    """A table of 1 to 40 rows with skewed values, few enough that classes of many sizes occur."""
+def random_table(
+    seed: int, *, event_level: bool = False, nulls: bool = True, weighted: bool = False
+) -> PlainTable:
+    """A table of 1 to 40 rows with skewed values, few enough that classes of many sizes occur.
+
+    With weights every person stands for 1 to 20 people, in all of the person's rows alike.
+    """
     draw = random.Random(seed)
     size = draw.randint(1, 40)
     ages = [draw.randint(18, 80) for _ in range(draw.randint(1, 5))]
@@ -63,4 +69,25 @@ def random_table(seed: int, *, event_level: bool = False, nulls: bool = True) ->
         if event_level:
             row["person"] = draw.randint(0, max(1, size // 2))
         rows.append(row)
-    return PlainTable(rows, ("age", "city", "sex"), ("disease", "pay"), "person" if event_level else None)
+    if weighted:
+        persons = [row["person"] if event_level else at for at, row in enumerate(rows)]
+        weights = {person: draw.randint(1, 20) for person in persons}
+        for person, row in zip(persons, rows, strict=True):
+            row["weight"] = weights[person]
+    return PlainTable(
+        rows,
+        ("age", "city", "sex"),
+        ("disease", "pay"),
+        "person" if event_level else None,
+        "weight" if weighted else None,
+    )
+
+
+def random_population(seed: int, table: PlainTable) -> PlainTable:
+    """The people of a table and up to 60 more, with the quasi-identifiers only; one row for every person."""
+    draw = random.Random(seed)
+    names = table.quasi_identifiers
+    rows = [{name: row[name] for name in names} for row in table.rows]
+    rows += [{name: draw.choice(table.rows)[name] for name in names} for _ in range(draw.randint(0, 60))]
+    draw.shuffle(rows)
+    return PlainTable(rows, names, ())

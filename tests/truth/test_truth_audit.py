@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from statistics import fmean, median_low
+from typing import Any
 
 import plain_models as models
 import plain_risks as risks
+import pyarrow.parquet as pq
 import pytest
-from plain_tables import TABLES, PlainTable, random_table
+from plain_tables import TABLES, PlainTable, random_population, random_table
 
 import discreet
 
@@ -16,11 +19,15 @@ SEEDS = range(TABLES)
 LEVELS = pytest.mark.parametrize("event_level", [False, True], ids=["persons", "events"])
 
 
-def audited(table: PlainTable) -> dict[str, dict[str, dict[str, object]]]:
+def audited(table: PlainTable, **known: Any) -> dict[str, dict[str, dict[str, object]]]:
     policy = discreet.Policy.of(
-        quasi_identifiers=table.quasi_identifiers, sensitive=table.sensitive, person=table.person
+        quasi_identifiers=table.quasi_identifiers,
+        sensitive=table.sensitive,
+        person=table.person,
+        weight=table.weight,
+        **known,
     )
-    return discreet.audit(table.to_arrow(), policy).to_dict()  # type: ignore[return-value]
+    return discreet.audit(table.to_arrow(), policy, detail="core").to_dict()  # type: ignore[return-value]
 
 
 def number(value: object) -> float:
@@ -92,3 +99,28 @@ def test_every_record_risk_is_what_the_definition_says(seed: int, event_level: b
             assert part["mean"] == pytest.approx(fmean(values), abs=1e-9), name
             assert part["median"] == pytest.approx(median_low(values), abs=1e-9), name
     assert compared == len(expected)
+
+
+@LEVELS
+@pytest.mark.parametrize("seed", SEEDS)
+def test_risks_against_the_population_are_what_the_definition_says(
+    seed: int, event_level: bool, tmp_path: Path
+) -> None:
+    """Journalist and marketer by weights, by a sampling fraction, and by a table of the population."""
+    table = random_table(seed, event_level=event_level)
+    weighted = random_table(seed, event_level=event_level, weighted=True)
+    population = random_population(seed, table)
+    pq.write_table(population.to_arrow(), tmp_path / "population.parquet")
+    fraction = 1 / (1 + seed % 7)
+    cases = [
+        (audited(weighted), risks.by_weight(weighted)),
+        (audited(table, sampling_fraction=fraction), risks.by_fraction(table, fraction)),
+    ]
+    if not event_level:
+        known = audited(table, population=tmp_path / "population.parquet")
+        cases.append((known, risks.by_population(table, population)))
+    for document, expected in cases:
+        journalist = document["risks"]["journalist"]
+        assert journalist["max"] == pytest.approx(max(expected), abs=1e-9)
+        assert journalist["mean"] == pytest.approx(fmean(expected), abs=1e-9)
+        assert document["measures"]["marketer"]["value"] == pytest.approx(fmean(expected), abs=1e-9)

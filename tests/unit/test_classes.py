@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 import pyarrow as pa
@@ -75,10 +76,12 @@ def agree(classes: EquivalenceClasses, keys: list[tuple[object, ...]], rows: Row
     """Everything the classes say is what counting the rows says."""
     records = Counter(keys)
     persons = defaultdict(set)
-    weights: dict[tuple[object, ...], float] = defaultdict(float)
+    weights: dict[tuple[object, ...], dict[object, list[float]]] = defaultdict(lambda: defaultdict(list))
     for i, key in enumerate(keys):
         persons[key].add(i if rows.person is None else rows.person[i])
-        weights[key] += 1.0 if rows.weight is None else rows.weight[i]
+        weights[key][i if rows.person is None else rows.person[i]].append(
+            rows.weight[i] if rows.weight else 1.0
+        )
     assert len(classes) == len(records)
     assert classes.total == rows.length
     assert classes.total_persons == (rows.length if rows.person is None else len(set(rows.person)))
@@ -90,7 +93,7 @@ def agree(classes: EquivalenceClasses, keys: list[tuple[object, ...]], rows: Row
         assert classes.persons[c] == len(persons[key])
         if rows.weight is not None:
             assert classes.class_weights is not None
-            assert classes.class_weights[c] == pytest.approx(weights[key])
+            assert classes.class_weights[c] == pytest.approx(sum(map(fmean, weights[key].values())))
     for name, values in rows.sensitive.items():
         histogram = classes.histogram(name)
         counted = Counter(zip(keys, values, strict=True))

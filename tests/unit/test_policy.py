@@ -106,6 +106,7 @@ def policies(draw: st.DrawFn) -> Policy:
         requirements=tuple(draw(st.lists(st.sampled_from(EXAMPLES), max_size=3))),
         profile=draw(st.sampled_from(["open-data", "wp216"])),
         sampling_fraction=draw(st.none() | st.floats(0.001, 1)),
+        population=draw(st.none() | st.just("register.csv")),
         read=draw(
             st.fixed_dictionaries(
                 {},

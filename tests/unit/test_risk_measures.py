@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
+import discreet
 from discreet.classes import EquivalenceClasses
-from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.cli import cli
+from discreet.errors import DiscreetError, InvalidParameter, UnknownColumn
 from discreet.risk import special_uniques, tally
 from discreet.risk.dependence import absolute_pearson, cramers_v, dependence, mutual_information
 from discreet.risk.exposure import contributions, riskiest_classes
@@ -115,6 +121,89 @@ def test_parameters_out_of_range_are_refused(trips: EquivalenceClasses) -> None:
     ):
         with pytest.raises(InvalidParameter):
             call()
+
+
+def test_a_person_of_many_rows_weighs_once_in_each_class() -> None:
+    """One person with ten rows who stands for five people: 1 / 5, not 1 / 50."""
+    rows = pa.table({"zip": [1] * 10 + [2, 2], "who": [1] * 10 + [1, 2], "w": [5.0] * 10 + [5.0, 3.0]})
+    policy = discreet.Policy.of(quasi_identifiers=["zip"], person="who", weight="w")
+    audit = discreet.audit(rows, policy)
+    assert sorted(audit.risk("journalist").values.tolist()) == [1 / 8, 1 / 5]
+    assert audit.measure("marketer").value == pytest.approx((10 / 5 + 2 / 8) / 12)
+    assert audit.classes.total_weight == 8.0
+
+
+def test_rows_of_one_person_with_other_weights_count_with_their_mean() -> None:
+    classes = EquivalenceClasses.from_columns({"a": [1, 1, 1]}, person=["x", "x", "y"], weight=[2, 4, 5])
+    assert classes.class_weights is not None
+    assert classes.class_weights.tolist() == [8.0]
+
+
+ZIPS = pa.table({"zip": ["101", "101", "101", "101", "202"]})
+
+
+@pytest.mark.parametrize(
+    ("known", "journalist_risks", "marketer_risk", "told"),
+    [
+        ({"sampling_fraction": 0.1}, [1 / 40, 1 / 10], 2 / 50, "f / sampling fraction"),
+        ({"population": ["101"] * 8 + ["202"] * 5 + ["303"]}, [1 / 8, 1 / 5], (4 / 8 + 1 / 5) / 5, "counted"),
+        # The population is counted also where a fraction is given, and has no class smaller than the table's.
+        (
+            {"population": ["101"] * 3 + ["202"] * 2, "sampling_fraction": 0.1},
+            [1 / 4, 1 / 2],
+            (1 + 1 / 2) / 5,
+            "1 classes have more people in the table",
+        ),
+    ],
+    ids=["fraction", "table", "incomplete table"],
+)
+def test_journalist_and_marketer_by_what_is_known_of_the_population(
+    known: dict[str, Any], journalist_risks: list[float], marketer_risk: float, told: str, tmp_path: Path
+) -> None:
+    if "population" in known:
+        register = tmp_path / "register.csv"
+        register.write_text("\n".join(["zip", *known["population"]]) + "\n")
+        known = {**known, "population": register}
+    audit = discreet.audit(ZIPS, discreet.Policy.of(quasi_identifiers=["zip"], **known))
+    assert audit.risk("journalist").values.tolist() == pytest.approx(journalist_risks)
+    assert audit.measure("marketer").value == pytest.approx(marketer_risk)
+    assert audit.measure("average-risk").value == 2 / 5
+    assert told in audit.risk("journalist").meaning
+    assert told in " ".join(audit.measure("marketer").notes)
+
+
+def test_generalised_values_are_counted_in_the_population_as_what_they_may_stand_for(tmp_path: Path) -> None:
+    register = tmp_path / "register.csv"
+    # The hierarchy need not know every town of the population.
+    register.write_text("age,town\n31,Ulm\n34,Ulm\n39,Bonn\n47,Ulm\n47,Bonn\n,Kiel\n")
+    regions = tmp_path / "town.csv"
+    regions.write_text("Ulm;south;*\nBonn;west;*\n")
+    released = pa.table({"age": ["[30, 39]", "47", "*"], "town": ["south", "{Bonn, Ulm}", "*"]})
+    policy = discreet.Policy.of(quasi_identifiers=["age", "town"], population=register)
+    audit = discreet.audit(released, policy.generalise({"town": regions}))
+    assert sorted(audit.risk("journalist").values.tolist()) == [1 / 6, 1 / 2, 1 / 2]
+
+
+def test_a_population_that_lacks_a_quasi_identifier_or_is_not_there_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "register.csv").write_text("town\nUlm\n")
+    for name, words in (("register.csv", "register.csv, has no column zip"), ("none.csv", "none.csv")):
+        policy = discreet.Policy.of(quasi_identifiers=["zip"], population=tmp_path / name)
+        with pytest.raises(DiscreetError, match=words):
+            discreet.audit(ZIPS, policy)
+
+
+def test_a_population_is_named_beside_the_policy_and_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("zip\n101\n101\n")
+    (tmp_path / "register.csv").write_text("zip\n" + "101\n" * 4)
+    policy = discreet.Policy.of(quasi_identifiers=["zip"], population=tmp_path / "register.csv")
+    file = discreet.save_policy(policy, tmp_path / "policy.toml")
+    assert 'table = "register.csv"' in file.read_text()
+    assert discreet.load_policy(file).population == str(tmp_path / "register.csv")
+    for options in (["--policy", str(file)], ["--qi", "zip", "--population", str(tmp_path / "register.csv")]):
+        done = CliRunner().invoke(cli, ["audit", str(tmp_path / "rows.csv"), "--json", *options])
+        document = json.loads(done.stdout)
+        assert document["risks"]["journalist"]["max"] == 0.25
+        assert document["policy"]["population"] == "register.csv"
 
 
 def test_journalist_without_a_population_is_the_prosecutor_and_says_so() -> None:

@@ -245,8 +245,29 @@ class EquivalenceClasses:
 
     @cached_property
     def class_weights(self) -> FloatArray | None:
-        """Sum of sampling weights per class: the class's estimated size in the population."""
-        return None if self.weights is None else np.add.reduceat(self.weights, self.indptr[:-1])
+        """The class's estimated size in the population: the weights of its people added up, each person once.
+
+        >>> EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]}, person=[1, 1, 2], weight=[5, 5, 9]).class_weights
+        array([5., 9.])
+        """
+        return self._people_weighed(self.class_of_cell, len(self))
+
+    @cached_property
+    def total_weight(self) -> float | None:
+        """The estimated size of the population: the weights of all people added up, each person once."""
+        whole = self._people_weighed(np.zeros(len(self.counts), dtype=np.int64), 1)
+        return None if whole is None else float(whole[0])
+
+    def _people_weighed(self, group: IntArray, groups: int) -> FloatArray | None:
+        """Weights per group of cells; a person counts once in each, with the mean if the weights of the rows differ."""
+        if self.weights is None:
+            return None
+        if self.person_codes is None:
+            return np.bincount(group, weights=self.weights, minlength=groups).astype(np.float64)
+        width = int(self.person_codes.max()) + 1
+        people, cell = np.unique(group * width + self.person_codes, return_inverse=True)
+        weight = np.bincount(cell, weights=self.weights) / np.bincount(cell, weights=self.counts)
+        return np.bincount(people // width, weights=weight, minlength=groups).astype(np.float64)
 
     @cached_property
     def class_of_cell(self) -> IntArray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from discreet.classes.alignment import locate
 from discreet.classes.equivalence import EquivalenceClasses, Unit
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
@@ -127,17 +128,46 @@ class Pair:
 
     def _room_for_all(self) -> bool:
         """Whether each released class may stand for at least as many original records as it has."""
-        classes, before = np.flatnonzero(~self.suppressed), np.arange(len(self.original))
-        tried = max(MOST_COMPARED // max(len(before), 1), 1)
+        classes = np.flatnonzero(~self.suppressed)
+        tried = max(MOST_COMPARED // max(len(self.original), 1), 1)
         if len(classes) > tried:
             classes = classes[np.linspace(0, len(classes) - 1, tried).astype(np.int64)]
+        return all(
+            (fitting >= self.released.records[some]).all()
+            for some, fitting in self._fitting(classes, self.original.records)
+        )
+
+    def _fitting(self, classes: IntArray, sizes: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Some released classes at a time, with the sum of ``sizes`` of the original classes that each may stand for."""
+        before = np.arange(len(self.original))
         step = max(_CHUNK // max(len(before), 1), 1)
         for start in range(0, len(classes), step):
             some = classes[start : start + step]
-            fitting = self.covers(some[:, None], before[None]) @ self.original.records
-            if (fitting < self.released.records[some]).any():
-                return False
-        return True
+            yield some, self.covers(some[:, None], before[None]) @ sizes
+
+    @cached_property
+    def fitting(self) -> IntArray:
+        """How many people of the original each released class may stand for: records, or persons at event level.
+
+        >>> people = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
+        >>> Pair.of(people, EquivalenceClasses.from_columns({"age": ["47", "[30, 39]", "{31, 47}"]})).fitting
+        array([1, 2, 2])
+        """
+        fitting = np.zeros(len(self.released), dtype=np.int64)
+        exact = np.ones(len(self.released), dtype=bool)
+        same = []
+        for meaning, codes in zip(self.meanings, self.released.codes, strict=True):
+            single = meaning.kinds == KINDS.index("exact")
+            exact &= single[codes]
+            own = np.zeros(len(single), dtype=np.int64)
+            own[single] = meaning.code_at[meaning.starts[meaning.indptr[:-1][single]]]
+            same.append(own[codes])
+        # Single values are looked up; comparing every class with every other is for intervals and sets.
+        at = locate(self.original, [codes[exact] for codes in same]) if exact.any() else np.empty(0, np.int64)
+        fitting[exact] = np.where(at >= 0, self.original.persons[at], 0)
+        for some, people in self._fitting(np.flatnonzero(~exact), self.original.persons):
+            fitting[some] = people
+        return fitting
 
     @cached_property
     def suppressed(self) -> BoolArray:

@@ -58,6 +58,11 @@ ROLES = [
         type=click.FloatRange(0, 1, min_open=True),
         help="Share of the population that is in the table; turns on population estimates.",
     ),
+    click.option(
+        "--population",
+        type=PATH,
+        help="Table of the whole population, to count who shares a combination there.",
+    ),
 ]
 EVIDENCE = [
     click.option(
@@ -208,5 +213,6 @@ def make_policy(
         direct_identifiers=split(given.get("identifiers")),
         profile=given.get("profile"),
         sampling_fraction=given.get("sampling_fraction"),
+        population=given.get("population"),
     )
     return policy, assumed

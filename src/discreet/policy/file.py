@@ -55,7 +55,8 @@ class _Read(Strict):
 
 
 class _Population(Strict):
-    sampling_fraction: Annotated[float, Field(gt=0, le=1)]
+    sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
+    table: Text | None = None
 
 
 @with_settings(Plan)
@@ -74,7 +75,7 @@ class _Kpi(Strict):
 class _File(Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
-    population: _Population | None = None
+    population: _Population = Field(default_factory=_Population)
     read: _Read = Field(default_factory=_Read)
     anonymize: _Anonymize = Field(default_factory=_Anonymize)
     columns: dict[str, _Column] = Field(default_factory=dict)
@@ -97,6 +98,8 @@ def load(path: str | PathLike[str]) -> Policy:
     if policy.profile.endswith(".toml"):
         # A profile of one's own lies beside the policy that names it.
         object.__setattr__(policy, "profile", str(place.parent / policy.profile))
+    if policy.population is not None:
+        policy = policy.replace(population=place.parent / policy.population)
     # And so does a hierarchy file.
     return policy.generalise(
         {
@@ -168,7 +171,8 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         ),
         requirements=tuple(models),
         profile=parsed.profile,
-        sampling_fraction=None if parsed.population is None else parsed.population.sampling_fraction,
+        sampling_fraction=parsed.population.sampling_fraction,
+        population=parsed.population.table,
         read=ReadOptions(**given(parsed.read, ReadOptions)).given(),
         plan=Plan(**given(parsed.anonymize, Plan)),
         kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
@@ -215,8 +219,9 @@ def dumps(
         document.add(tomlkit.nl())
     document.add("format", tomlkit.item(FORMAT))
     document.add("profile", tomlkit.item(policy.profile))
-    if policy.sampling_fraction is not None:
-        document.add("population", tomlkit.item({"sampling_fraction": policy.sampling_fraction}))
+    population = {"sampling_fraction": policy.sampling_fraction, "table": policy.population}
+    if any(value is not None for value in population.values()):
+        document.add("population", tomlkit.item(plain(population, nulls=False)))
     if policy.read:
         document.add("read", tomlkit.item(policy.read))
     usual = Plan()
@@ -277,15 +282,21 @@ def save(
 ) -> Path:
     """Write a policy file, whole or not at all."""
     target = Path(path)
-    # Hierarchy files are named as they are found from the policy file.
-    beside = policy.generalise(
+
+    def beside(file: str) -> str:
+        """A file as it is named from the policy file."""
+        return Path(os.path.relpath(file, target.parent)).as_posix()
+
+    moved = policy.generalise(
         {
-            column.name: Path(os.path.relpath(column.hierarchy, target.parent)).as_posix()
+            column.name: beside(column.hierarchy)
             for column in policy.columns
             if isinstance(column.hierarchy, str)
         }
     )
-    return write_text(target, dumps(beside, notes=notes, heading=heading))
+    if policy.population is not None:
+        moved = moved.replace(population=beside(policy.population))
+    return write_text(target, dumps(moved, notes=notes, heading=heading))
 
 
 def explain(text: str, name: str, error: ValidationError) -> list[str]:

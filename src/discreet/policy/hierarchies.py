@@ -78,6 +78,31 @@ def fit(
     >>> fit(ages, np.array([1, 1, 5, 1]), None).origin
     'learned from the data'
     """
+    hierarchy, origin = _build(domain, totals, given, type)
+    return FittedHierarchy(hierarchy, hierarchy.ladder(domain), origin)
+
+
+def named_hierarchies(policy: Policy, classes: EquivalenceClasses) -> dict[str, Hierarchy]:
+    """The hierarchies that a policy names, to read labels by; they need not have all values of the classes.
+
+    >>> from discreet.table.hierarchies.numbers import Intervals
+    >>> policy = Policy.of(quasi_identifiers=["age", "sex"]).generalise({"age": Intervals(widths=(10,))})
+    >>> list(named_hierarchies(policy, EquivalenceClasses.from_columns({"age": [31, 34], "sex": ["f", "m"]})))
+    ['age']
+    """
+    named = {}
+    for domain, codes in zip(classes.attributes, classes.codes, strict=True):
+        column = policy.column(domain.name)
+        if column is not None and column.hierarchy is not None:
+            totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
+            named[domain.name] = _build(domain, totals, column.hierarchy, column.type)[0]
+    return named
+
+
+def _build(
+    domain: Domain, totals: AnyIntArray, given: Builder | str | None, type: DataType | None
+) -> tuple[Hierarchy, str]:
+    """A hierarchy, and where it came from."""
     spec: Builder | Hierarchy | None
     if isinstance(given, str):
         spec, origin = Hierarchy.read(given, domain.name), f"read from {Path(given).name}"
@@ -85,8 +110,7 @@ def fit(
         spec, origin = Zip(lengths=(4, 3, 2, 1)), POSTCODE
     else:
         spec, origin = given, f"built: {given.id}" if given else LEARNED
-    hierarchy = hierarchy_for(domain, totals, spec=spec, column_type=type)
-    return FittedHierarchy(hierarchy, hierarchy.ladder(domain), origin)
+    return hierarchy_for(domain, totals, spec=spec, column_type=type), origin
 
 
 def _is_postcode(domain: Domain) -> bool:

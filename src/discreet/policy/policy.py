@@ -59,6 +59,9 @@ class ColumnPolicy:
 class Policy:
     """Roles, requirements and profile. Frozen: ``replace`` and ``require`` make a changed one.
 
+    ``sampling_fraction`` is the share of the population that is in the table, ``population`` the file of a table of
+    the whole population: either tells how many people share a quasi-identifier outside the table.
+
     >>> policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"])
     >>> policy.replace(sensitive=["income"]).sensitive
     ('income',)
@@ -68,6 +71,7 @@ class Policy:
     requirements: tuple[PrivacyModel, ...] = ()
     profile: str = DEFAULT_PROFILE
     sampling_fraction: float | None = None
+    population: str | None = None
     read: Mapping[str, object] = field(default_factory=dict)
     plan: Plan = field(default_factory=Plan)
     kpis: tuple[Kpi, ...] = ()
@@ -84,6 +88,7 @@ class Policy:
         require: Sequence[PrivacyModel] = (),
         profile: str = DEFAULT_PROFILE,
         sampling_fraction: float | None = None,
+        population: str | PathLike[str] | None = None,
     ) -> Policy:
         """A policy from lists of column names."""
         return cls(profile=profile).replace(
@@ -94,6 +99,7 @@ class Policy:
             direct_identifiers=direct_identifiers,
             requirements=require,
             sampling_fraction=sampling_fraction,
+            population=population,
         )
 
     # ── who is who ────────────────────────────────────────────────────────────────────────────────
@@ -138,6 +144,7 @@ class Policy:
         requirements: Sequence[PrivacyModel] | None = None,
         profile: str | None = None,
         sampling_fraction: float | None = None,
+        population: str | PathLike[str] | None = None,
     ) -> Policy:
         """A policy in which the named roles are held by exactly the named columns.
 
@@ -188,6 +195,7 @@ class Policy:
             requirements=self.requirements if requirements is None else tuple(requirements),
             profile=profile or self.profile,
             sampling_fraction=self.sampling_fraction if sampling_fraction is None else sampling_fraction,
+            population=self.population if population is None else str(population),
         )
 
     def generalise(self, hierarchies: Mapping[str, Builder | str | PathLike[str] | None]) -> Policy:

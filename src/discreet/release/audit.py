@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -34,7 +35,13 @@ from discreet.privacy import (
     WorstGroupProtection,
 )
 from discreet.release import rendered
-from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, with_roles
+from discreet.release.prepare import (
+    count_classes,
+    open_table,
+    population_sizes,
+    refuse_unnamed_persons,
+    with_roles,
+)
 from discreet.release.profile import load_profile
 from discreet.release.requirements import as_entry
 from discreet.release.rules import RULES
@@ -46,6 +53,7 @@ from discreet.risk.loglinear import loglinear_risk
 from discreet.risk.markov import markov_risk
 from discreet.risk.population import dankar, pitman, snb, zayatz
 from discreet.risk.prosecutor import (
+    PopulationSizes,
     average_risk,
     journalist,
     marketer,
@@ -197,6 +205,7 @@ class Audit:
                 ],
                 "requirements": [as_entry(model) for model in self.policy.requirements],
                 "sampling_fraction": self.policy.sampling_fraction,
+                "population": None if self.policy.population is None else Path(self.policy.population).name,
             },
             "verdict": self.verdict.to_dict(),
             "measures": _grouped(self.measures),
@@ -267,11 +276,12 @@ def audit_counted(
             f"at most {combined(len(classes.names))} of them were combined"
         )
     say("privacy models")
-    measures = measure_all(classes)
+    population = population_sizes(policy, classes)
+    measures = measure_all(classes, population)
     say("risks per record")
     risks = [*all_scorr(classes, progress=progress), prosecutor(classes)]
-    if classes.class_weights is not None:
-        risks.append(journalist(classes, np.maximum(classes.class_weights, classes.persons)))
+    if population is not None:
+        risks.append(journalist(classes, population))
     if len(classes.names) > 1 and not classes.event_level:
         risks.append(markov_risk(classes, known=[classes.names[0]]))
     rules = []
@@ -299,7 +309,7 @@ def audit_counted(
     )
 
 
-def measure_all(classes: EquivalenceClasses) -> list[Measure]:
+def measure_all(classes: EquivalenceClasses, population: PopulationSizes | None = None) -> list[Measure]:
     """Every privacy model that the table can be measured by, for each sensitive attribute."""
     models: list[PrivacyModel] = [KAnonymity(1)]
     if classes.event_level:
@@ -313,7 +323,7 @@ def measure_all(classes: EquivalenceClasses) -> list[Measure]:
         *measures,
         unique_records(classes),
         average_risk(classes),
-        marketer(classes),
+        marketer(classes, population),
         share_above(classes, 1 / RIGHT_EDGE_OF_SMALL),
     ]
 
@@ -346,8 +356,8 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
     """What the sample says about the population; needs weights or a sampling fraction."""
     weights = classes.class_weights
     fraction = policy.sampling_fraction
-    if fraction is None and weights is not None:
-        fraction = min(1.0, classes.total / float(weights.sum()))
+    if fraction is None and classes.total_weight is not None:
+        fraction = min(1.0, classes.total_persons / classes.total_weight)
     if fraction is None:
         return []
     say("population estimates")

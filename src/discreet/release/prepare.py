@@ -18,9 +18,10 @@ from discreet.errors import (
     unknown,
 )
 from discreet.policy import Policy
-from discreet.policy.hierarchies import FittedHierarchy, hierarchies
+from discreet.policy.hierarchies import FittedHierarchy, hierarchies, named_hierarchies
 from discreet.policy.plan import METHODS, Plan
 from discreet.policy.suggest import suggest
+from discreet.risk.prosecutor import PopulationSizes
 from discreet.table import MISSING_MARKS, Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.suppress import ValueSuppression, named_values, rare_values
@@ -50,6 +51,36 @@ def count_classes(table: Table, policy: Policy) -> EquivalenceClasses:
         person=policy.person,
         weight=policy.weight,
     )
+
+
+def population_sizes(policy: Policy, classes: EquivalenceClasses) -> PopulationSizes | None:
+    """How many people of the population share each class's values, by the best that the policy knows of it.
+
+    A table of the population is counted; else the sampling weights are added up, or all classes are taken to be
+    sampled by the one fraction.
+    """
+    if policy.population is not None:
+        people = _count_population(policy.population, policy, classes)
+        return PopulationSizes.by_table(classes, people, named_hierarchies(policy, people))
+    weighed = PopulationSizes.by_weights(classes)
+    if weighed is None and policy.sampling_fraction is not None:
+        return PopulationSizes.by_fraction(classes, policy.sampling_fraction)
+    return weighed
+
+
+def _count_population(file: str, policy: Policy, classes: EquivalenceClasses) -> EquivalenceClasses:
+    """The people of the population by the quasi-identifiers of some classes."""
+    missing = policy.read.get("missing", ())
+    table = read(file, missing=missing if isinstance(missing, Sequence) else ())
+    lacking = [name for name in classes.names if name not in table.names]
+    if lacking:
+        raise InvalidPolicy(
+            [f"the table of the population, {table.source.name}, has no column {', '.join(lacking)}"],
+            remedy="give a table that has all quasi-identifiers, under the same names",
+        )
+    types = {c.name: c.type for c in policy.columns if c.type and c.name in classes.names}
+    person = policy.person if policy.person in table.names else None
+    return table.engine.count(table.retype(types), quasi_identifiers=classes.names, person=person)
 
 
 def refuse_unnamed_persons(table: Table, policy: Policy) -> None:

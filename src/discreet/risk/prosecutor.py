@@ -8,18 +8,71 @@ of records.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure, RecordRisk
+from discreet.risk.population import checked_fraction
+from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.types import FloatArray
 
 _SOURCE = "El Emam, Guide to the De-Identification of Personal Health Information, 2013, chapters 15-17"
 _DANKAR = "Dankar & El Emam 2010, A method for evaluating marketer re-identification risk, PAIS"
 _EVENT = "class sizes are counted in distinct persons, shares in records"
 _NO_POPULATION = "no population sizes were given: the table is taken for the whole population"
+
+
+@dataclass(frozen=True)
+class PopulationSizes:
+    """How many people of the population share the quasi-identifier of each class, and how that is known."""
+
+    people: FloatArray
+    basis: str
+
+    @classmethod
+    def by_weights(cls, classes: EquivalenceClasses) -> PopulationSizes | None:
+        """F by the sampling weights of the class's people, each person once; at least its people in the table."""
+        if classes.class_weights is None:
+            return None
+        people = np.maximum(classes.class_weights, classes.persons)
+        return cls(people, "F is the sum of the sampling weights of the people in the class")
+
+    @classmethod
+    def by_fraction(cls, classes: EquivalenceClasses, fraction: float) -> PopulationSizes:
+        """F = f / sampling fraction, as if every class were sampled alike (Dankar & El Emam 2010).
+
+        >>> classes = EquivalenceClasses.from_columns({"zip": [1, 1, 1, 1, 2]})
+        >>> PopulationSizes.by_fraction(classes, 0.1).people
+        array([40., 10.])
+        """
+        return cls(
+            classes.persons / checked_fraction(fraction),
+            "F is estimated as f / sampling fraction; who is alone in the table may be alone in the population, too",
+        )
+
+    @classmethod
+    def by_table(
+        cls, classes: EquivalenceClasses, population: EquivalenceClasses, hierarchies: Mapping[str, Hierarchy]
+    ) -> PopulationSizes:
+        """F by counting: the people of a table of the population whom the class's values may stand for.
+
+        >>> classes = EquivalenceClasses.from_columns({"age": ["[30, 39]", "47"]})
+        >>> people = EquivalenceClasses.from_columns({"age": [31, 34, 38, 47]})
+        >>> PopulationSizes.by_table(classes, people, {}).people
+        array([3., 1.])
+        """
+        fitting = Pair.of(population, classes, hierarchies=hierarchies).fitting
+        few = int((fitting < classes.persons).sum())
+        basis = "F is counted in the table of the population"
+        if few:
+            basis += f"; {few:,} classes have more people in the table, which then count"
+        return cls(np.maximum(fitting, classes.persons).astype(np.float64), basis)
 
 
 def prosecutor(classes: EquivalenceClasses) -> RecordRisk:
@@ -40,12 +93,14 @@ def prosecutor(classes: EquivalenceClasses) -> RecordRisk:
     )
 
 
-def journalist(classes: EquivalenceClasses, population: ArrayLike | None = None) -> RecordRisk:
+def journalist(
+    classes: EquivalenceClasses, population: PopulationSizes | ArrayLike | None = None
+) -> RecordRisk:
     """Risk per record against someone who does not know who is in the table: 1 / F (El Emam 2013).
 
     F is the number of people in the population who share the quasi-identifier, one number per class in
-    ``population`` (from a register, or estimated, such as ``classes.class_weights``). Without it the table is
-    taken for the population, F = f, and the risk is the prosecutor's.
+    ``population``: counted, or estimated by weights or a sampling fraction (``PopulationSizes``). Without it the
+    table is taken for the population, F = f, and the risk is the prosecutor's.
 
     >>> classes = EquivalenceClasses.from_columns({"zip": [1, 1, 1, 1, 2]})
     >>> journalist(classes, [40, 5]).values
@@ -54,6 +109,8 @@ def journalist(classes: EquivalenceClasses, population: ArrayLike | None = None)
     meaning = "The chance to name the person of a record for someone who does not know who is in the table"
     if population is None:
         meaning += "; as nothing is known about the population, the table is taken for all of it"
+    elif isinstance(population, PopulationSizes):
+        meaning += f". {population.basis}"
     return RecordRisk(
         "journalist",
         1.0 / _population(classes, population),
@@ -63,15 +120,21 @@ def journalist(classes: EquivalenceClasses, population: ArrayLike | None = None)
     )
 
 
-def marketer(classes: EquivalenceClasses, population: ArrayLike | None = None) -> Measure:
+def marketer(classes: EquivalenceClasses, population: PopulationSizes | ArrayLike | None = None) -> Measure:
     """Expected share of records named rightly by someone who links all of them: Σ_records (1/F) / n.
 
-    Without a population this is classes / records at person level (Dankar & El Emam 2010).
+    F as for the journalist. Without a population this is classes / records at person level, and with a sampling
+    fraction that times the fraction (Dankar & El Emam 2010).
 
-    >>> marketer(EquivalenceClasses.from_columns({"zip": [1, 1, 1, 1, 2]})).value
-    0.4
+    >>> classes = EquivalenceClasses.from_columns({"zip": [1, 1, 1, 1, 2]})
+    >>> marketer(classes).value, marketer(classes, PopulationSizes.by_fraction(classes, 0.1)).value
+    (0.4, 0.04)
     """
-    notes = _notes(classes) if population is not None else (*_notes(classes), _NO_POPULATION)
+    notes = _notes(classes)
+    if population is None:
+        notes = (*notes, _NO_POPULATION)
+    elif isinstance(population, PopulationSizes):
+        notes = (*notes, population.basis)
     return Measure(
         "marketer",
         journalist(classes, population).mean,
@@ -148,10 +211,11 @@ def _notes(classes: EquivalenceClasses) -> tuple[str, ...]:
     return (_EVENT,) if classes.event_level else ()
 
 
-def _population(classes: EquivalenceClasses, population: ArrayLike | None) -> FloatArray:
+def _population(classes: EquivalenceClasses, population: PopulationSizes | ArrayLike | None) -> FloatArray:
     if population is None:
         return classes.persons.astype(np.float64)
-    people = np.asarray(population, dtype=np.float64)
+    given = population.people if isinstance(population, PopulationSizes) else population
+    people = np.asarray(given, dtype=np.float64)
     if people.shape != (len(classes),):
         raise InvalidParameter(
             f"{people.size} population sizes for {len(classes)} classes", remedy="give one number per class"
