@@ -262,6 +262,38 @@ def test_any_file_name_is_a_file(engine: Engine, tmp_path: Path, name: str) -> N
     assert read(file, header=True, engine=engine).rows == 2
 
 
+PATTERNS = {
+    # What the path is, and a file that a pattern of this name would find.
+    "people[1]": "people1",
+    "q*": "quarter",
+    "who?": "whom",
+    "{a,b}": "a",
+    "a\\b*": "a\\bc",
+    "sex=f/people": "sex=m/people",
+    "year[0-9]/people": "year7/people",
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "csv.gz", "rows of jsonl"])
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_path_is_a_path_and_no_pattern(engine: Engine, tmp_path: Path, name: str, kind: str) -> None:
+    suffix = kind.removeprefix("rows of ")
+    for stem, number in ((PATTERNS[name], 1), (name, 2)):
+        file = tmp_path / f"{stem}.{suffix}"
+        file.parent.mkdir(exist_ok=True)
+        if suffix == "parquet":
+            pq.write_table(pa.table({"n": [number, number]}), file)
+        elif suffix == "jsonl":
+            file.write_text(f'{{"n": {number}}}\n' * 2)
+        else:
+            text = f"n,m\n{number},x\n{number},y\n".encode()
+            file.write_bytes(gzip.compress(text) if suffix == "csv.gz" else text)
+    table = read(tmp_path / f"{name}.{suffix}", rows=2 if suffix != kind else None, engine=engine)
+    assert "sex" not in table.names, "a folder's name is no column"
+    assert set(engine.to_arrow(table)["n"].to_pylist()) == {2}
+    assert table.source.name == Path(f"{name}.{suffix}").name
+
+
 def test_generated_text_survives(engine: Engine, tmp_path: Path) -> None:
     # Cells begin with a letter: a blank after a delimiter may be taken for padding, a number for a number.
     cells = st.text(alphabet="ab\"', ;\\\n\r\té#", max_size=6).map("x{}".format)

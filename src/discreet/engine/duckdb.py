@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
-from discreet.engine.files import describe_file, head_of_lines, open_batches, text_scan
+from discreet.engine.files import describe_file, head_of_lines, open_batches, scan_path, text_scan
 from discreet.engine.query import check_duckdb, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import unanswerable
@@ -81,7 +81,7 @@ class DuckDBEngine(SqlEngine):
         source, text_format = describe_file(path, options)
         limit = f" LIMIT {options.rows}" if options.rows is not None else ""
         if source.format == "parquet":
-            scan = f"SELECT * FROM read_parquet({self.dialect.literal(str(path))}){limit}"
+            scan = f"SELECT * FROM read_parquet({self._address(path)}){limit}"
             if options.rows is None and not options.missing:
                 return self._table(self._view(scan, source), source)
             return self._finish(self._guarded(scan, source), source, options)
@@ -93,7 +93,7 @@ class DuckDBEngine(SqlEngine):
         if text_format is not None:
             options = replace(options, decimal=text_format.decimal)
             self._make_room(path)
-            relation = self._fast_text(text_scan(path, text_format, self.dialect), limit)
+            relation = self._fast_text(text_scan(self._address(path), text_format, self.dialect), limit)
             if not relation:
                 relation = self._keep_batches(open_batches(path, source.format, options, text_format))
             return self._typed(relation, source, options)
@@ -103,9 +103,14 @@ class DuckDBEngine(SqlEngine):
         """A table from Arrow batches."""
         return self._finish(self._keep_batches(in_common_types(batches, options.rows)), source, options)
 
+    def _address(self, path: Path, suffix: str = "") -> str:
+        """How DuckDB finds a file, as a text constant."""
+        return self.dialect.literal(str(scan_path(path, self._scratch, suffix)))
+
     def _json_scan(self, path: Path, source: Source) -> str:
         """The scan of a JSON lines file with texts as texts: which of them are dates is not DuckDB's to say."""
-        call = f"read_json({self.dialect.literal(str(path))}, format = 'newline_delimited'"
+        suffix = ".gz" if path.suffix == ".gz" else ""
+        call = f"read_json({self._address(path, suffix)}, format = 'newline_delimited'"
         try:
             schema = self._schema(f"{call}, sample_size = -1)")
         except duckdb.Error:

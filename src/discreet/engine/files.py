@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Iterator
 from datetime import date, datetime
 from itertools import islice
@@ -30,6 +31,7 @@ SUFFIXES: dict[str, FileFormat] = {
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "excel"),
 }
 MAGIC: tuple[tuple[bytes, FileFormat], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "arrow"))
+UNUSUAL = re.compile(r"[^\w/.-]")
 BATCH_ROWS = 50_000
 HASHED_BYTES = 4 << 30
 """Files up to this size get a SHA-256 in the evidence; hashing more would take longer than the audit."""
@@ -96,8 +98,27 @@ def _check_readable(path: Path) -> None:
         raise EmptyTable(f"{path.name} is empty", remedy="check that this is the file you meant")
 
 
-def text_scan(path: Path, text_format: TextFormat, dialect: SqlDialect) -> str | None:
-    """The DuckDB scan of a text file with every column as text; ``None`` where its reader would differ.
+def scan_path(path: Path, folder: Path, suffix: str = "") -> Path:
+    """The path by which an engine scans this file and no other; ``suffix`` is how its name must end.
+
+    Engines take ``*``, ``?``, brackets and braces for patterns, ``sex=f`` in a folder's name for a column, and hide
+    names that begin with a dot. A file whose path holds anything unusual is scanned by a link in the private folder.
+    """
+    place = path.resolve()
+    if not UNUSUAL.search(str(place)) and place.name[0] not in "._" and place.name.endswith(suffix):
+        return place
+    if UNUSUAL.search(str(folder)):
+        raise UnreadableInput(
+            "the folder for temporary files has a name that engines take for a pattern",
+            remedy="set TMPDIR to a folder whose path has only letters, digits, '.', '-' and '_'",
+        )
+    link = folder / f"{uuid4().hex}{suffix}"
+    link.symlink_to(place)
+    return link
+
+
+def text_scan(address: str, text_format: TextFormat, dialect: SqlDialect) -> str | None:
+    """The DuckDB scan of the text file at an address with every column as text; ``None`` where its reader would differ.
 
     DuckDB reads UTF-8 with plain dialects much faster than Python; padded values, other encodings and
     backslash escapes take the slower way, which follows the ``csv`` module to the letter.
@@ -130,7 +151,7 @@ def text_scan(path: Path, text_format: TextFormat, dialect: SqlDialect) -> str |
         "compression": dialect.literal(text_format.compression or "none"),
     }
     listed = ", ".join(f"{key} = {value}" for key, value in arguments.items())
-    return f"read_csv({dialect.literal(str(path))}, {listed})"
+    return f"read_csv({address}, {listed})"
 
 
 def open_batches(

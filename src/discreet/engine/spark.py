@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import SPARK
-from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches
+from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches, scan_path
 from discreet.engine.query import check_spark, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import no_rows, unanswerable
@@ -136,13 +136,8 @@ class SparkEngine(SqlEngine):
         return self._session.createDataFrame(table)
 
     def _address(self, path: Path, suffix: str = "") -> str:
-        """How Spark finds a local file: it takes some characters for patterns and hides some names."""
-        path = path.resolve()
-        if re.search(r"[^\w/.-]", str(path)) or path.name[0] in "._" or not path.name.endswith(suffix):
-            plain = self._scratch / f"{self._name()}{suffix}"
-            plain.symlink_to(path)
-            path = plain
-        return f"file://{path}"
+        """How Spark finds a local file, and not one somewhere else."""
+        return f"file://{scan_path(path, self._scratch, suffix)}"
 
     def _text(self, path: Path, text_format: TextFormat) -> DataFrame | None:
         """A text file read by Spark, every column as text; ``None`` where its reader might differ.
