@@ -11,7 +11,7 @@ from pkgutil import iter_modules
 
 from discreet import risk
 from discreet.attacks.catalogue import ATTACKS
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 from discreet.privacy import MODELS
 from discreet.search import methods
 from discreet.utility.measures import MEASURES

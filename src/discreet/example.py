@@ -10,9 +10,8 @@ which everybody has the same diagnosis. The numbers are chosen for that shape an
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
+from discreet.files.writing import atomically
 from discreet.types import BoolArray, FloatArray, IntArray
 
 REFERENCE_DATE: Final = np.datetime64("2025-06-30", "D")
@@ -283,12 +283,12 @@ def write_example(folder: Path, *, people: int = 4000, seed: int = 1) -> dict[st
     tables = {"residents": residents, "visits": visits(residents, seed=seed)}
     folder.mkdir(parents=True, exist_ok=True)
     paths = {name: folder / f"{name}.csv" for name in tables}
-    # Written beside their place, on the same file system, so that os.replace moves them in one step.
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".example-") as scratch:
-        for name, table in tables.items():
-            csv.write_csv(table, Path(scratch) / paths[name].name)
-        for path in paths.values():
-            os.replace(Path(scratch) / path.name, path)
+
+    def write(name: str, then: Callable[[Path], None] | None = None) -> None:
+        atomically(paths[name], partial(csv.write_csv, tables[name]), then)
+
+    # The first appears once the second could be written, too.
+    write("residents", lambda _: write("visits"))
     return paths
 
 

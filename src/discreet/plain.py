@@ -1,18 +1,14 @@
-"""Results as plain data, and files that are written whole or not at all."""
+"""Results as plain data."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from discreet.errors import UnreadableInput
 
 
 def plain(value: object, *, nulls: bool = True) -> Any:
@@ -49,34 +45,3 @@ def finite(value: float) -> float | str:
     if math.isfinite(value):
         return float(value)
     return "undefined" if math.isnan(value) else ("infinite" if value > 0 else "-infinite")
-
-
-def atomically(
-    target: Path, write: Callable[[Path], object], verify: Callable[[Path], object] | None = None
-) -> None:
-    """Write beside the target, verify what was written, and only then put it in place.
-
-    Whatever happens in between, the target is either as it was or complete and verified.
-    """
-    scratch = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
-    try:
-        try:
-            write(scratch)
-            with scratch.open("rb") as file:
-                os.fsync(file.fileno())
-            if verify is not None:
-                verify(scratch)
-            os.replace(scratch, target)
-        finally:
-            scratch.unlink(missing_ok=True)
-    except OSError as error:
-        raise UnreadableInput(
-            f"{target.name} could not be written ({error.strerror})",
-            remedy="check the folder, its permissions and the space left",
-        ) from None
-
-
-def write_text(target: Path, text: str) -> Path:
-    """Write a text file; a crash leaves the old file or the new one, never half of one."""
-    atomically(target, lambda scratch: scratch.write_text(text, encoding="utf-8"))
-    return target

@@ -232,7 +232,7 @@ CASES = [
     option_case("fraction NaN", ["--qi", "age", "--sampling-fraction", "nan"], "fraction is nan", "at most 1"),
     # ── profiles ──────────────────────────────────────────────────────────────────────────────────
     option_case("no such profile", ["--profile", "opendata"], "no profile 'opendata'", "profiles are: ema-0070"),
-    option_case("no profile file", ["--profile", "none.toml"], "none.toml could not be read", "check the path"),
+    option_case("no profile file", ["--profile", "none.toml"], "there is no profile none.toml", "check the path"),
     profile_case("profile no TOML", "title = ", "own.toml is not valid TOML", "discreet profiles"),
     profile_case("profile incomplete", 'title = "t"\n', "description: field required", "discreet profiles"),
     profile_case("profile setting", OWN_PROFILE + "k = 3\n", "own.toml, line 5: unknown setting 'k'", "remove"),

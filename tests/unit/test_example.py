@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import errno
 from collections import Counter
 from pathlib import Path
 from statistics import fmean
@@ -14,7 +15,7 @@ import pytest
 from pyarrow import csv
 
 from discreet import example
-from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
+from discreet.errors import InvalidParameter, UnknownColumn, UnreadableInput, UnsuitableColumn
 from discreet.example import town, visits, write_example
 
 REFERENCE = datetime.date(2025, 6, 30)
@@ -391,12 +392,12 @@ def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
     def disk_full(table: pa.Table, target: Path) -> None:
         write(table, target)
-        if target.name == "visits.csv":
-            raise OSError("no space left")
+        if "visit" in table.column_names[0]:
+            raise OSError(errno.ENOSPC, "no space left")
 
     with monkeypatch.context() as patched:
         patched.setattr(csv, "write_csv", disk_full)
-        with pytest.raises(OSError, match="no space left"):
+        with pytest.raises(UnreadableInput, match="no space left"):
             write_example(tmp_path, people=20)
     assert {name: path.read_bytes() for name, path in first.items()} == before
     assert len(list(tmp_path.iterdir())) == 2

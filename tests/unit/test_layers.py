@@ -18,13 +18,14 @@ MAX_LINES = 500
 MAX_PARAMETERS = 7
 MAX_FUNCTION_LINES = 80
 
-BOTTOM = {"errors", "measure", "plain", "types"}
+BOTTOM = {"errors", "files", "measure", "plain", "types"}
 COUNTED = BOTTOM | {"table", "classes"}
 FAMILIES = COUNTED | {"privacy", "risk", "utility", "transform"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
+    "files": {"errors"},
     "measure": {"plain", "types"},
-    "plain": {"errors", "types"},
+    "plain": {"types"},
     "types": set(),
     "table": BOTTOM,
     "classes": BOTTOM | {"table"},

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import InvalidParameter, InvalidPolicy, UnreadableInput
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 from discreet.policy import ColumnPolicy, Kpi, Policy, Rating, dumps, load, loads, save
 from discreet.privacy import (
     AlphaKAnonymity,

@@ -219,7 +219,7 @@ def test_what_is_no_recipe_is_told_so(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(UnreadableInput, match=r"r\.json is not a recipe"):
         Recipe.load(tmp_path / "r.json")
-    with pytest.raises(UnreadableInput, match="could not be read"):
+    with pytest.raises(UnreadableInput, match="there is no recipe"):
         Recipe.load(tmp_path / "none.json")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HOLD = (
-    "import time; from discreet.engine.scratch import Scratch; s = Scratch('rows');"
+    "import time; from discreet.files.scratch import Scratch; s = Scratch('rows');"
     "(s.path / 'rows.duckdb').write_text('secret'); print(s.path, flush=True); time.sleep(600)"
 )
 

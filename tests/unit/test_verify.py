@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import InvalidParameter, RequirementNotMet
-from discreet.plain import atomically
+from discreet.files.writing import atomically
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness

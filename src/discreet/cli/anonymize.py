@@ -14,6 +14,7 @@ from discreet.cli.options import FILE, reading_options, refuse_unwritable, role_
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
+from discreet.files.reading import read_text
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
 from discreet.release.write import check_target
@@ -57,7 +58,7 @@ def anonymize(
     then no file is written.
     """
     check_target(output)
-    refuse_unwritable(output, report_file, recipe_file, inputs=[file])
+    refuse_unwritable(output, report_file, recipe_file, inputs=[file, key_file], given=given)
     key = read_key(key_file)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, plan, assumed = open_with_plan(file, given, tell)
@@ -72,12 +73,7 @@ def read_key(file: Path | None) -> str | None:
     """The key for pseudonyms, from a file so that it never stands on a command line."""
     if file is None:
         return None
-    try:
-        key = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        raise InvalidParameter(
-            f"the key file {file.name} could not be read", remedy="check the path"
-        ) from None
+    key = read_text(file, "key file", remedy="it must be a text file").strip()
     if len(key) < 16:
         raise InvalidParameter(
             f"the key in {file.name} is shorter than 16 characters", remedy="use a long random text"

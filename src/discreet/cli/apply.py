@@ -56,7 +56,7 @@ def apply(
     one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
     """
     check_target(output)
-    refuse_unwritable(output, inputs=[file])
+    refuse_unwritable(output, inputs=[file, recipe, key_file], given=given)
     known = dataclasses.replace(Recipe.load(recipe), unseen=unseen)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, _ = open_with_policy(file, given, tell, default=policy_of(known))

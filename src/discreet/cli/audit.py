@@ -47,7 +47,7 @@ def audit(
 
     Without --policy or --qi the roles of the columns are suggested, and the audit says so.
     """
-    refuse_unwritable(report_file, inputs=[file])
+    refuse_unwritable(report_file, inputs=[file], given=given)
     result = audit_file(file, given, quiet=quiet or as_json, core=core)
     if report_file is not None:
         write_report(result, report_file, edition, quiet=quiet or as_json)

@@ -13,7 +13,7 @@ from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 
 
 @click.command("compare-methods")
@@ -30,7 +30,7 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
     from discreet.reports.charts.points import chart_of_methods
     from discreet.reports.release.terminal import show_methods
 
-    refuse_unwritable(chart, inputs=[file])
+    refuse_unwritable(chart, inputs=[file], given=given)
     with progress(quiet=as_json) as tell:
         table, policy, plan, _ = open_with_plan(file, given, tell)
         outcomes = run_compare_methods(table, policy, plan=plan, methods=split(methods), progress=tell)

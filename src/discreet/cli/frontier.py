@@ -14,7 +14,7 @@ from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 
 
 @click.command()
@@ -42,7 +42,7 @@ def frontier(
     from discreet.release.frontier import frontier as run_frontier
     from discreet.reports.evidence.terminal import show_frontier
 
-    refuse_unwritable(chart, inputs=[file])
+    refuse_unwritable(chart, inputs=[file], given=given)
     swept = [_numbers(text, name) for text, name in ((sizes, "k"), (diversities, "l"), (closenesses, "t"))]
     with progress(quiet=as_json) as tell:
         table, policy, plan, _ = open_with_plan(file, given, tell)

@@ -27,7 +27,7 @@ from discreet.cli.options import (
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter, UnknownColumn
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 from discreet.table import DATA_TYPES, DataType, Domain
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.hierarchy import Hierarchy, missing_values, problems, read_rows
@@ -116,7 +116,7 @@ def build(file: Path, column: str, output: Path | None, force: bool, **given: An
     """Write a hierarchy for COLUMN of FILE: by a builder with its parameters, or learned from the data."""
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
-    refuse_unwritable(output, inputs=[file])
+    refuse_unwritable(output, inputs=[file], given=given)
     made, _, _, origin = _make(file, column, given)
     if output is None:
         click.echo(made.to_csv(), nl=False)

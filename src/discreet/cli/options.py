@@ -15,6 +15,7 @@ from discreet.attacks.scenario import SCENARIOS
 from discreet.cli.setting_options import Option, given_settings, setting_options, split
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
+from discreet.files.writing import refuse_clashes
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
 from discreet.table import Table
@@ -110,22 +111,35 @@ def intruder(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**said, "known": split(given["known"])}
 
 
-def refuse_unwritable(*targets: Path | None, inputs: Sequence[Path | None]) -> None:
-    """Raise before the work is done if a result could not be written, or would replace what is read."""
+def refuse_unwritable(
+    *targets: Path | None, inputs: Sequence[Path | None], given: Mapping[str, Any] | None = None
+) -> None:
+    """Raise before the work is done if a result could not be written, or would replace what is read.
+
+    What is read are the ``inputs``, the policy and the profile that the options name, and the files that these name.
+    """
+    if not any(targets):
+        return
+    refuse_clashes(targets, [*inputs, *_named_files(given or {})])
     for target in filter(None, targets):
         folder = target.resolve().parent
         if not folder.is_dir():
             raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
         if target.is_dir():
             raise InvalidParameter(f"{target.name or target} is a folder", remedy="name a file in it")
-        if any(target.exists() and file.exists() and target.samefile(file) for file in filter(None, inputs)):
-            raise InvalidParameter(
-                f"{target.name} is a table that is read, and would be overwritten", remedy="name another file"
-            )
         if not os.access(target if target.exists() else folder, os.W_OK):
             raise InvalidParameter(
                 f"{target.name} may not be written", remedy="check the permissions, or name another place"
             )
+
+
+def _named_files(given: Mapping[str, Any]) -> list[Path]:
+    """The policy file, and every file that it or an option names."""
+    profile = given.get("profile")
+    files = [Path(profile)] if profile and profile.endswith(".toml") else []
+    if given.get("policy_file") is not None:
+        files += [given["policy_file"], *load(given["policy_file"]).files]
+    return files
 
 
 def print_json(document: object) -> None:

@@ -33,7 +33,7 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
     """
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
-    refuse_unwritable(output, inputs=[file])
+    refuse_unwritable(output, inputs=[file], given=given)
     with progress(quiet=False) as tell:
         tell(f"reading {file.name}")
         table = open_table(file, given)

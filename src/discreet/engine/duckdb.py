@@ -21,9 +21,9 @@ from discreet.engine.files import describe_file, head_of_lines, open_batches, sc
 from discreet.engine.query import check_duckdb, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import unanswerable
-from discreet.engine.scratch import Scratch
 from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
+from discreet.files.scratch import Scratch
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from discreet.engine.dialect import SqlDialect
 from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import EmptyTable, UnreadableInput
+from discreet.files.reading import check_regular
 from discreet.table import Source
 from discreet.table.reading import ReadOptions
 
@@ -84,17 +85,7 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
 
 
 def _check_readable(path: Path) -> None:
-    if not path.exists():
-        raise UnreadableInput(f"there is no file {path.name}", remedy="check the path")
-    if path.is_dir():
-        raise UnreadableInput(f"{path.name} is a folder", remedy="name a file")
-    try:
-        size = path.stat().st_size
-        with path.open("rb"):
-            pass
-    except PermissionError:
-        raise UnreadableInput(f"{path.name} may not be read", remedy="check its permissions") from None
-    if not size:
+    if not check_regular(path).st_size:
         raise EmptyTable(f"{path.name} is empty", remedy="check that this is the file you meant")
 
 

@@ -18,11 +18,11 @@ from discreet.engine.files import describe_file, first_lines, head_of_lines, ope
 from discreet.engine.query import check_spark, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import no_rows, unanswerable
-from discreet.engine.scratch import Scratch
 from discreet.engine.sniff.format import TextFormat
 from discreet.engine.spark_session import session_type, spark_errors, start, stop, unlogged, unresolved_column
 from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
+from discreet.files.scratch import Scratch
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.engine.scratch import Scratch
 from discreet.errors import MissingDependency
+from discreet.files.scratch import Scratch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,8 +15,10 @@ from pydantic import Field, ValidationError
 from tomlkit.items import Comment
 from tomlkit.items import Table as TomlTable
 
-from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
-from discreet.plain import plain, write_text
+from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy
+from discreet.files.reading import read_text
+from discreet.files.writing import write_text
+from discreet.plain import plain
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
@@ -86,14 +88,7 @@ class _File(Strict):
 def load(path: str | PathLike[str]) -> Policy:
     """Read a policy file. Every problem is reported at once, each with its line and remedy."""
     place = Path(path)
-    try:
-        text = place.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UnreadableInput(f"there is no policy file {place.name}", remedy="check the path") from None
-    except (OSError, UnicodeDecodeError):
-        raise UnreadableInput(
-            f"the policy file {place.name} could not be read", remedy="it must be a UTF-8 text file in TOML"
-        ) from None
+    text = read_text(place, "policy file", remedy="it must be a UTF-8 text file in TOML")
     policy = loads(text, name=place.name)
     if policy.profile.endswith(".toml"):
         # A profile of one's own lies beside the policy that names it.

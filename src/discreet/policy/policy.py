@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
+from pathlib import Path
 
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.policy.kpi import Kpi
@@ -126,6 +127,12 @@ class Policy:
     @property
     def weight(self) -> str | None:
         return next(iter(self._with_role("weight")), None)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the policy names: hierarchies, and a profile of one's own."""
+        named = [column.hierarchy for column in self.columns if isinstance(column.hierarchy, str)]
+        return tuple(map(Path, [*named, *([self.profile] if self.profile.endswith(".toml") else [])]))
 
     def column(self, name: str) -> ColumnPolicy | None:
         return next((column for column in self.columns if column.name == name), None)

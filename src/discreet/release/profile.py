@@ -13,7 +13,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import PlainValidator, ValidationError, model_validator
 
-from discreet.errors import DiscreetError, InvalidPolicy
+from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
+from discreet.files.reading import read_text
 from discreet.policy.file import explain, make_model
 from discreet.policy.settings import Strict
 from discreet.risk.titles import Graded
@@ -131,12 +132,9 @@ def load_profile(name: str) -> Profile:
     if name.endswith(".toml"):
         path = Path(name)
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise InvalidPolicy(
-                [f"the profile {path.name} could not be read"],
-                remedy="check the path; it is a UTF-8 TOML file beside the policy",
-            ) from None
+            text = read_text(path, "profile", remedy="it must be a UTF-8 TOML file beside the policy")
+        except UnreadableInput as error:
+            raise InvalidPolicy([error.message], remedy=error.remedy) from None
         identifier = path.stem
     elif name in profile_names():
         text = (resources.files("discreet.release") / "profiles" / f"{name}.toml").read_text(encoding="utf-8")

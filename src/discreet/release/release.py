@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import RequirementNotMet
-from discreet.plain import atomically, write_text
+from discreet.files.writing import atomically, refuse_clashes, write_text
 from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
@@ -91,6 +91,8 @@ class Release:
         """
         target = Path(path)
         check_target(target)
+        outputs = [target, *(Path(other) for other in (report, recipe) if other is not None)]
+        refuse_clashes(outputs, self.policy.files)
         rows = self.table.engine.to_arrow(self.table)
 
         types = {

@@ -15,6 +15,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.files.scratch import Scratch
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx")
 SPREADSHEET_ROWS = 1_048_575
@@ -75,9 +76,6 @@ def _is_text(column: pa.ChunkedArray) -> bool:
 
 
 def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
-    from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
-
     if rows.num_rows > SPREADSHEET_ROWS:
         raise InvalidParameter(
             f"a spreadsheet holds {SPREADSHEET_ROWS:,} rows at most, not {rows.num_rows:,}",
@@ -90,8 +88,24 @@ def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
                 "which a spreadsheet cannot hold",
                 remedy="write .parquet or .csv instead",
             )
+    folder = Scratch("rows")
+    try:
+        _write_sheet(rows, path, folder.path / "sheet.xml")
+    finally:
+        folder.remove()
+
+
+def _write_sheet(rows: pa.Table, path: Path, scratch: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.worksheet import _writer
+
     book = Workbook(write_only=True)
     sheet = book.create_sheet("release")
+    # The rows lie in a private folder until the book is complete, not where openpyxl would leave them if killed.
+    sheet._writer = _writer.WorksheetWriter(sheet, out=str(scratch))
+    sheet._writer.write_top()
+    _writer.ALL_TEMP_FILES.append(str(scratch))
 
     def cell(value: object) -> object:
         if _fits(value):

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
+from discreet.files.reading import RECIPE_BYTES, read_text
 from discreet.plain import plain
 from discreet.table.domain import Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
@@ -272,12 +273,7 @@ class Recipe:
     def load(cls, path: str | PathLike[str]) -> Recipe:
         """Read a recipe file."""
         place = Path(path)
-        try:
-            text = place.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise UnreadableInput(
-                f"the recipe {place.name} could not be read", remedy="check the path"
-            ) from None
+        text = read_text(place, "recipe", limit=RECIPE_BYTES, remedy="it must be a UTF-8 text file")
         return cls.loads(text, name=place.name)
 
 

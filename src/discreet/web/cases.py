@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from discreet.engine.scratch import Scratch
+from discreet.files.scratch import Scratch
 from discreet.web.refusals import not_found
 
 Origin = Literal["upload", "path", "example"]

@@ -16,7 +16,7 @@ import numpy as np
 import tomlkit
 
 from discreet.errors import UnknownColumn
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 from discreet.policy.file import make_hierarchy
 from discreet.policy.hierarchies import LEARNED, POSTCODE, FittedHierarchy, fit
 from discreet.release.profile import load_profile

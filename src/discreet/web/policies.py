@@ -13,7 +13,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn
-from discreet.plain import plain, write_text
+from discreet.files.writing import write_text
+from discreet.plain import plain
 from discreet.policy import Policy, load, loads
 from discreet.release.profile import load_profile
 from discreet.table import Column

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
+from discreet.files.reading import check_regular
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 CHUNK = 1 << 20
@@ -101,8 +102,7 @@ def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> TextS
     """
     if encoding is not None:
         _check_encoding(encoding)
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise UnreadableInput(f"{path.name} is not a regular file", remedy="copy its content to a file first")
+    check_regular(path)
     with open_bytes(path, "") as raw:
         compression = "gzip" if raw.read(2) == b"\x1f\x8b" else ""
     data, tail, complete = _read_ends(path, compression, sample_bytes)

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 from discreet.policy import dumps
 from discreet.reports.audit import tables
 from discreet.reports.audit.pictures import pictures

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from discreet.errors import InvalidParameter
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 from discreet.policy import Policy
 from discreet.release import legal
 from discreet.release.attack import Attacks

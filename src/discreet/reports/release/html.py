@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from discreet.plain import write_text
+from discreet.files.writing import write_text
 from discreet.policy import dumps
 from discreet.release.release import Release
 from discreet.reports.figures import Figures, Picture, figures_of, zones

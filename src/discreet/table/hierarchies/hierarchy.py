@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
+from discreet.files.reading import HIERARCHY_BYTES, read_text
 from discreet.table.domain import Domain
 from discreet.table.values import SUPPRESSED
 from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
@@ -266,21 +267,19 @@ def read_rows(path: str | PathLike[str], *, delimiter: str = ";") -> tuple[list[
     """The rows of a hierarchy file and the line each stands on; empty lines are passed over."""
     place = Path(path)
     rows, lines = [], []
+    remedy = "it must be a UTF-8 text file with one line per value: value;level 1;…;*"
+    text = read_text(place, "hierarchy file", limit=HIERARCHY_BYTES, remedy=remedy).removeprefix("\ufeff")
     try:
-        with place.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter=delimiter)
-            start = 1
-            for row in reader:
-                if any(cell.strip() for cell in row):
-                    rows.append(row)
-                    lines.append(start)
-                start = reader.line_num + 1
-    except FileNotFoundError:
-        raise UnreadableInput(f"there is no hierarchy file {place.name}", remedy="check the path") from None
-    except (OSError, UnicodeDecodeError, csv.Error):
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        start = 1
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append(row)
+                lines.append(start)
+            start = reader.line_num + 1
+    except csv.Error:
         raise UnreadableInput(
-            f"the hierarchy file {place.name} could not be read",
-            remedy="it must be a UTF-8 text file with one line per value: value;level 1;…;*",
+            f"the hierarchy file {place.name} could not be read (line {start})", remedy=remedy
         ) from None
     if not rows:
         raise UnreadableInput(f"the hierarchy file {place.name} is empty", remedy="give one line per value")

@@ -1,0 +1,1 @@
+"""Files on disk: what may be read, how results are written, and private folders."""

@@ -1,0 +1,67 @@
+"""Files that are read: regular ones only, and texts up to a stated size."""
+
+from __future__ import annotations
+
+import os
+import stat
+from os import PathLike
+from pathlib import Path
+
+from discreet.errors import UnreadableInput
+
+TEXT_BYTES = 16 << 20
+"""The largest policy, profile or key that is read."""
+HIERARCHY_BYTES = 256 << 20
+RECIPE_BYTES = 1 << 30
+"""A recipe of a local method names every combination of values."""
+
+
+def check_regular(path: Path) -> os.stat_result:
+    """The state of a file that can be read; a pipe, a device or a folder is refused without being opened.
+
+    >>> check_regular(Path("/dev/null"))
+    Traceback (most recent call last):
+    discreet.errors.UnreadableInput: null is not a regular file; copy its content to a file first
+    """
+    try:
+        state = os.stat(path)
+        if stat.S_ISDIR(state.st_mode):
+            raise UnreadableInput(f"{path.name} is a folder", remedy="name a file")
+        if not stat.S_ISREG(state.st_mode):
+            raise UnreadableInput(
+                f"{path.name} is not a regular file", remedy="copy its content to a file first"
+            )
+        with path.open("rb"):
+            return state
+    except PermissionError:
+        raise UnreadableInput(f"{path.name} may not be read", remedy="check its permissions") from None
+    except (OSError, ValueError):
+        # Also what no file can be called: too long, with a NUL, or no Unicode.
+        raise UnreadableInput(f"there is no file {path.name}", remedy="check the path") from None
+
+
+def read_text(path: str | PathLike[str], what: str, *, remedy: str, limit: int = TEXT_BYTES) -> str:
+    """The UTF-8 text of a regular file of at most ``limit`` bytes; errors say of ``what`` kind it should be.
+
+    >>> read_text("/dev/zero", "policy file", remedy="write one")
+    Traceback (most recent call last):
+    discreet.errors.UnreadableInput: the policy file zero could not be read (it is not a regular file); write one
+    """
+    place = Path(path)
+    try:
+        # Without waiting for whoever might write into a pipe.
+        handle = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise OSError("it is not a regular file")
+            content = file.read(limit + 1)
+        if len(content) > limit:
+            raise OSError(f"it is larger than {limit >> 20} MB")
+        return content.decode("utf-8")
+    except FileNotFoundError:
+        raise UnreadableInput(f"there is no {what} {place.name}", remedy="check the path") from None
+    except UnicodeDecodeError:
+        why = "it is not UTF-8"
+    except (OSError, ValueError) as error:
+        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
+    raise UnreadableInput(f"the {what} {place.name} could not be read ({why})", remedy=remedy)

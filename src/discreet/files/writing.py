@@ -1,0 +1,154 @@
+"""Files that are written whole or not at all, and take the place of nothing that is read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from discreet.errors import InvalidParameter, UnreadableInput
+
+PART = re.compile(r"\.discreet-[0-9a-f]{16}\.part(\..*)?", re.DOTALL)
+"""What a file is called until it is complete."""
+SYSTEM = 0
+"""The user whose links everybody follows."""
+
+
+def atomically(
+    target: Path, write: Callable[[Path], object], verify: Callable[[Path], object] | None = None
+) -> None:
+    """Write beside the target, verify what was written, and only then put it in place.
+
+    Whatever happens in between, the target is either as it was or complete and verified. Nobody else writes to the
+    same name meanwhile, and what a process that was killed left in this folder is removed.
+    """
+    try:
+        place = destination(target)
+        remove_parts(place.parent)
+        part, handle = _new_part(place)
+        try:
+            write(part)
+            os.fsync(handle)
+            if verify is not None:
+                verify(part)
+            if not os.path.samestat(os.fstat(handle), os.lstat(part)):
+                raise OSError(errno.EBUSY, "somebody else replaced it")
+            if place.exists():
+                part.chmod(stat.S_IMODE(place.stat().st_mode))
+            os.replace(part, place)
+        finally:
+            part.unlink(missing_ok=True)
+            os.close(handle)
+    except OSError as error:
+        raise UnreadableInput(
+            f"{target.name} could not be written ({error.strerror})",
+            remedy="check the folder, its permissions and the space left",
+        ) from None
+
+
+def write_text(target: Path, text: str) -> Path:
+    """Write a text file; a crash leaves the old file or the new one, never half of one."""
+    atomically(target, lambda part: part.write_text(text, encoding="utf-8"))
+    return target
+
+
+def destination(target: Path) -> Path:
+    """Where a file is written: a link of one's own is followed, so that it stays a link.
+
+    Somebody else's link, in a folder that many may write to, could lead to any file of this user's.
+    """
+    if not target.is_symlink():
+        place = target
+    elif sys.platform != "win32" and target.lstat().st_uid not in (os.getuid(), SYSTEM):
+        raise UnreadableInput(f"{target.name} is a link of another user's", remedy="name another file")
+    else:
+        try:
+            place = target.resolve()
+        except RuntimeError:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+    if place.exists() and not place.is_file():
+        what = "a folder" if place.is_dir() else "not a regular file"
+        raise UnreadableInput(f"{target.name or target} is {what}", remedy="name a file")
+    return place
+
+
+def refuse_clashes(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """Raise if a file to be written is one that is read, or is to be written twice, under whatever name.
+
+    >>> refuse_clashes([Path("a.csv"), Path("./a.csv")])
+    Traceback (most recent call last):
+    discreet.errors.InvalidParameter: a.csv is to be written twice; name another file
+    """
+    read = [path for path in inputs if path is not None]
+    written: list[Path] = []
+    for target in filter(None, outputs):
+        if any(same_file(target, path) for path in read):
+            raise InvalidParameter(
+                f"{target.name} is a file that is read, and would be overwritten", remedy="name another file"
+            )
+        if any(same_file(target, other) for other in written):
+            raise InvalidParameter(f"{target.name} is to be written twice", remedy="name another file")
+        written.append(target)
+
+
+def same_file(left: Path, right: Path) -> bool:
+    """Whether two paths lead to one file, which need not exist yet."""
+    try:
+        return os.path.samefile(left, right)
+    except (OSError, ValueError):
+        return os.path.realpath(left) == os.path.realpath(right)
+
+
+def _new_part(place: Path) -> tuple[Path, int]:
+    """A new file beside the place, and the handle whose lock says that it is in use."""
+    while True:
+        part = place.with_name(f".discreet-{secrets.token_hex(8)}.part{place.suffix}")
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            _lock(handle)
+            taken = not os.fstat(handle).st_nlink
+        except BlockingIOError:
+            taken = True
+        except OSError:
+            # A file system without locks, on which leftovers stay.
+            taken = False
+        if not taken:
+            return part, handle
+        # Somebody who removes leftovers came between the two.
+        os.close(handle)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what processes of this user that were killed left in a folder."""
+    if sys.platform == "win32":
+        return
+    with os.scandir(folder) as entries:
+        parts = [entry.path for entry in entries if PART.fullmatch(entry.name)]
+    for part in parts:
+        try:
+            handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        try:
+            state = os.fstat(handle)
+            if stat.S_ISREG(state.st_mode) and state.st_uid == os.getuid():
+                _lock(handle)
+                os.unlink(part)
+        except OSError:
+            # Still in use, or already gone.
+            continue
+        finally:
+            os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    """Take the lock of a file; an ``OSError`` if somebody has it."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
