@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean
 
 from plain_models import classes_of, shares
@@ -75,6 +76,66 @@ def random_pair(seed: int) -> PlainPair:
         released[0] |= {name: TREES[name][str(rows[0][name])][level] for name, level in levels.items()}
     names = tuple(TREES)
     return PlainPair(PlainTable(rows, names, ("disease",)), PlainTable(released, names, ("disease",)), levels)
+
+
+CITIES = ("Aachen", "Bonn", "Celle", "Dresden", "Erfurt")
+
+
+def random_sets(seed: int) -> tuple[list[Row], list[Row]]:
+    """Cities shown as sets of any cities and ages as intervals between any bounds; some rows show nothing."""
+    draw = random.Random(seed)
+    rows: list[Row] = [
+        {"city": CITIES[at] if at < len(CITIES) else draw.choice(CITIES), "age": draw.randint(20, 60)}
+        for at in range(draw.randint(8, 25))
+    ]
+    group = {city: draw.randint(0, 2) for city in CITIES}
+    cuts = sorted({20, *draw.sample(range(21, 60), draw.randint(0, 4)), 61})
+    released = []
+    for at, row in enumerate(rows):
+        members = [city for city in CITIES if group[city] == group[str(row["city"])]]
+        low, high = next((a, b - 1) for a, b in pairwise(cuts) if a <= int(str(row["age"])) < b)
+        shown: Row = {
+            "city": members[0] if len(members) == 1 else f"{{{', '.join(members)}}}",
+            "age": str(low) if low == high else f"[{low}, {high}]",
+        }
+        released.append(dict.fromkeys(row, "*") if at and draw.random() < 0.15 else shown)
+    return rows, released
+
+
+def may_be(rows: Sequence[Row], name: str, label: Value) -> list[Value]:
+    """The values of the original that a set, an interval or ``*`` may stand for."""
+    values = sorted({row[name] for row in rows}, key=str)
+    text = str(label)
+    if text == "*":
+        return values
+    if text.startswith("["):
+        low, high = (int(end) for end in text.strip("[]").split(", "))
+        return [value for value in values if low <= int(str(value)) <= high]
+    return [value for value in values if str(value) in text.strip("{}").split(", ")]
+
+
+def mean_share(
+    rows: Sequence[Row], released: Sequence[Row], cost: Callable[[int, int, bool], float]
+) -> float:
+    """The mean over cells of a cost of (values it may be, values there are, whether it shows nothing)."""
+    return fmean(
+        cost(len(may_be(rows, name, after[name])), len({row[name] for row in rows}), after[name] == "*")
+        for after in released
+        for name in ("city", "age")
+    )
+
+
+def interval_width(rows: Sequence[Row], released: Sequence[Row]) -> float:
+    """The mean of (upper - lower) / (max - min) of the ages, at most 1; 1 where nothing is shown."""
+    ages = [int(str(row["age"])) for row in rows]
+
+    def width(label: str) -> float:
+        if label == "*":
+            return 1.0
+        low, high = (int(end) for end in label.strip("[]").split(", ")) if "," in label else (0, 0)
+        return min((high - low) / (max(ages) - min(ages)), 1.0)
+
+    return fmean(width(str(row["age"])) for row in released)
 
 
 # ── cells ────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import plain_losses as losses
+import pyarrow as pa
 import pytest
 from plain_losses import TREES, PlainPair, random_pair
 from plain_tables import TABLES
@@ -82,3 +83,25 @@ def test_every_loss_is_what_the_definition_says(seed: int, trees: dict[str, Path
                 name,
                 attribute,
             )
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_sets_and_intervals_are_penalised_for_what_they_are(seed: int) -> None:
+    """Without a hierarchy nothing is measured by one that nobody named."""
+    rows, released = losses.random_sets(seed)
+    original = pa.table({name: [row[name] for row in rows] for name in ("city", "age")})
+    release = pa.table({name: [row[name] for row in released] for name in ("city", "age")})
+    policy = discreet.Policy.of(quasi_identifiers=["city", "age"])
+    measured = discreet.compare(original, release, policy, labels=[], queries=1).losses
+    expected = {
+        "certainty-penalty": losses.mean_share(rows, released, lambda m, n, _: m / n if m > 1 else 0.0),
+        "leaf-loss": losses.mean_share(rows, released, lambda m, n, _: (m - 1) / (n - 1)),
+        "iloss": losses.mean_share(rows, released, lambda m, n, star: 1.0 if star else (m - 1) / n),
+        "interval-loss": losses.interval_width(rows, released),
+    }
+    for name, value in expected.items():
+        assert measured.measure(name).value == pytest.approx(value, abs=1e-9), name
+    for name in ("height-loss", "minimal-distortion"):
+        for attribute in ("city", "age"):
+            notes = " ".join(measured.measure(name, attribute).notes)
+            assert "there is no hierarchy" in notes or f"levels of {attribute} are those" in notes

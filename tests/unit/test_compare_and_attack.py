@@ -55,6 +55,64 @@ def compared(people: discreet.Table, release: discreet.Release) -> discreet.Comp
     return discreet.compare(people, release, queries=100)
 
 
+# ── compare without hierarchies ──────────────────────────────────────────────────────────────────────
+
+
+def five_towns(policy: Policy | None = None) -> discreet.Comparison:
+    """Eight people of five towns; five of them are shown as {A, C, E}."""
+    original = pa.table({"town": ["A", "A", "C", "E", "E", "B", "D", "D"]})
+    released = pa.table({"town": ["{A, C, E}"] * 5 + ["B", "D", "D"]})
+    return discreet.compare(
+        original, released, policy or Policy.of(quasi_identifiers=["town"]), labels=[], queries=1
+    )
+
+
+def test_sets_have_their_own_penalty_where_the_policy_names_no_hierarchy() -> None:
+    comparison = five_towns()
+    for name in ("certainty-penalty", "cross-common-ancestor"):
+        measure = comparison.losses.measure(name)
+        assert measure is not None
+        assert measure.value == pytest.approx(5 / 8 * 3 / 5)
+    for name in (
+        "height-loss",
+        "minimal-distortion",
+        "minimum-absolute-distance",
+        "minimum-relative-distance",
+    ):
+        for attribute in (None, "town"):
+            measure = comparison.losses.measure(name, attribute)
+            assert measure is not None
+            assert np.isnan(measure.value), name
+            assert measure.notes == ("not defined here: there is no hierarchy to count levels in",)
+    assert "town: the policy names no hierarchy, so levels are not defined" in str(comparison)
+
+
+def test_a_named_hierarchy_is_the_scale_of_every_release(tmp_path: Path) -> None:
+    file = tmp_path / "town.csv"
+    file.write_text("A;x;*\nC;x;*\nE;y;*\nB;y;*\nD;y;*\n")
+    comparison = five_towns(Policy.of(quasi_identifiers=["town"]).generalise({"town": file}))
+    measured = {name: comparison.losses.measure(name) for name in ("certainty-penalty", "height-loss")}
+    assert {name: measure.value for name, measure in measured.items() if measure} == {
+        "certainty-penalty": 5 / 8,
+        "height-loss": 5 / 8,
+    }
+    assert all(measure is not None and measure.notes == () for measure in measured.values())
+    assert comparison.notes == ()
+
+
+def test_a_learned_hierarchy_that_the_release_follows_is_named(compared: discreet.Comparison) -> None:
+    height = compared.losses.measure("height-loss")
+    assert height is not None
+    assert 0 < height.value < 1
+    assert any(
+        "levels of age are those of a hierarchy that the policy does not name" in n for n in height.notes
+    )
+    assert any("learned from the data, in which all released values stand" in note for note in compared.notes)
+    document = compared.to_dict()["losses"]
+    overall = {measure["name"]: measure for measure in document["overall"]}  # type: ignore[index]
+    assert overall["height-loss"]["notes"] == list(height.notes)
+
+
 # ── attack ────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -42,8 +42,9 @@ class Pair:
 
     ``meanings[j]`` says what the released values of attribute ``j`` may stand for, ``sensitive`` the same for
     sensitive attributes that both tables have. ``links`` say which records became which; ``None`` where that
-    is not known. ``hierarchies`` are those of the quasi-identifiers that have one. ``kept`` are the sensitive
-    attributes of which every linked record is known to have its own value still.
+    is not known. ``hierarchies`` are those of the quasi-identifiers that have one; those in ``assumed`` were given by
+    nobody, and it says where they came from: they help to read labels, but are no scale to measure any release by.
+    ``kept`` are the sensitive attributes of which every linked record is known to have its own value still.
 
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]}, sensitive={"flu": ["y", "n", "n"]})
     >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]"] * 2}, sensitive={"flu": ["y", "n"]})
@@ -59,6 +60,7 @@ class Pair:
     links: Links | None = field(default=None, repr=False)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
     kept: frozenset[str] = frozenset()
+    assumed: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -69,6 +71,7 @@ class Pair:
         hierarchies: Mapping[str, Hierarchy] | None = None,
         links: Links | None = None,
         kept: Iterable[str] = (),
+        assumed: Mapping[str, str] | None = None,
     ) -> Pair:
         """Both tables side by side; a quasi-identifier that the release lacks is suppressed everywhere."""
         given = dict(hierarchies or {})
@@ -94,6 +97,7 @@ class Pair:
             links,
             given,
             frozenset(kept),
+            dict(assumed or {}),
         )
 
     @property
@@ -207,17 +211,22 @@ class Pair:
         nothing = [np.zeros(len(self.original), dtype=np.uint8)] * len(self.names)
         starred = self.original.recoded([_stars(name) for name in self.names], nothing)
         classes = np.arange(len(self.original), dtype=np.int64)
-        links = Links(classes, np.zeros_like(classes), self.original.records)
-        return Pair.of(
-            self.original, starred, hierarchies=self.hierarchies, links=links, kept=self._sensitive
-        )
+        return self._beside(starred, Links(classes, np.zeros_like(classes), self.original.records))
 
     def unchanged(self) -> Pair:
         """The original against itself: the most useful, most exposed release."""
         classes = np.arange(len(self.original), dtype=np.int64)
-        links = Links(classes, classes, self.original.records)
+        return self._beside(self.original, Links(classes, classes, self.original.records))
+
+    def _beside(self, released: EquivalenceClasses, links: Links) -> Pair:
+        """The same original against another release that keeps all sensitive values."""
         return Pair.of(
-            self.original, self.original, hierarchies=self.hierarchies, links=links, kept=self._sensitive
+            self.original,
+            released,
+            hierarchies=self.hierarchies,
+            links=links,
+            kept=self._sensitive,
+            assumed=self.assumed,
         )
 
 

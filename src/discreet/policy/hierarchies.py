@@ -32,6 +32,11 @@ class FittedHierarchy:
     def learned(self) -> bool:
         return self.origin == LEARNED
 
+    @property
+    def assumed(self) -> bool:
+        """Whether nobody gave it."""
+        return self.origin in (LEARNED, POSTCODE)
+
     def known(self, level: int) -> dict[str, str]:
         """What every value of the hierarchy becomes at a level, also those that the table does not have."""
         labels, nodes = self.hierarchy.labels, self.hierarchy.nodes[level]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from discreet.classes.pair import Pair
 from discreet.errors import DiscreetError, UnknownColumn
 from discreet.policy import Policy
 from discreet.release import rendered
@@ -112,7 +114,7 @@ def compare(
         tuple(learned),
         paired.matched,
         seed,
-        (*notes, *paired.notes),
+        (*notes, *paired.notes, *_scales(paired.pair, losses)),
         tuple(
             distribution
             for name in attributes_of(paired.pair)
@@ -120,3 +122,23 @@ def compare(
         ),
         paired,
     )
+
+
+def _scales(pair: Pair, losses: Losses) -> list[str]:
+    """By what attributes are measured for which the policy names no hierarchy."""
+    followed: dict[bool, list[str]] = {True: [], False: []}
+    for name in pair.assumed:
+        height = losses.measure("height-loss", name)
+        followed[height is not None and not math.isnan(height.value)].append(name)
+    notes = []
+    if followed[True]:
+        notes.append(
+            f"{', '.join(followed[True])}: the policy names no hierarchy, and levels are those of the one that was "
+            "learned from the data, in which all released values stand"
+        )
+    if followed[False]:
+        notes.append(
+            f"{', '.join(followed[False])}: the policy names no hierarchy, so levels are not defined, and sets and "
+            "intervals count by the values in them"
+        )
+    return notes

@@ -68,8 +68,13 @@ def make_pair(
         before, after = like.pair.original.project(wanted), like.released.project(shown)
     else:
         before, after = _count(original, policy, wanted), _count(release, policy, shown)
-    given = {fitted.ladder.name: fitted.hierarchy for fitted in hierarchies(policy, before)}
-    pair = Pair.of(before, after, hierarchies=given)
+    fitted = hierarchies(policy, before)
+    pair = Pair.of(
+        before,
+        after,
+        hierarchies={hierarchy.ladder.name: hierarchy.hierarchy for hierarchy in fitted},
+        assumed={hierarchy.ladder.name: hierarchy.origin for hierarchy in fitted if hierarchy.assumed},
+    )
     notes = []
     gone = [name for name in wanted if name not in shown]
     if gone:

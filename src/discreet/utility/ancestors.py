@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.classes.pair import Pair
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import Meaning
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
@@ -91,6 +92,22 @@ class Ancestors:
         # Values without a leaf, such as nulls, are only themselves or anything.
         leaves[open_ & (a < 0) & (b < 0)] = 1.0
         return leaves
+
+
+def scale_of(pair: Pair, at: int, shown: BoolArray) -> Hierarchy | None:
+    """The hierarchy in which the levels of an attribute are counted, if there is one.
+
+    One that somebody gave is the scale of every release. One that was only learned is the scale of a release in which
+    all values ``shown`` are labels of it: that was generalised along it. Any other has no levels.
+    """
+    name, meaning = pair.names[at], pair.meanings[at]
+    hierarchy = pair.hierarchies.get(name)
+    if hierarchy is None or name not in pair.assumed:
+        return hierarchy
+    labels = {label for names in hierarchy.labels for label in names}
+    generalised = shown & ~np.isin(meaning.kinds, (EXACT, SUPPRESSED))
+    stands = all(meaning.released.label(int(code)) in labels for code in np.flatnonzero(generalised))
+    return hierarchy if stands else None
 
 
 def _leaves(meaning: Meaning, hierarchy: Hierarchy) -> IntArray:

@@ -25,6 +25,7 @@ FOREIGN_NOTE = (
 UNLINKED_NOTE = "not defined here: which original record became which released one is not known"
 EMPTY_NOTE = "not defined here: the release has no records"
 NO_HIERARCHY_NOTE = "not defined here: there is no hierarchy to count levels in"
+ASSUMED_NOTE = "levels of {name} are those of a hierarchy that the policy does not name ({origin}); all values stand in it"
 NO_NUMBERS_NOTE = "not defined here: there is no attribute with numbers"
 
 
@@ -63,11 +64,11 @@ class Definition:
             notes=notes,
         )
 
-    def of(self, value: float | str, *, attribute: str | None = None) -> Measure:
-        """The measure of a value, or undefined if that is a note why there is none."""
+    def of(self, value: float | str, *, attribute: str | None = None, notes: tuple[str, ...] = ()) -> Measure:
+        """The measure of a value, with ``notes`` about it, or undefined if it is a note why there is none."""
         if isinstance(value, str):
             return self.undefined(value, attribute=attribute)
-        return self(value, attribute=attribute)
+        return self(value, attribute=attribute, notes=notes)
 
     def undefined(self, note: str, *, attribute: str | None = None) -> Measure:
         """The measure where it has no value, with the reason."""
@@ -144,16 +145,18 @@ def per_attribute(
     weights: Weights,
     *,
     nothing: str = "",
+    levels: bool = False,
 ) -> tuple[Measure, ...]:
     """A loss of every quasi-identifier, and before them their weighted mean.
 
     ``loss`` gives a value, a note why there is none, or ``None`` for an attribute that the measure is not
     about; ``nothing`` is the note if it is about none. An undefined loss leaves the mean undefined: a mean
-    over the others would make the release look better than it is.
+    over the others would make the release look better than it is. ``levels`` says that it counts levels of
+    hierarchies: those that nobody gave are named.
     """
     values = [loss(at) for at in range(len(pair.names))]
     parts = tuple(
-        definition.of(value, attribute=name)
+        definition.of(value, attribute=name, notes=assumed_notes(pair, name) if levels else ())
         for name, value in zip(pair.names, values, strict=True)
         if value is not None
     )
@@ -175,4 +178,17 @@ def _weighted(
     weight = np.array([shares[str(part.attribute)] for part in parts])
     if not weight.sum() > 0:
         return definition.undefined("not defined here: all attributes that it is about have weight 0")
-    return definition(float(np.dot(weight, [part.value for part in parts]) / weight.sum()))
+    return definition(
+        float(np.dot(weight, [part.value for part in parts]) / weight.sum()), notes=notes_of(parts)
+    )
+
+
+def assumed_notes(pair: Pair, name: str) -> tuple[str, ...]:
+    """Names the hierarchy of an attribute if nobody gave it."""
+    origin = pair.assumed.get(name)
+    return () if origin is None else (ASSUMED_NOTE.format(name=name, origin=origin),)
+
+
+def notes_of(parts: Sequence[Measure]) -> tuple[str, ...]:
+    """What is said about any of the parts, once."""
+    return tuple(dict.fromkeys(note for part in parts for note in part.notes))

@@ -172,7 +172,7 @@ def cross_absolute(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...
 def cross_common_ancestor(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
     """The mean of size(u) / |A|, u the closest common ancestor of the true and the released value; 0 if t' = t.
 
-    Without a hierarchy u is the smallest interval of the original's numbers, or set of categories, that holds
+    Without a hierarchy that somebody gave, u is the smallest interval of the original's numbers, or set of categories, that holds
     both. Of generalised values it is the certainty penalty; unlike that it also sees what was swapped or made
     up. Xu et al. 2006.
 
@@ -185,7 +185,7 @@ def cross_common_ancestor(pair: Pair, *, weights: Weights = None) -> tuple[Measu
         if pair.links is None:
             return UNLINKED_NOTE
         cross = crossed(pair, at)
-        hierarchy = pair.hierarchies.get(pair.names[at])
+        hierarchy = None if pair.names[at] in pair.assumed else pair.hierarchies.get(pair.names[at])
         cost = np.ones(len(cross.records))
         visible = ~cross.hidden & ~cross.kind(SUPPRESSED)
         released, original = cross.released[visible], cross.original[visible]

@@ -15,7 +15,7 @@ from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.table.hierarchies.hierarchy import leaf_loss as iyengar
 from discreet.types import FloatArray
-from discreet.utility.ancestors import Ancestors
+from discreet.utility.ancestors import Ancestors, scale_of
 from discreet.utility.definition import (
     EXACT,
     FOREIGN_NOTE,
@@ -25,7 +25,9 @@ from discreet.utility.definition import (
     Cells,
     Definition,
     Weights,
+    assumed_notes,
     cells,
+    notes_of,
     per_attribute,
 )
 
@@ -62,7 +64,7 @@ CERTAINTY_PENALTY = _precision(
     "certainty-penalty",
     "share",
     "The share of all values under the smallest branch of the hierarchy that holds everything a cell may stand for.",
-    "mean of size(u) / |A|, u the closest common ancestor; 0 for a single value",
+    "mean of size(u) / |A|, u the closest common ancestor (no hierarchy: the set or interval); 0 for a single value",
     "[0, 1]",
     "Xu et al. 2006 (NCP)",
     full=1.0,
@@ -158,6 +160,7 @@ def interval_loss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]
 def height_loss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
     """The mean of level / height of each cell in its hierarchy; sets stand at their closest common ancestor.
 
+    A hierarchy that nobody gave counts, and is named, only if all values of the release stand in it.
     Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", 2002.
 
     >>> from discreet.utility.examples import four_jobs
@@ -173,13 +176,14 @@ def height_loss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
         height = above.hierarchy.height
         return _mean(column, above.level / height if height else np.zeros(len(above.level)))
 
-    return per_attribute(pair, HEIGHT_LOSS, loss, weights)
+    return per_attribute(pair, HEIGHT_LOSS, loss, weights, levels=True)
 
 
 def certainty_penalty(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
     """NCP: the mean of size(u) / |A|, u the closest common ancestor of what a cell may stand for; 0 for one value.
 
-    Without a hierarchy u is what the cell may stand for itself.
+    Without a hierarchy that somebody gave, u is the cell itself: a set of its members, an interval of the values of
+    the original that lie in it.
     Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
 
     >>> from discreet.utility.examples import four_jobs
@@ -189,7 +193,7 @@ def certainty_penalty(pair: Pair, *, weights: Weights = None) -> tuple[Measure, 
 
     def loss(at: int) -> float | str:
         column = cells(pair, at)
-        above = _ancestors(pair, at, column)
+        above = None if pair.names[at] in pair.assumed else _ancestors(pair, at, column)
         shares = column.meaning.shares
         if above is not None:
             joint = (column.meaning.kinds != EXACT) & (above.leaf >= 0)
@@ -236,7 +240,7 @@ def minimal_distortion(pair: Pair) -> tuple[Measure, ...]:
         mean = _mean(column, above.level.astype(np.float64), float(above.hierarchy.height))
         return mean if isinstance(mean, str) else mean * column.total
 
-    return _summed(pair, MINIMAL_DISTORTION, steps)
+    return _summed(pair, MINIMAL_DISTORTION, steps, levels=True)
 
 
 def generalisation_height(pair: Pair) -> tuple[Measure, ...]:
@@ -267,7 +271,7 @@ def minimum_absolute_distance(pair: Pair) -> tuple[Measure, ...]:
     >>> minimum_absolute_distance(four_jobs())[0].notes
     ('not defined here: the values of a column stand on different levels of its hierarchy',)
     """
-    return _summed(pair, ABSOLUTE_DISTANCE, lambda at: _column_level(pair, at, relative=False))
+    return _summed(pair, ABSOLUTE_DISTANCE, lambda at: _column_level(pair, at, relative=False), levels=True)
 
 
 def minimum_relative_distance(pair: Pair) -> tuple[Measure, ...]:
@@ -279,7 +283,7 @@ def minimum_relative_distance(pair: Pair) -> tuple[Measure, ...]:
     >>> minimum_relative_distance(four_jobs().trivial())[0].value
     1.0
     """
-    return _summed(pair, RELATIVE_DISTANCE, lambda at: _column_level(pair, at, relative=True))
+    return _summed(pair, RELATIVE_DISTANCE, lambda at: _column_level(pair, at, relative=True), levels=True)
 
 
 def ambiguity(pair: Pair) -> Measure:
@@ -327,7 +331,7 @@ def _mean(column: Cells, per_code: FloatArray, hidden: float = 1.0) -> float | s
 
 
 def _ancestors(pair: Pair, at: int, column: Cells) -> Ancestors | None:
-    hierarchy = pair.hierarchies.get(pair.names[at])
+    hierarchy = scale_of(pair, at, column.shown > 0)
     return None if hierarchy is None else Ancestors.of(column.meaning, hierarchy, column.shown > 0)
 
 
@@ -347,10 +351,14 @@ def _column_level(pair: Pair, at: int, *, relative: bool) -> float | str:
 
 
 def _summed(
-    pair: Pair, definition: Definition, value_of: Callable[[int], float | str]
+    pair: Pair, definition: Definition, value_of: Callable[[int], float | str], *, levels: bool = False
 ) -> tuple[Measure, ...]:
-    """The sum over attributes first, then each attribute."""
+    """The sum over attributes first, then each attribute; ``levels``: hierarchies that nobody gave are named."""
     values = [value_of(at) for at in range(len(pair.names))]
-    parts = [definition.of(value, attribute=name) for name, value in zip(pair.names, values, strict=True)]
+    parts = [
+        definition.of(value, attribute=name, notes=assumed_notes(pair, name) if levels else ())
+        for name, value in zip(pair.names, values, strict=True)
+    ]
     missing = [value for value in values if isinstance(value, str)]
-    return (definition.of(missing[0] if missing else sum(part.value for part in parts)), *parts)
+    whole = missing[0] if missing else sum(part.value for part in parts)
+    return (definition.of(whole, notes=notes_of(parts)), *parts)

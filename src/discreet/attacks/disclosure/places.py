@@ -54,7 +54,9 @@ def project(pair: Pair, names: Sequence[str]) -> tuple[Pair, IntArray]:
         keys, inverse = np.unique(before[links.original] * width + where + 1, return_inverse=True)
         records = np.bincount(inverse, links.records).astype(np.int64)
         links = Links(keys // width, keys % width - 1, records)
-    return Pair.of(original, released, hierarchies=pair.hierarchies, links=links, kept=pair.kept), after
+    return Pair.of(
+        original, released, hierarchies=pair.hierarchies, links=links, kept=pair.kept, assumed=pair.assumed
+    ), after
 
 
 def place(pair: Pair, *, most: int | None = None, seed: int = 1) -> Places:
