@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -341,6 +342,31 @@ def test_parquet_with_nanoseconds(engine: Engine, tmp_path: Path) -> None:
     pq.write_table(pa.table({"at": pa.array([NOON, None], pa.timestamp("ns")), "n": [1, 2]}), file)
     assert values(read(file, rows=2, engine=engine), "at") == [NOON, None]
     assert values(read(file, engine=engine), "at") == [NOON, None]
+
+
+@pytest.mark.parametrize("options", [{}, {"rows": 4}, {"missing": ["?"]}], ids=str)
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "jsonl", "frame"])
+def test_not_a_number_is_a_null(
+    engine: Engine, tmp_path: Path, kind: str, options: dict[str, object]
+) -> None:
+    """Statistics of a Parquet file leave NaN out; whoever trusts them finds 1 to 3 and nothing else."""
+    numbers = [1.0, float("nan"), None, 3.0]
+    table = pa.table(
+        {"x": pa.array(numbers), "f": pa.array(numbers, pa.float32()), "t": ["a", "b", "?", "c"]}
+    )
+    file = tmp_path / f"numbers.{kind}"
+    if kind == "parquet":
+        pq.write_table(table, file)
+    elif kind == "arrow":
+        pa.feather.write_feather(table, file)
+    elif kind == "jsonl":
+        file.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    found = read(table if kind == "frame" else file, engine=engine, **options)  # type: ignore[arg-type]
+    for name in ("x", "f"):
+        assert values(found, name) == [1.0, 3.0, None]
+        assert engine.to_arrow(found)[name].to_pylist() == [1.0, None, None, 3.0]
+        assert engine.profile(found)[found.names.index(name)].nulls == 2
+    assert engine.count(found, quasi_identifiers=["x"]).records.tolist() == [1, 1, 2]
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl", "frame"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 WIDER: dict[pa.DataType, pa.DataType] = {
     pa.null(): pa.string(),
@@ -42,6 +43,13 @@ def in_common_types(batches: pa.RecordBatchReader, rows: int | None = None) -> p
     return pa.RecordBatchReader.from_batches(schema, _converted(batches, schema, rows))
 
 
+def _without_nan(column: pa.Array) -> pa.Array:
+    """NaN, which some frames have for what is missing, is a null."""
+    if not pa.types.is_floating(column.type):
+        return column
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+
+
 def _converted(
     batches: pa.RecordBatchReader, schema: pa.Schema, rows: int | None
 ) -> Iterator[pa.RecordBatch]:
@@ -49,7 +57,9 @@ def _converted(
     for batch in batches:
         taken = batch if left is None else batch.slice(0, left)
         # Nanoseconds are cut to microseconds, which is all that a table about people can mean.
-        columns = [c.cast(f.type, safe=False) for c, f in zip(taken.columns, schema, strict=True)]
+        columns = [
+            _without_nan(c.cast(f.type, safe=False)) for c, f in zip(taken.columns, schema, strict=True)
+        ]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
         if left is not None:
             left -= len(taken)

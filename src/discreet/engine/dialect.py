@@ -14,6 +14,7 @@ class SqlDialect:
     quote_mark: str
     text: str
     infinite: str
+    nan: str
     sorted_list: str
     matches: str
     sample: str
@@ -36,12 +37,20 @@ class SqlDialect:
         """A column's value as it is grouped and compared: no NaN, no negative zero, lists as sorted text."""
         name = prefix + self.quote(column.name)
         if column.storage == "float":
-            return f"(CASE WHEN isnan({name}) THEN NULL ELSE CAST({name} AS DOUBLE) + CAST(0 AS DOUBLE) END)"
+            number = f"CAST({name} AS DOUBLE) + CAST(0 AS DOUBLE)"
+            return f"(CASE WHEN {self.nan.format(name=name)} THEN NULL ELSE {number} END)"
         if column.storage == "list":
             return self.sorted_list.format(name=name)
         if column.storage == "other":
             return f"CAST({name} AS {self.text})"
         return name
+
+    def cell(self, column: Column) -> str:
+        """A column as it is read: NaN, which some files and frames have for what is missing, is a null."""
+        name = self.quote(column.name)
+        if column.storage != "float":
+            return name
+        return f"(CASE WHEN {self.nan.format(name=name)} THEN NULL ELSE {name} END) AS {name}"
 
     def literal(self, text: str) -> str:
         """A text constant (missing marks and the like; never a cell value)."""
@@ -56,6 +65,8 @@ DUCKDB = SqlDialect(
     quote_mark='"',
     text="VARCHAR",
     infinite="isinf({name})",
+    # Statistics of a Parquet file leave NaN out, and DuckDB would conclude from them that there is none.
+    nan="isnan(TRY({name}))",
     sorted_list="array_to_string(list_sort(CAST({name} AS VARCHAR[])), ', ')",
     matches="regexp_full_match({value}, {pattern})",
     sample="SELECT * FROM {relation} USING SAMPLE reservoir({rows} ROWS) REPEATABLE (1)",
@@ -67,6 +78,7 @@ SPARK = SqlDialect(
     quote_mark="`",
     text="STRING",
     infinite="({name} = double('infinity') OR {name} = double('-infinity'))",
+    nan="isnan({name})",
     sorted_list="array_join(sort_array(CAST({name} AS ARRAY<STRING>)), ', ')",
     # Java's $ also matches before a line end; \\z matches at the end only.
     matches=r"{value} RLIKE ('\\A(' || {pattern} || ')\\z')",

@@ -81,7 +81,7 @@ class DuckDBEngine(SqlEngine):
         source, text_format = describe_file(path, options)
         limit = f" LIMIT {options.rows}" if options.rows is not None else ""
         if source.format == "parquet":
-            scan = f"SELECT * FROM read_parquet({self._address(path)}){limit}"
+            scan = f"{self._parquet_scan(path, source)}{limit}"
             if options.rows is None and not options.missing:
                 return self._table(self._view(scan, source), source)
             return self._finish(self._guarded(scan, source), source, options)
@@ -107,6 +107,14 @@ class DuckDBEngine(SqlEngine):
         """How DuckDB finds a file, as a text constant."""
         return self.dialect.literal(str(scan_path(path, self._scratch, suffix)))
 
+    def _parquet_scan(self, path: Path, source: Source) -> str:
+        """The scan of a Parquet file."""
+        call = f"read_parquet({self._address(path)})"
+        try:
+            return f"SELECT {self._cells(self._schema(call))} FROM {call}"
+        except duckdb.Error:
+            raise _unreadable(source) from None
+
     def _json_scan(self, path: Path, source: Source) -> str:
         """The scan of a JSON lines file with texts as texts: which of them are dates is not DuckDB's to say."""
         suffix = ".gz" if path.suffix == ".gz" else ""
@@ -119,7 +127,7 @@ class DuckDBEngine(SqlEngine):
             f"{self.dialect.literal(name)}: {self.dialect.literal('VARCHAR' if kind in TEXT_IN_JSON else kind)}"
             for name, kind in schema
         )
-        return f"SELECT * FROM {call}, columns = {{{columns}}})"
+        return f"SELECT {self._cells(schema)} FROM {call}, columns = {{{columns}}})"
 
     def _keep_batches(self, batches: pa.RecordBatchReader) -> str:
         failed: list[DiscreetError] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import pyarrow as pa
@@ -65,6 +65,10 @@ class SqlRelations(ABC):
         while self._unused:
             self._drop(self._unused.popleft())
         return f"discreet_{next(self._numbers)}"
+
+    def _cells(self, schema: Iterable[tuple[str, str]]) -> str:
+        """The list of columns that reads a relation of this schema."""
+        return ", ".join(self.dialect.cell(self._column(name, type_name)) for name, type_name in schema)
 
     def _table(self, relation: str, source: Source) -> Table:
         """A handle over a relation; dropped from the engine some time after the handle is no longer used."""

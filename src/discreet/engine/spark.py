@@ -119,9 +119,8 @@ class SparkEngine(SqlEngine):
             return self._typed(self._view(self._json(path, source, options.rows)), source, options, DATES)
         if source.format == "parquet" and not options.rows:
             with suppress(*spark_errors()):  # e.g. nanoseconds, which Spark's reader refuses
-                return self._finish(
-                    self._view(self._session.read.parquet(self._address(path))), source, options
-                )
+                frame = self._session.read.parquet(self._address(path))
+                return self._finish(self._view(self._read_cells(frame)), source, options)
         return self.read_batches(open_batches(path, source.format, options), source, options)
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
@@ -194,7 +193,10 @@ class SparkEngine(SqlEngine):
             seen.update(dict.fromkeys(json.loads(line)))
         names = [name for name in seen if name in frame.columns]
         names += [name for name in frame.columns if name not in seen]
-        return frame.select(*map(self.dialect.quote, names))
+        return self._read_cells(frame.select(*map(self.dialect.quote, names)))
+
+    def _read_cells(self, frame: DataFrame) -> DataFrame:
+        return frame.selectExpr(*(self.dialect.cell(self._column(*column)) for column in frame.dtypes))
 
     # ── relations ─────────────────────────────────────────────────────────────────────────────────
 
