@@ -117,12 +117,16 @@ def may_be(rows: Sequence[Row], name: str, label: Value) -> list[Value]:
 def mean_share(
     rows: Sequence[Row], released: Sequence[Row], cost: Callable[[int, int, bool], float]
 ) -> float:
-    """The mean over cells of a cost of (values it may be, values there are, whether it shows nothing)."""
-    return fmean(
-        cost(len(may_be(rows, name, after[name])), len({row[name] for row in rows}), after[name] == "*")
-        for after in released
-        for name in ("city", "age")
-    )
+    """The mean over cells of a cost of (values it may be, values there are, whether it shows nothing).
+
+    A cell shows nothing if it may be any value, however it is written.
+    """
+    costs = []
+    for after in released:
+        for name in ("city", "age"):
+            possible, values = len(may_be(rows, name, after[name])), len({row[name] for row in rows})
+            costs.append(cost(possible, values, possible == values > 1))
+    return fmean(costs)
 
 
 def interval_width(rows: Sequence[Row], released: Sequence[Row]) -> float:

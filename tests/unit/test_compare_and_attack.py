@@ -113,6 +113,52 @@ def test_a_learned_hierarchy_that_the_release_follows_is_named(compared: discree
     assert overall["height-loss"]["notes"] == list(height.notes)
 
 
+# ── what says nothing is suppressed, however it is written ───────────────────────────────────────────
+
+
+def test_a_cell_that_may_be_any_value_is_suppressed_whatever_it_looks_like(tmp_path: Path) -> None:
+    """``*``, an interval around all values, a set of all values and a mask of all codes are one thing everywhere."""
+    original = pa.table(
+        {
+            "age": [31, 34, 47, 52, 52, 60],
+            "town": ["A", "B", "C", "A", "B", "C"],
+            "code": ["101", "102", "103", "104", "105", "106"],
+            "dx": ["flu", "flu", "cold", "flu", "cold", "cold"],
+        }
+    )
+    shown = {"age": ["[30, 39]", "*", "*", "*", "52", "*"], "town": ["A", "*", "C", "*", "*", "*"]}
+    shown |= {"code": ["*", "102", "10*", "*", "*", "*"], "dx": original["dx"].to_pylist()}
+    wide = {"age": "[0, 99]", "town": "{C, B, A}", "code": "1**", "dx": ""}
+    policy = Policy.of(quasi_identifiers=["age", "town", "code"], sensitive=["dx"])
+    results = []
+    for written in (shown, {n: [wide[n] if v == "*" else v for v in values] for n, values in shown.items()}):
+        release = pa.table(written)
+        compared = discreet.compare(original, release, policy, labels=[], queries=50)
+        attacked = discreet.attack(
+            release, policy, original=original, attacks=["record-linkage", "singling-out", "homogeneity"]
+        )
+        numbers = {
+            (measure.name, measure.attribute): measure.value
+            for measure in (*compared.losses.overall, *compared.losses.attributes)
+        }
+        for result in attacked.results:
+            numbers |= {(result.attack, name): value for name, value in result.figures}
+            numbers |= {(result.attack, "rate"): result.rate, (result.attack, "baseline"): result.baseline}
+        results.append(numbers)
+    assert len(results[0]) > 60
+    assert results[1] == pytest.approx(results[0], nan_ok=True)
+
+
+def test_an_interval_of_all_numbers_says_something_where_some_have_none() -> None:
+    original = pa.table({"age": pa.array([31, 47, None])})
+    released = pa.table({"age": ["[30, 60]", "[30, 60]", "*"]})
+    measured = discreet.compare(
+        original, released, Policy.of(quasi_identifiers=["age"]), labels=[], queries=1
+    ).losses.measure("suppression-ratio")
+    assert measured is not None
+    assert measured.value == pytest.approx(1 / 3)
+
+
 # ── attack ────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -250,7 +250,8 @@ def test_made_up_numbers_move_the_distribution_by_their_distance() -> None:
 
 def test_what_no_quasi_identifier_tells_is_not_0_overall() -> None:
     """Overlapping ages cannot be rolled up; that the sensitive attribute did not change says nothing about them."""
-    pair = linked({"age": [31, 34]}, {"age": ["[30, 39]", "34"]}, sensitive={"ill": ["flu", "cold"]})
+    ages, shown = [31, 34, 47], ["[30, 39]", "34", "47"]
+    pair = linked({"age": ages}, {"age": shown}, sensitive={"ill": ["flu", "cold", "cold"]})
     overall = {
         measure.name: measure for measure in distributions.distributions(pair) if not measure.attribute
     }
@@ -265,7 +266,7 @@ def test_the_original_rolled_up() -> None:
     found = distributions.rolled_up(pair, "age")
     assert found is not None
     assert distributions.total_variation(found) == pytest.approx(abs(1 / 2 - 1 / 3))
-    overlapping = linked({"age": [31, 34]}, {"age": ["[30, 39]", "34"]})
+    overlapping = linked({"age": [31, 34, 47]}, {"age": ["[30, 39]", "34", "47"]})
     assert distributions.rolled_up(overlapping, "age") is None
     nothing = distributions.rolled_up(pair.trivial(), "age")
     assert nothing is not None

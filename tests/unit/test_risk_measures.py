@@ -204,6 +204,9 @@ def test_a_population_is_named_beside_the_policy_and_on_the_command_line(tmp_pat
         document = json.loads(done.stdout)
         assert document["risks"]["journalist"]["max"] == 0.25
         assert document["policy"]["population"] == "register.csv"
+        over = ["audit", str(tmp_path / "rows.csv"), "--report", str(tmp_path / "register.csv"), *options]
+        assert CliRunner().invoke(cli, over).exit_code != 0
+        assert (tmp_path / "register.csv").read_text().startswith("zip")
 
 
 def test_journalist_without_a_population_is_the_prosecutor_and_says_so() -> None:

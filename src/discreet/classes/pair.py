@@ -21,7 +21,6 @@ from discreet.types import AnyIntArray, BoolArray, IntArray
 MOST_COMPARED = 2_000_000
 """Pairs of a released and an original class that are compared to find out whether values were made up."""
 _CHUNK = 500_000
-_SINGLE = (KINDS.index("exact"), KINDS.index("foreign"))
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,7 @@ class Pair:
         """Which released classes show no quasi-identifier at all."""
         hidden = np.ones(len(self.released), dtype=bool)
         for meaning, codes in zip(self.meanings, self.released.codes, strict=True):
-            # The only value of a constant column is a share of 1, and shown all the same.
-            hidden &= ((meaning.shares >= 1.0) & ~np.isin(meaning.kinds, _SINGLE))[codes]
+            hidden &= meaning.suppressed[codes]
         return hidden
 
     @cached_property

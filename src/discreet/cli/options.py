@@ -137,6 +137,7 @@ def _named_files(given: Mapping[str, Any]) -> list[Path]:
     """The policy file, and every file that it or an option names."""
     profile = given.get("profile")
     files = [Path(profile)] if profile and profile.endswith(".toml") else []
+    files += [given["population"]] if given.get("population") else []
     if given.get("policy_file") is not None:
         files += [given["policy_file"], *load(given["policy_file"]).files]
     return files

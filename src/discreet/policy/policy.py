@@ -130,8 +130,9 @@ class Policy:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that the policy names: hierarchies, and a profile of one's own."""
+        """The files that the policy names: hierarchies, a table of the population, and a profile of one's own."""
         named = [column.hierarchy for column in self.columns if isinstance(column.hierarchy, str)]
+        named += [] if self.population is None else [self.population]
         return tuple(map(Path, [*named, *([self.profile] if self.profile.endswith(".toml") else [])]))
 
     def column(self, name: str) -> ColumnPolicy | None:

@@ -33,6 +33,7 @@ _LAST_MOMENT = 1 - 1e-9
 """From the beginning of a day to its end, in days."""
 
 Ranges = list[tuple[int, int]]
+Reading = tuple[Kind, Ranges, float, tuple[float, float] | None]
 Number = TypeVar("Number", bound=np.number)
 
 
@@ -46,10 +47,15 @@ class Meaning:
     for a single value), ``low`` and ``high`` its bounds as numbers (NaN where there are none), ``kinds[r]`` the
     place of its kind in ``KINDS``.
 
+    A value is *suppressed* if it is no single value and may stand for every value of the attribute: ``*``, and also an
+    interval, set, mask or node that is as wide. It says nothing, however it is written.
+
     >>> ages = Domain("age", pa.array([31, 34, 47, 52]))
     >>> meaning = Meaning.of(ages, Domain("age", pa.array(["*", "47", "48.5", "[30, 39]", "{34, 52}"])))
     >>> [meaning.members(code).tolist() for code in range(5)]
     [[0, 1, 2, 3], [2], [], [0, 1], [1, 3]]
+    >>> KINDS[Meaning.of(ages, Domain("age", pa.array(["[30, 60]"]))).kinds[0]]
+    'suppressed'
     >>> [KINDS[kind] for kind in meaning.kinds]
     ['suppressed', 'exact', 'foreign', 'interval', 'set']
     >>> meaning.shares, meaning.centre
@@ -110,6 +116,11 @@ class Meaning:
     def truthful(self) -> bool:
         """Whether every released value may stand for some original one: nothing was averaged, noised or made up."""
         return not (self.kinds == KINDS.index("foreign")).any() and bool((self.sizes > 0).all())
+
+    @cached_property
+    def suppressed(self) -> BoolArray:
+        """Which released values say nothing: they may stand for every value of the attribute."""
+        return np.asarray(self.kinds == KINDS.index("suppressed"))
 
     @property
     def numeric(self) -> bool:
@@ -220,6 +231,7 @@ class _Reader:
             readings[code] = "masked", _merged(places), min(len(places) / self.leaves, 1.0), None
         if released.has_null:
             readings.append(self._missing())
+        readings = [self._judged(reading) for reading in readings]
         ranges = [reading[1] for reading in readings]
         flat = np.array([pair for pairs in ranges for pair in pairs], dtype=np.int64).reshape(-1, 2)
         bounds = np.array(
@@ -239,7 +251,17 @@ class _Reader:
             np.array([KINDS.index(reading[0]) for reading in readings], dtype=np.int8),
         )
 
-    def _reading(self, text: str) -> tuple[Kind, Ranges, float, tuple[float, float] | None]:
+    def _judged(self, reading: Reading) -> Reading:
+        """A reading as a suppressed one if it may be any value: all leaves, and nulls if the original has them."""
+        kind, ranges, share, bounds = reading
+        if kind in ("exact", "foreign"):
+            return reading
+        everything = share >= 1.0 and sum(stop - start for start, stop in ranges) == self.size
+        if everything:
+            return "suppressed", ranges, share, None
+        return "node" if kind == "suppressed" else kind, ranges, share, bounds
+
+    def _reading(self, text: str) -> Reading:
         """Kind, ranges, share and (if the printed form has them) bounds of one released value."""
         single = 1 / self.leaves
         node = self.nodes.get(text)
@@ -277,10 +299,10 @@ class _Reader:
         number = days(text) if self.temporal else _number(text)
         return "foreign", [], single, None if number is None else (number, number)
 
-    def _all(self) -> tuple[Kind, Ranges, float, None]:
+    def _all(self) -> Reading:
         return "suppressed", [(0, self.size)], 1.0, None
 
-    def _missing(self) -> tuple[Kind, Ranges, float, None]:
+    def _missing(self) -> Reading:
         """What a null, or a mark for one, stands for: a null if the original has any, else anything."""
         nulls = self.original.null_code
         if nulls is None:

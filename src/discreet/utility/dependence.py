@@ -20,7 +20,7 @@ from discreet.plain import plain
 from discreet.risk.dependence import cramers_v, mutual_information
 from discreet.table.meaning import Meaning
 from discreet.types import FloatArray
-from discreet.utility.definition import SUPPRESSED, Definition
+from discreet.utility.definition import Definition
 from discreet.utility.distributions import attributes_of
 
 _MEAN = "mean over pairs of attributes of |before - after|"
@@ -165,7 +165,7 @@ def _shown(pair: Pair, classes: EquivalenceClasses, names: tuple[str, str]) -> E
     for name in names:
         if name in pair.names:
             at = pair.original.index(name)
-            keep &= (pair.meanings[at].kinds != SUPPRESSED)[classes.codes[at]]
+            keep &= ~pair.meanings[at].suppressed[classes.codes[at]]
     if not keep.any():
         return None
     return classes if keep.all() else classes.subset(np.flatnonzero(keep))

@@ -16,7 +16,6 @@ from discreet.utility.definition import (
     EXACT,
     FOREIGN,
     NO_NUMBERS_NOTE,
-    SUPPRESSED,
     UNLINKED_NOTE,
     Definition,
     Weights,
@@ -109,9 +108,10 @@ class Crossed:
     def hidden(self) -> BoolArray:
         return self.released < 0
 
-    def kind(self, kind: int) -> BoolArray:
-        """Which pairs are released in a certain way."""
-        return np.asarray(~self.hidden & (self.meaning.kinds[self.released] == kind))
+    @property
+    def suppressed(self) -> BoolArray:
+        """Which pairs show a record, but nothing of this attribute."""
+        return np.asarray(~self.hidden & self.meaning.suppressed[self.released])
 
     @property
     def covered(self) -> BoolArray:
@@ -124,7 +124,8 @@ class Crossed:
     @property
     def same(self) -> BoolArray:
         """Which pairs show the true value."""
-        return self.kind(EXACT) & self.covered
+        exact = self.meaning.kinds[self.released] == EXACT
+        return np.asarray(~self.hidden & exact & self.covered)
 
 
 def crossed(pair: Pair, at: int) -> Crossed:
@@ -187,7 +188,7 @@ def cross_common_ancestor(pair: Pair, *, weights: Weights = None) -> tuple[Measu
         cross = crossed(pair, at)
         hierarchy = None if pair.names[at] in pair.assumed else pair.hierarchies.get(pair.names[at])
         cost = np.ones(len(cross.records))
-        visible = ~cross.hidden & ~cross.kind(SUPPRESSED)
+        visible = ~cross.hidden & ~cross.suppressed
         released, original = cross.released[visible], cross.original[visible]
         if hierarchy is None:
             size = _smallest(cross.meaning, released, original)
@@ -339,7 +340,7 @@ def _by_number(pair: Pair, definition: Definition, weights: Weights, power: int)
         if pair.links is None:
             return UNLINKED_NOTE
         cross = crossed(pair, at)
-        cost = np.where(cross.hidden | cross.kind(SUPPRESSED), 1.0, _scaled(cross) ** power)
+        cost = np.where(cross.hidden | cross.suppressed, 1.0, _scaled(cross) ** power)
         return float(np.dot(cost, cross.records) / cross.total)
 
     return per_attribute(pair, definition, loss, weights, nothing=NO_NUMBERS_NOTE)
@@ -349,7 +350,7 @@ def _squares(cross: Crossed) -> float:
     true = cross.meaning.original.numbers[cross.original]
     known = ~np.isnan(true)
     true, records = true[known], cross.records[known]
-    released = np.where(cross.kind(SUPPRESSED), -1, cross.released)[known]
+    released = np.where(cross.suppressed, -1, cross.released)[known]
     mean = float(np.average(true, weights=records))
     all_ = float(np.dot(records, (true - mean) ** 2))
     size = np.bincount(released + 1, weights=records, minlength=cross.meaning.released.size + 1)

@@ -21,7 +21,6 @@ from discreet.types import FloatArray
 from discreet.utility.definition import (
     FOREIGN,
     FOREIGN_NOTE,
-    SUPPRESSED,
     UNLINKED_NOTE,
     Definition,
 )
@@ -158,7 +157,7 @@ def rolled_up(pair: Pair, name: str) -> Marginals | None:
     (array([0.5 , 0.25, 0.25]), array([0.75, 0.25, 0.  ]))
     """
     meaning, before, after = _counts(pair, name)
-    shown = (after > 0) & (meaning.kinds != SUPPRESSED)
+    shown = (after > 0) & ~meaning.suppressed
     if (meaning.kinds[shown] == FOREIGN).any():
         return None
     if not shown.any():
@@ -359,7 +358,7 @@ def joint_kl_divergence(pair: Pair) -> Measure:
         blank = meaning.original.has_null
         leaves = np.maximum(np.rint(meaning.shares * meaning.leaves), 1.0)
         # The root also covers the null, if there is one.
-        volume += np.log2(leaves + (blank & (meaning.kinds == SUPPRESSED)))[codes]
+        volume += np.log2(leaves + (blank & meaning.suppressed))[codes]
         everything += math.log2(meaning.leaves + blank)
     total = pair.original.total
     hidden = np.append(pair.suppressed, True)

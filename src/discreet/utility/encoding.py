@@ -40,7 +40,6 @@ MAX_LABELS = 100
 BINNED_LABELS = 20
 """Numeric labels with more values than this are cut at their quartiles."""
 
-_SUPPRESSED = KINDS.index("suppressed")
 _NOTHING = 1e-9
 
 
@@ -213,9 +212,9 @@ class Labels:
         released = np.zeros((meaning.released.size, count))
         for code in range(meaning.released.size):
             members = meaning.members(code)
-            if len(members) and meaning.kinds[code] != _SUPPRESSED:
+            if len(members) and not meaning.suppressed[code]:
                 released[code] = np.bincount(original[members], minlength=count) / len(members)
-            elif binned and not np.isnan(meaning.centre[code]) and meaning.kinds[code] != _SUPPRESSED:
+            elif binned and not np.isnan(meaning.centre[code]) and not meaning.suppressed[code]:
                 # A number that was averaged or noised still lies in a quarter.
                 released[code, np.searchsorted(edges, meaning.centre[code], side="left")] = 1.0
         return cls(name, count, original.astype(np.int64), released, binned)
@@ -250,7 +249,7 @@ class _View:
 
     @classmethod
     def of(cls, meaning: Meaning, records: FloatArray) -> _View:
-        shown = (records > 0) & (meaning.kinds != _SUPPRESSED)
+        shown = (records > 0) & ~meaning.suppressed
         mass = meaning.spread(np.ones(meaning.original.size), np.where(shown, records, 0.0))[meaning.code_at]
         numbers = meaning.original.numbers[meaning.code_at]
         replaced = np.flatnonzero(shown & (meaning.sizes == 0) & ~np.isnan(meaning.centre))

@@ -21,7 +21,6 @@ from discreet.utility.definition import (
     FOREIGN_NOTE,
     NO_HIERARCHY_NOTE,
     NO_NUMBERS_NOTE,
-    SUPPRESSED,
     Cells,
     Definition,
     Weights,
@@ -216,7 +215,7 @@ def iloss(pair: Pair, *, weights: Weights = None) -> tuple[Measure, ...]:
     def loss(at: int) -> float | str:
         column = cells(pair, at)
         cost = column.meaning.shares - 1.0 / column.meaning.leaves
-        return _mean(column, np.where(column.meaning.kinds == SUPPRESSED, 1.0, cost))
+        return _mean(column, np.where(column.meaning.suppressed, 1.0, cost))
 
     return per_attribute(pair, ILOSS, loss, weights)
 
@@ -321,7 +320,7 @@ def widths(column: Cells) -> FloatArray:
     if blank.any():
         covers = np.array([bool(blank[meaning.members(code)].any()) for code in range(len(width))])
         width = np.where(covers, np.where(meaning.sizes > 1, 1.0, 0.0), width)
-    width = np.where(meaning.kinds == SUPPRESSED, 1.0, width)
+    width = np.where(meaning.suppressed, 1.0, width)
     return np.asarray(np.where(np.isnan(width), 0.0, width))
 
 

@@ -135,7 +135,7 @@ class _Levels:
         )
 
     def hidden(self, j: int) -> BoolArray:
-        return np.asarray(self.view.meanings[j].kinds == KINDS.index("suppressed"))
+        return self.view.meanings[j].suppressed
 
     def kinds(self, j: int) -> list[int]:
         """The levels that attribute ``j`` can have."""

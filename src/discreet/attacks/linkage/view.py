@@ -152,8 +152,7 @@ class View:
         present = np.minimum(aims.sizes, inside).astype(np.float64)
         hidden = np.ones(len(released), dtype=bool)
         for meaning, codes in zip(meanings, released.codes, strict=True):
-            starred = meaning.kinds == KINDS.index("suppressed")
-            hidden &= (starred & (meaning.sizes == meaning.original.size))[codes]
+            hidden &= meaning.suppressed[codes]
         return cls(
             names,
             pair.unit,
