@@ -127,6 +127,10 @@ def _known(kind: str, name: str, known: Iterable[str]) -> str:
     return f"{hint}The {kind}s are: {', '.join(names[:30])}{more}"
 
 
+SURPRISES = (RecursionError, OverflowError, UnicodeError)
+"""What only input can cause that is too deep, too large or no text, however it came in."""
+
+
 class MissingDependency(DiscreetError):
     """An optional package or program is needed and is not installed."""
 

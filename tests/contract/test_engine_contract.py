@@ -344,6 +344,24 @@ def test_parquet_with_nanoseconds(engine: Engine, tmp_path: Path) -> None:
     assert values(read(file, engine=engine), "at") == [NOON, None]
 
 
+@pytest.mark.parametrize("kind", ["parquet", "frame"])
+@pytest.mark.parametrize("stored", [pa.date32(), pa.timestamp("us"), pa.timestamp("s", "UTC")], ids=str)
+@pytest.mark.parametrize("year", [-3000, 12_000])
+def test_dates_that_no_calendar_has_are_refused(
+    engine: Engine, tmp_path: Path, kind: str, stored: pa.DataType, year: int
+) -> None:
+    seconds = 1 if pa.types.is_date32(stored) else 86_400 * (1_000_000 if stored.unit == "us" else 1)
+    days = pa.array([0, None, int((year - 1970) * 365.2425)], pa.int64())
+    moments = pc.multiply(days, seconds).cast(pa.int32() if seconds == 1 else pa.int64()).cast(stored)
+    table = pa.table({"n": [1, 2, 3], "at": moments})
+    file = tmp_path / "moments.parquet"
+    pq.write_table(table, file)
+    with pytest.raises(
+        UnreadableInput, match=r"column 'at' of .* holds dates before the year 1 or after 9999"
+    ):
+        read(table if kind == "frame" else file, engine=engine)
+
+
 @pytest.mark.parametrize("options", [{}, {"rows": 4}, {"missing": ["?"]}], ids=str)
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "jsonl", "frame"])
 def test_not_a_number_is_a_null(

@@ -440,3 +440,18 @@ def test_a_file_name_is_no_markup() -> None:
     reporter("x" * 500)
     reporter.start()
     reporter.stop()
+
+
+@pytest.mark.parametrize("surprise", [RecursionError("x"), OverflowError("Smith, 47"), UnicodeError("x")])
+def test_what_only_input_can_cause_is_bad_input(
+    surprise: Exception, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise surprise
+
+    monkeypatch.setattr("discreet.cli.audit.run_audit", fail)
+    (tmp_path / "people.csv").write_text("age,sex\n1,f\n2,m\n")
+    told = run("audit", tmp_path / "people.csv", "--qi", "age")
+    assert told.code == 2
+    assert "too deep, too large or no text" in told.err
+    assert "Smith" not in told.err

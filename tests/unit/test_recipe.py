@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import hashlib
 import json
@@ -11,9 +12,19 @@ from typing import Literal
 
 import pyarrow as pa
 import pytest
+import tomlkit
+import tomlkit.exceptions
 
 import discreet
-from discreet.errors import GoalUnreachable, InvalidPolicy, UnknownColumn, UnreadableInput, UnsuitableColumn
+from discreet.classes import EquivalenceClasses
+from discreet.errors import (
+    DiscreetError,
+    GoalUnreachable,
+    InvalidPolicy,
+    UnknownColumn,
+    UnreadableInput,
+    UnsuitableColumn,
+)
 from discreet.policy import Policy
 from discreet.policy.plan import Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
@@ -287,3 +298,89 @@ def test_a_recipe_without_a_profile_is_judged_by_the_usual_one(january: Release)
     bare = replace(january.recipe, profile=None)
     with pytest.raises(GoalUnreachable):
         apply(bare, JANUARY)
+
+
+# ── tampered recipes ─────────────────────────────────────────────────────────────────────────────────
+
+ODD = [
+    None,
+    True,
+    -1,
+    1e308,
+    10**400,
+    "",
+    "x",
+    "\ud800",
+    [],
+    [[]],
+    {},
+    {"x": {}},
+    ["\0"],
+    [["a"], ["b"]],
+    "9" * 5000,
+]
+
+
+@pytest.mark.parametrize("method", ["optimal", "mondrian"])
+def test_a_tampered_recipe_is_bad_input(method: Method, tmp_path: Path) -> None:
+    """Whatever stands in its fields, a recipe is applied or refused in words, without a value of the data."""
+    rows = pa.table({"age": [20, 21, 30, 31] * 3, "sex": ["f", "m"] * 6, "ill": ["Zzyzx", "b", "c"] * 4})
+    policy = Policy.of(
+        quasi_identifiers=["age", "sex"],
+        sensitive=["ill"],
+        require=[KAnonymity(2)],
+        profile="research-partner-3",
+    )
+    whole = anonymize(rows, policy, plan=Plan(method=method)).recipe.to_dict()
+    told: set[str] = set()
+    for field in whole:
+        for odd in ODD:
+            for text in (json.dumps({**whole, field: odd}), _as_toml({**whole, field: odd})):
+                try:
+                    apply(Recipe.loads(text), rows, policy)
+                except DiscreetError as error:
+                    told.add(str(error))
+    for field in whole:
+        with contextlib.suppress(DiscreetError):
+            apply(Recipe.loads(json.dumps({k: v for k, v in whole.items() if k != field})), rows, policy)
+    assert len(told) > 10
+    assert not any("Zzyzx" in text for text in told)
+
+
+def _as_toml(document: dict[str, object]) -> str:
+    try:
+        return tomlkit.dumps({key: value for key, value in document.items() if value is not None})
+    except (ValueError, TypeError, tomlkit.exceptions.TOMLKitError):
+        return "{"
+
+
+def test_a_recipe_names_the_field_that_is_wrong() -> None:
+    with pytest.raises(UnreadableInput, match=r"not a recipe of this version \(suppression_limit\)"):
+        Recipe.loads(json.dumps({**_smallest(), "suppression_limit": "all"}))
+    with pytest.raises(UnreadableInput, match="not a recipe"):
+        Recipe.loads(json.dumps({**_smallest(), "suppressed": [["a", "b"]]}))
+    assert Recipe.loads(json.dumps(_smallest())).quasi_identifiers == ("age",)
+
+
+def _smallest() -> dict[str, object]:
+    return {
+        "format": "discreet-recipe-1",
+        "method": "optimal",
+        "scope": "global",
+        "quasi_identifiers": ["age"],
+        "values": {"age": {"31": "[30, 39]"}},
+        "combinations": [],
+        "suppressed": [],
+        "requirements": [],
+        "suppression_limit": 0.2,
+        "unseen": "refuse",
+        "columns": ["age"],
+        "keyed": [],
+        "types": {},
+    }
+
+
+def test_values_that_are_not_of_their_type_are_bad_input() -> None:
+    recipe = Recipe.loads(json.dumps({**_smallest(), "types": {"age": "int64"}}))
+    with pytest.raises(UnsuitableColumn, match="not of the type"):
+        recipe.recode(EquivalenceClasses.from_columns({"age": [31]}))

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from discreet.errors import DiscreetError, GoalUnreachable, RequirementNotMet, unknown
+from discreet.errors import SURPRISES, DiscreetError, GoalUnreachable, RequirementNotMet, unknown
 
 EXIT_NOT_MET = 1
 EXIT_BAD_INPUT = 2
@@ -137,6 +137,13 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
         return EXIT_BAD_INPUT
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
         tell("out-of-memory", "the machine ran out of memory", "audit fewer columns or a sample (--rows)")
+        return EXIT_BAD_INPUT
+    if isinstance(error, SURPRISES):
+        tell(
+            "unreadable-input",
+            f"the input is too deep, too large or no text ({type(error).__name__}{_where(error)})",
+            "correct it",
+        )
         return EXIT_BAD_INPUT
     # The last line of defence: no traceback, no cell value.
     tell(

@@ -83,7 +83,7 @@ class DuckDBEngine(SqlEngine):
         if source.format == "parquet":
             scan = f"{self._parquet_scan(path, source)}{limit}"
             if options.rows is None and not options.missing:
-                return self._table(self._view(scan, source), source)
+                return self._finish(self._view(scan, source), source, options)
             return self._finish(self._guarded(scan, source), source, options)
         if source.format == "json-lines":
             if options.rows is not None:
@@ -112,7 +112,7 @@ class DuckDBEngine(SqlEngine):
         call = f"read_parquet({self._address(path)})"
         try:
             return f"SELECT {self._cells(self._schema(call))} FROM {call}"
-        except duckdb.Error:
+        except (duckdb.Error, UnreadableInput):
             raise _unreadable(source) from None
 
     def _json_scan(self, path: Path, source: Source) -> str:
@@ -121,7 +121,7 @@ class DuckDBEngine(SqlEngine):
         call = f"read_json({self._address(path, suffix)}, format = 'newline_delimited'"
         try:
             schema = self._schema(f"{call}, sample_size = -1)")
-        except duckdb.Error:
+        except (duckdb.Error, UnreadableInput):
             raise _unreadable(source) from None
         columns = ", ".join(
             f"{self.dialect.literal(name)}: {self.dialect.literal('VARCHAR' if kind in TEXT_IN_JSON else kind)}"
@@ -207,9 +207,10 @@ class DuckDBEngine(SqlEngine):
         with self._lock:
             try:
                 return self._connection.sql(query).to_arrow_table()
-            except (duckdb.ProgrammingError, duckdb.InternalError, duckdb.OutOfMemoryException):
-                raise
             except duckdb.Error as error:
+                ours = (duckdb.ProgrammingError, duckdb.InternalError, duckdb.OutOfMemoryException)
+                if isinstance(error, ours) and not isinstance(error, duckdb.InvalidInputException):
+                    raise
                 # A Parquet file is read only now, and damage inside it shows only now.
                 raise UnreadableInput(
                     f"the rows could not be read to their end ({type(error).__name__})",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
@@ -189,14 +189,31 @@ def _text_batches(rows: Iterator[list[str]], schema: pa.Schema) -> Iterator[pa.R
 
 
 def _arrow_batches(path: Path) -> pa.RecordBatchReader:
+    """Batches of an Arrow file, each looked through first: it is mapped, and a wrong offset would end the process."""
+    schema, batches = _mapped_batches(path)
+
+    def checked() -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in batches:
+                batch.validate(full=True)
+                yield batch
+        except (OSError, pa.ArrowException):
+            raise UnreadableInput(
+                f"{path.name} could not be read as arrow",
+                remedy="check that the file is complete and of this format",
+            ) from None
+
+    return pa.RecordBatchReader.from_batches(schema, checked())
+
+
+def _mapped_batches(path: Path) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
     source = pa.memory_map(str(path))
     try:
         file = pa.ipc.open_file(source)
     except pa.ArrowInvalid:
-        return pa.ipc.open_stream(source)
-    return pa.RecordBatchReader.from_batches(
-        file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
-    )
+        stream = pa.ipc.open_stream(source)
+        return stream.schema, stream
+    return file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
 
 
 def _excel_batches(path: Path, options: ReadOptions) -> pa.RecordBatchReader:
@@ -205,6 +222,8 @@ def _excel_batches(path: Path, options: ReadOptions) -> pa.RecordBatchReader:
     try:
         workbook = CalamineWorkbook.from_path(str(path))
         sheets = workbook.sheet_names
+        if not sheets:
+            raise EmptyTable(f"{path.name} has no sheets", remedy="check that this is the file you meant")
         if options.sheet is not None and options.sheet not in sheets:
             raise UnreadableInput(
                 f"{path.name} has no sheet {options.sheet!r}", remedy=f"its sheets are: {', '.join(sheets)}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from discreet.engine.relations import SqlRelations
+from discreet.errors import UnreadableInput
 from discreet.table import DataType, Source, Table
 from discreet.table.reading import ReadOptions
 
@@ -60,9 +61,27 @@ class TypeRecognition(SqlRelations):
 
     def _finish(self, relation: str, source: Source, options: ReadOptions) -> Table:
         """A table from a relation that has its types already: only missing marks are applied."""
+        self._refuse_dates(relation, source)
         return (
             self._typed(relation, source, options, ()) if options.missing else self._table(relation, source)
         )
+
+    def _refuse_dates(self, relation: str, source: Source) -> None:
+        """Raise if a column holds dates that no calendar of people has, which files can hold all the same."""
+        columns = [self._column(*column) for column in self._schema(relation)]
+        dates = [column.name for column in columns if column.storage in ("date", "timestamp")]
+        tests = []
+        for i, name in enumerate(dates):
+            day = f"CAST({self.dialect.quote(name)} AS DATE)"
+            odd = f"{day} < DATE '0001-01-01' OR {day} > DATE '9999-12-31'"
+            tests.append(f"count(*) FILTER (WHERE {odd}) AS odd{i}")
+        counts = self._fetch(f"SELECT {', '.join(tests)} FROM {relation}").to_pylist()[0] if dates else {}
+        for i, name in enumerate(dates):
+            if counts[f"odd{i}"]:
+                raise UnreadableInput(
+                    f"column {name!r} of {source.name} holds dates before the year 1 or after 9999",
+                    remedy="correct them, leave them empty, or remove the column",
+                )
 
     def _typed(
         self, relation: str, source: Source, options: ReadOptions, readings: Sequence[Reading] = READINGS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -16,6 +15,7 @@ from tomlkit.items import Comment
 from tomlkit.items import Table as TomlTable
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy
+from discreet.files.documents import parse_toml
 from discreet.files.reading import read_text
 from discreet.files.writing import write_text
 from discreet.plain import plain
@@ -112,8 +112,8 @@ def loads(text: str, *, name: str = "policy") -> Policy:
     ('age',)
     """
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        raw = parse_toml(text)
+    except ValueError as error:
         raise InvalidPolicy([f"{name} is not valid TOML: {error}"], remedy="correct this line") from None
     problems: list[str] = []
     models: list[PrivacyModel] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -14,6 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import PlainValidator, ValidationError, model_validator
 
 from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
+from discreet.files.documents import parse_toml
 from discreet.files.reading import read_text
 from discreet.policy.file import explain, make_model
 from discreet.policy.settings import Strict
@@ -150,11 +150,11 @@ def load_profile(name: str) -> Profile:
 def _parse(identifier: str, text: str, name: str) -> Profile:
     remedy = "see the reference of profiles in the documentation, or start from `discreet profiles`"
     try:
-        parsed = _ProfileFile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidPolicy([f"the profile {name} is not valid TOML: {error}"], remedy=remedy) from None
+        parsed = _ProfileFile.model_validate(parse_toml(text))
     except ValidationError as error:
         raise InvalidPolicy(explain(text, f"the profile {name}", error), remedy=remedy) from None
+    except ValueError as error:
+        raise InvalidPolicy([f"the profile {name} is not valid TOML: {error}"], remedy=remedy) from None
     requirements, problems = [], []
     for entry in parsed.require:
         model = {key: value for key, value in entry.items() if key != "source"}

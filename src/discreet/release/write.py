@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -115,11 +116,17 @@ def _write_sheet(rows: pa.Table, path: Path, scratch: Path) -> None:
         made.data_type = "s"
         return made
 
-    sheet.append([cell(name) for name in rows.column_names])
-    for batch in rows.to_batches():
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            sheet.append([cell(value) for value in row])
-    book.save(path)
+    try:
+        sheet.append([cell(name) for name in rows.column_names])
+        for batch in rows.to_batches():
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                sheet.append([cell(value) for value in row])
+        book.save(path)
+    except BaseException:
+        # It would complain about its closed file when it is collected.
+        with suppress(Exception):
+            sheet.close()
+        raise
 
 
 def _escaped(text: str) -> str:

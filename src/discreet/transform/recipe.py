@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
+from discreet.files.documents import parse_json, parse_toml
 from discreet.files.reading import RECIPE_BYTES, read_text
 from discreet.plain import plain
 from discreet.table.domain import Domain
@@ -143,7 +144,7 @@ class Recipe:
         news: list[list[str | None]] = []
         unknown = np.zeros(len(classes), dtype=bool)
         for domain, codes in zip(classes.attributes, classes.codes, strict=True):
-            mapping = self.values[domain.name]
+            mapping = self.values.get(domain.name, {})
             # A column of whole numbers may come as floats next time.
             new = [mapping.get(label, mapping.get(label.removesuffix(".0"))) for label in _labels(domain)]
             news.append(new)
@@ -203,10 +204,16 @@ class Recipe:
         encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
         places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         values = encoded.dictionary
-        if kind is not None and kind in PRINTED:
-            values = values.cast(pa.type_for_alias(kind))
-        elif kind is not None and kind.startswith(ZONED):
-            values = values.cast(pa.timestamp("us", kind.removeprefix(ZONED).removesuffix("]")))
+        try:
+            if kind is not None and kind in PRINTED:
+                values = values.cast(pa.type_for_alias(kind))
+            elif kind is not None and kind.startswith(ZONED):
+                values = values.cast(pa.timestamp("us", kind.removeprefix(ZONED).removesuffix("]")))
+        except pa.ArrowInvalid:
+            raise UnsuitableColumn(
+                f"new values of {domain.name!r} in the recipe are not of the type that it names",
+                remedy="correct them or the type, or make a new recipe",
+            ) from None
         return ReleasedAttribute(domain.name, values, places if per_class else places[codes], nothing, 0)
 
     # ── as a file ─────────────────────────────────────────────────────────────────────────────────
@@ -242,32 +249,24 @@ class Recipe:
 
     @classmethod
     def loads(cls, text: str, *, name: str = "recipe") -> Recipe:
-        """Read a recipe from JSON or TOML text."""
+        """Read a recipe from JSON or TOML text; everything in it is checked against the form of a recipe."""
         try:
-            raw = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
-            if raw["format"] != FORMAT:
-                raise KeyError("format")
-            return cls(
-                method=str(raw["method"]),
-                quasi_identifiers=tuple(raw["quasi_identifiers"]),
-                values={str(k): {str(a): str(b) for a, b in v.items()} for k, v in raw["values"].items()},
-                combinations=tuple((tuple(old), tuple(new)) for old, new in raw["combinations"]),
-                suppressed=tuple(map(tuple, raw["suppressed"])),
-                levels=raw.get("levels"),
-                requirements=tuple(raw["requirements"]),
-                suppression_limit=float(raw["suppression_limit"]),
-                unseen="suppress" if raw["unseen"] == "suppress" else "refuse",
-                columns=tuple(raw["columns"]),
-                keyed=tuple(raw["keyed"]),
-                types=dict(raw["types"]),
-                person=raw.get("person"),
-                profile=raw.get("profile"),
+            written = _RecipeFile.model_validate(
+                parse_json(text) if text.lstrip().startswith("{") else parse_toml(text)
             )
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UnreadableInput(
-                f"{name} is not a recipe of this version",
-                remedy="write it with `discreet anonymize --recipe`",
-            ) from None
+        except ValidationError as error:
+            # No value of it is repeated: a recipe holds those of the data.
+            fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            place = ".".join(str(part) for part in fault["loc"][:1])
+            where = f" ({place})" if place else ""
+        except ValueError:
+            where = ""
+        else:
+            return cls(**written.fields())
+        raise UnreadableInput(
+            f"{name} is not a recipe of this version{where}",
+            remedy="write it with `discreet anonymize --recipe`",
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Recipe:
@@ -275,6 +274,47 @@ class Recipe:
         place = Path(path)
         text = read_text(place, "recipe", limit=RECIPE_BYTES, remedy="it must be a UTF-8 text file")
         return cls.loads(text, name=place.name)
+
+
+class _RecipeFile(BaseModel):
+    """The form of a recipe file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["discreet-recipe-1"]
+    method: str
+    scope: Literal["global", "local"]
+    quasi_identifiers: list[str]
+    values: dict[str, dict[str, str]]
+    combinations: list[Annotated[list[list[str]], Field(min_length=2, max_length=2)]]
+    suppressed: list[list[str]]
+    levels: dict[str, int] | None = None
+    requirements: list[dict[str, object]]
+    suppression_limit: Annotated[float, Field(ge=0, le=1)]
+    unseen: Unseen
+    columns: list[str]
+    keyed: list[str]
+    types: dict[str, str]
+    person: str | None = None
+    profile: str | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        width = len(self.quasi_identifiers)
+        combinations = [*self.suppressed, *(part for pair in self.combinations for part in pair)]
+        if any(len(combination) != width for combination in combinations):
+            raise ValueError("a combination has one value per quasi-identifier")
+        if not set(self.values) <= set(self.quasi_identifiers) <= set(self.columns):
+            raise ValueError("quasi-identifiers are released, and only their values change")
+        return self
+
+    def fields(self) -> dict[str, Any]:
+        """What a recipe is made of."""
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in self}
+        del given["format"], given["scope"]
+        given["combinations"] = tuple((tuple(old), tuple(new)) for old, new in self.combinations)
+        given["suppressed"] = tuple(map(tuple, self.suppressed))
+        return given
 
 
 def _written(value: object) -> str:

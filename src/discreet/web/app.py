@@ -71,7 +71,7 @@ async def _handle(request: Request, error: Exception) -> Response:
     problem, status, headers = explain(error), 500, None
     if isinstance(error, Refusal):
         problem, status = error.problem, error.status
-    elif isinstance(error, DiscreetError):
+    elif isinstance(error, DiscreetError | RecursionError | OverflowError | UnicodeError):
         status = UNPROCESSABLE
     elif isinstance(error, RequestValidationError):
         listed = [

@@ -13,6 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn
+from discreet.files.documents import check_document, parse_json
 from discreet.files.writing import write_text
 from discreet.plain import plain
 from discreet.policy import Policy, load, loads
@@ -149,8 +150,8 @@ def policy_from(body: bytes, *, json: bool = False) -> str:
         text = body.decode("utf-8")
         if not json:
             return text
-        document = loads_json(text)
-    except (UnicodeDecodeError, ValueError, RecursionError):
+        document = parse_json(text)
+    except ValueError:
         raise InvalidPolicy(
             ["the policy is not UTF-8 text, or not valid JSON"], remedy="send TOML or JSON"
         ) from None
@@ -191,7 +192,7 @@ def toml_of(document: Mapping[str, object]) -> str:
     <BLANKLINE>
     """
     try:
-        return tomlkit.dumps(_without_nulls(document))
+        return tomlkit.dumps(_without_nulls(check_document(document)))
     except (TOMLKitError, TypeError, ValueError):
         raise InvalidParameter(
             "the policy holds something that a policy file cannot",

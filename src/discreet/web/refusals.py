@@ -6,7 +6,7 @@ import traceback
 from dataclasses import dataclass, field
 from typing import Final
 
-from discreet.errors import DiscreetError, InvalidHierarchy, InvalidPolicy
+from discreet.errors import SURPRISES, DiscreetError, InvalidHierarchy, InvalidPolicy
 
 UNPROCESSABLE: Final = 422
 
@@ -46,6 +46,12 @@ def explain(error: BaseException) -> ProblemDetails:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
         return ProblemDetails(
             "out-of-memory", "the machine ran out of memory", "name fewer quasi-identifiers, or take a sample"
+        )
+    if isinstance(error, SURPRISES):
+        return ProblemDetails(
+            "unreadable-input",
+            f"the input is too deep, too large or no text ({type(error).__name__}{_where(error)})",
+            "correct it",
         )
     return ProblemDetails(
         "internal",

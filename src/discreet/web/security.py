@@ -81,7 +81,10 @@ class Door:
             # So say forms of a page that sends no referrer, ours included, but also pages without an origin.
             return site == "same-origin"
         if origin is not None:
-            parts = urlsplit(origin)
+            try:
+                parts = urlsplit(origin)
+            except ValueError:
+                return False
             if parts.scheme != "http" or not self._settings.serves(parts.netloc):
                 return False
         return site in (None, "same-origin", "none")

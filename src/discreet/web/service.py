@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 from starlette.concurrency import run_in_threadpool
 
-from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.errors import InvalidParameter
 from discreet.example import write_example
+from discreet.files.reading import check_regular
 from discreet.reports.words import Edition
 from discreet.web.api.parameters import Parameters, ReportParameters
 from discreet.web.cases import SUFFIXES, Case, Cases
@@ -116,17 +117,13 @@ class Service:
 
     def from_path(self, text: str) -> Case:
         """A case of a file on this machine, which is read where it is."""
-        path = Path(text).expanduser()
-        if "\0" in text or not path.is_absolute():
+        # Of a user whom the machine does not know there is no folder.
+        path = Path(os.path.expanduser(text))
+        if not path.is_absolute():
             raise InvalidParameter(
                 "the path is not a full path", remedy="write it from the root, e.g. /data/a.csv"
             )
-        if not path.exists():
-            raise UnreadableInput(f"there is no file {path.name}", remedy="check the path")
-        if not path.is_file():
-            raise UnreadableInput(f"{path.name} is not a file", remedy="name a file")
-        if not os.access(path, os.R_OK):
-            raise UnreadableInput(f"{path.name} may not be read", remedy="check its permissions")
+        check_regular(path)
         return self.cases.create(path.name, "path", path)
 
     def example(self, name: ExampleName) -> Case:

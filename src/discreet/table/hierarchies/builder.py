@@ -19,6 +19,8 @@ from discreet.table.domain import MISSING_MARKS, Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
 
+LARGEST_RATIO = 2.0**53
+"""Beyond this a ratio of two steps is not exact."""
 Level = tuple[Int32Array, Sequence[str]]
 """The node of each leaf, and the label of each node."""
 
@@ -87,7 +89,7 @@ def check_multiples(builder: str, name: str, steps: Sequence[float]) -> tuple[in
     ratios = []
     for finer, coarser in itertools.pairwise(steps):
         ratio = coarser / finer
-        if round(ratio) < 2 or not math.isclose(ratio, round(ratio), rel_tol=1e-9):
+        if not 1.5 < ratio < LARGEST_RATIO or not math.isclose(ratio, round(ratio), rel_tol=1e-9):
             raise InvalidParameter(
                 f"{name} of {builder} do not nest: {coarser:g} is not a multiple of {finer:g}",
                 remedy=f"let each of the {name} be a multiple of the one before, e.g. 5, 10, 20",

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from discreet.errors import InvalidParameter
 from discreet.policy.settings import Strict
 from discreet.web.api.tables import PolicyState, errors
 from discreet.web.cases import Case
@@ -64,11 +63,7 @@ def _written(given: HierarchyGiven) -> Spec:
     """What was given as a policy file would have it: without nulls, in text that can be written."""
     if given.hierarchy is None:
         return None
-    try:
-        text = toml_of({"hierarchy": given.hierarchy}).encode("utf-8").decode("utf-8")
-    except UnicodeEncodeError:
-        raise InvalidParameter("the hierarchy holds text that is none", remedy="send UTF-8") from None
-    spec: Spec = tomllib.loads(text)["hierarchy"]
+    spec: Spec = tomllib.loads(toml_of({"hierarchy": given.hierarchy}))["hierarchy"]
     return spec
 
 
