@@ -35,9 +35,11 @@ class AttackResult:
 
     ``tries`` are people (or records) attacked, ``successes`` the (expected) number of them for whom the attack
     was right, ``baseline`` the success rate that the same intruder reaches without the release. ``low`` and
-    ``high`` bound the success rate with 95 % confidence (Wilson), the people being seen as a sample. ``criterion``
+    ``high`` bound the success rate with 95 % confidence, the people (or the classes, where these fall as a whole) being
+    seen as a sample: `discreet.attacks.intervals`; Wilson's interval where nothing else is given. ``criterion``
     is the legal criterion it speaks to. ``fallen`` are the released classes that gave way (numbers in
-    ``Pair.released``), ``figures`` further numbers by name.
+    ``Pair.released``), ``figures`` further numbers by name. ``certain``: nothing is left to luck, for everybody was tried
+    and the release itself says how often the guess is right; then no interval is needed to say whether it helped.
 
     >>> result = AttackResult("homogeneity", "inference", tries=100, successes=30, baseline=0.2, meaning="…")
     >>> result.rate, round(result.low, 3), round(result.advantage, 3), result.better_than_baseline
@@ -61,7 +63,8 @@ class AttackResult:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     interval: tuple[float, float] | None = None
-    """Set where successes are not independent tries, and Wilson's interval would be too narrow."""
+    """Set where successes are no independent hits and misses, of which Wilson's interval could be taken."""
+    certain: bool = False
 
     @property
     def rate(self) -> float:
@@ -84,8 +87,8 @@ class AttackResult:
 
     @property
     def better_than_baseline(self) -> bool:
-        """Whether the release helped: the whole interval lies above the baseline."""
-        return self.tries > 0 and self.low > self.baseline + 1e-12
+        """Whether the release helped: the whole interval lies above the baseline, or where luck plays no part, the rate."""
+        return self.tries > 0 and (self.rate if self.certain else self.low) > self.baseline + 1e-12
 
     def to_dict(self) -> dict[str, object]:
         return {

@@ -11,6 +11,9 @@ from discreet.classes.packing import Packing
 from discreet.table.meaning import Meaning
 from discreet.types import AnyIntArray, IntArray
 
+MOST_LOOKED_AT = 50_000_000
+"""So many rows between the first and the last that fit are looked at; with more a match counts as unknown."""
+
 
 def locate(classes: EquivalenceClasses, codes: Sequence[AnyIntArray]) -> IntArray:
     """The class of each combination of codes; -1 where there is none.
@@ -78,3 +81,47 @@ def match_in_order(
         matches,
     )
     return matches if done == rows else None
+
+
+def only_match(
+    meanings: Sequence[Meaning],
+    released: Sequence[AnyIntArray],
+    original: Sequence[AnyIntArray],
+    same: tuple[IntArray, IntArray] | None,
+    first: IntArray,
+) -> bool:
+    """Whether every match in order says the same as ``first``, the one of the first rows that fit.
+
+    The last rows that fit are found from behind. A released row may be any fitting one between both; if these
+    differ in a code or mark, it is not known which one it is.
+
+    >>> import pyarrow as pa
+    >>> from discreet.table.domain import Domain
+    >>> meaning = Meaning.of(Domain("age", pa.array([31, 34, 47])), Domain("age", pa.array(["47", "[30, 39]"])))
+    >>> only_match([meaning], [np.array([0])], [np.array([0, 1, 2])], None, np.array([2]))
+    True
+    >>> only_match([meaning], [np.array([1])], [np.array([0, 1, 2])], None, np.array([0]))
+    False
+    """
+    length = len(original[0]) if original else len(same[1]) if same else 0
+    behind = match_in_order(
+        meanings,
+        [codes[::-1] for codes in released],
+        [codes[::-1] for codes in original],
+        None if same is None else (same[0][::-1], same[1][::-1]),
+    )
+    assert behind is not None, "what can be matched from the front can be matched from behind"
+    last = length - 1 - behind[::-1]
+    columns = [*original, *([] if same is None else [same[1]])]
+    if int((last - first).sum()) > MOST_LOOKED_AT:
+        return False
+    for row in np.flatnonzero(first != last).tolist():
+        between = np.arange(first[row] + 1, last[row] + 1)
+        fits = np.ones(len(between), dtype=bool)
+        for meaning, shown, true in zip(meanings, released, original, strict=True):
+            fits &= meaning.covers(shown[row : row + 1], true[between])
+        if same is not None:
+            fits &= same[0][row] == same[1][between]
+        if any((column[between[fits]] != column[first[row]]).any() for column in columns):
+            return False
+    return True

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import gammaln
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.alignment import locate, match_in_order
+from discreet.classes.alignment import locate, match_in_order, only_match
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
@@ -21,6 +23,9 @@ from discreet.types import IntArray
 
 MOST_ROWS_MATCHED = 20_000_000
 """Rows beyond this are not matched one by one: their codes would no longer fit into memory."""
+
+UNLIKELY = math.log(1e6)
+"""What happens in fewer than one of a million orders is not taken for chance."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,9 @@ def make_pair(
     """Count both tables over the policy's quasi-identifiers (or other ``names``), and match their records.
 
     Records are matched by ``key``, a column that both tables have and in which no value repeats. Without one they
-    are matched in their order: each released row with the first following original row that it may stand for and
-    that agrees in all columns which were not changed. If some released row finds none, nothing is matched.
+    are matched in their order, if that leaves one matching: each released row with an original row that it may stand
+    for and that agrees in all columns which were not changed. If there is none, or there are several that differ in
+    what they say, nothing is matched: who became whom is not guessed.
     ``like`` is a pair of the same tables: its matching is taken over, and its counts as far as they tell.
     """
     original = policy.fit(original)
@@ -158,16 +164,43 @@ def _matched_rows(
     after = _row_codes(release, [pair.released.attributes[pair.released.index(n)] for n in names])
     before = _row_codes(original, [meaning.original for meaning in tested])
     rows = match_in_order(tested, after, before, same)
-    if rows is None and same is not None and tested:
-        rows = match_in_order(tested, after, before, None)
-    if rows is None and same is not None and np.array_equal(*same):
+    if rows is not None:
+        if len(rows) == original.rows or only_match(tested, after, before, same, rows):
+            return rows, "records were matched in their order, which leaves no other matching"
+        return None, "records were not matched: several original rows in a row may be the same released one"
+    if same is None or release.rows != original.rows:
+        return None, "records were not matched: the release does not keep the order of the original"
+    in_place = np.arange(release.rows)
+    if np.array_equal(*same) and _hardly_by_chance(same[0]):
         # Averaged or noised values stand for nothing, but what was left alone still tells the rows apart.
         told = "records were matched row by row: the columns that were not changed agree in every row"
-        return np.arange(release.rows), told
-    if rows is None:
-        return None, "records were not matched: the release does not keep the order of the original"
-    told = "records were matched in their order: each released row with the first that it may stand for"
-    return rows, told
+        return in_place, told
+    if tested and match_in_order(tested, after, before, None) is not None and _fits_hardly(tested, after, before):
+        changed = ", ".join(_shared_columns(original, release, [*pair.names, policy.person or ""]))
+        return in_place, (
+            "records were matched row by row: every released row may stand for the original row in its place, which rows "
+            f"in another order hardly would; values of {changed} were changed"
+        )
+    return None, "records were not matched: the release does not keep the order of the original"
+
+
+def _hardly_by_chance(marks: IntArray) -> bool:
+    """Whether rows in another order would hardly agree in their marks: at most once in a million orders, or never."""
+    counts = np.unique(marks, return_counts=True)[1]
+    orders = gammaln(len(marks) + 1.0) - gammaln(counts + 1.0).sum()
+    return bool(counts.max(initial=1) == 1 or orders > UNLIKELY)
+
+
+def _fits_hardly(tested: Sequence[Meaning], after: Sequence[IntArray], before: Sequence[IntArray]) -> bool:
+    """Whether released rows in another order would hardly fit the original rows in their places."""
+    fitting = np.zeros(len(after[0]))
+    for meaning, released, original in zip(tested, after, before, strict=True):
+        covered = np.bincount(meaning.rank[original], minlength=meaning.original.size)
+        running = np.concatenate([[0], np.cumsum(covered)])
+        inside = np.concatenate([[0], np.cumsum(running[meaning.stops] - running[meaning.starts])])
+        rows = inside[meaning.indptr[1:]] - inside[meaning.indptr[:-1]]
+        fitting = np.minimum(fitting, np.log(np.maximum(rows[released], 1) / len(original)))
+    return bool(-fitting.sum() > UNLIKELY)
 
 
 def _by_key(original: Table, release: Table, key: str) -> IntArray:
@@ -191,14 +224,19 @@ def _by_key(original: Table, release: Table, key: str) -> IntArray:
     return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple[IntArray, IntArray] | None:
-    """A number for each released and original row that is equal where all unchanged columns agree."""
+def _shared_columns(original: Table, release: Table, besides: Sequence[str]) -> list[str]:
+    """The columns that both tables have in the same form, and that no recoding was asked of."""
     kinds = {column.name: column.storage for column in original.columns}
-    names = [
+    return [
         column.name
         for column in release.columns
         if column.name not in besides and kinds.get(column.name) == column.storage != "list"
     ]
+
+
+def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple[IntArray, IntArray] | None:
+    """A number for each released and original row that is equal where all unchanged columns agree."""
+    names = _shared_columns(original, release, besides)
     if not names:
         return None
     after = release.engine.to_arrow(release, names)

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.attacks.disclosure.view import EXPOSED
+from discreet.attacks.intervals import interval_of_classes
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import distinct_rows, expanded
@@ -100,6 +101,11 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
         notes=("the release does not tell whose records are whose: each stands for itself",)
         if pair.original.event_level and not pair.released.event_level
         else (),
+        # People with the same candidates are told the same.
+        interval=interval_of_classes(
+            np.bincount(option, weights=weight * compromised), np.bincount(option, weights=weight)
+        ),
+        certain=pair.truthful and sensitive in pair.kept,
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from discreet.attacks.disclosure.places import Places, place, project
+from discreet.attacks.intervals import interval_of_classes
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
@@ -134,7 +135,8 @@ def _attack(
         saw = scene.read(pair, model, seed)
         never, judged = scene.others(model, seed)
     tries = float(scene.people.sum())
-    hits = float((scene.people * _guesses(saw)).sum())
+    right = (scene.people * _guesses(saw)).sum(axis=1)
+    hits = float(right.sum())
     base, without = scene.base_rate(), float(judged.sum() / tries)
     baseline = max(base, without)
     rate = hits / tries
@@ -162,7 +164,19 @@ def _attack(
         ),
         time.perf_counter() - started,
         notes,
+        _interval(scene, right),
     )
+
+
+def _interval(scene: _Scene, right: FloatArray) -> tuple[float, float]:
+    """The people of a released class are told together; of those who stand in none, people alike are."""
+    chance, nowhere = scene.places.chance, scene.places.released < 0
+
+    def told(each: FloatArray) -> FloatArray:
+        placed = chance * (scene.row.T @ each)
+        return np.concatenate([(scene.column @ placed)[:-1], scene.row @ (placed * nowhere)])
+
+    return interval_of_classes(told(right), told(scene.people.sum(axis=1)))
 
 
 # ── who stands where ─────────────────────────────────────────────────────────────────────────────────

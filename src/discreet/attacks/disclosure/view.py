@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.attacks.intervals import interval_of_classes
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses, Histogram, Unit
 from discreet.classes.equivalence import Scalar
@@ -228,4 +229,6 @@ class SensitiveView:
             ),
             seconds=time.perf_counter() - self.began,
             notes=notes + (("who is in several classes is tried in each",) if several else ()),
+            interval=interval_of_classes(np.where(fallen, right, 0.0)[self.shown], self.people[self.shown]),
+            certain=self.truth.domain is self.domain,
         )

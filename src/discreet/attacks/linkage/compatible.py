@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.attacks.linkage.fitting import released_fitting
+from discreet.attacks.linkage.fitting import Fit, released_fitting
+from discreet.attacks.intervals import interval_of_people
 from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
@@ -23,8 +24,8 @@ AT_MOST = 100_000
 """So many people are attacked; of more, a sample."""
 
 UNKNOWN_LINKS = (
-    "which record belongs to whom is not known: successes are an upper bound, as if as many as possible of those "
-    "guessed at were the right ones"
+    "which record belongs to whom is not known: successes are the most that any matching of people and records allows "
+    "which the values do not contradict"
 )
 PUBLIC = (
     "who of the public table is in the release is judged by equal values: of F people there and f in the original "
@@ -78,6 +79,8 @@ def compatible_linkage(
             view.covers(released, target) & (view.hidden[released] == (fit.shown[place] == 0))
         ),
     )
+    if view.truth is None:
+        right = _most_with_a_record(view, at, fit) / np.maximum(fit.pool, 1)
     tries, successes = float(tried.sum()), float(right.sum())
     has = fit.everyone > 0
     with_candidate = float(tried[has].sum())
@@ -106,6 +109,7 @@ def compatible_linkage(
             ("targets-in-original", float(present.sum() / tries) if tries else 0.0),
         ),
         seconds=time.perf_counter() - began,
+        certain=view is whole and view.truth is not None and pair.truthful,
     )
 
 
@@ -134,13 +138,15 @@ def matched(
     candidates: Candidates = "fit",
     fallen: tuple[int, ...] = (),
     notes: tuple[str, ...] = (),
+    certain: bool = False,
 ) -> AttackResult:
     """The result of an attack that matches people with records and guesses among ``pool`` of them.
 
     ``right`` are the expected right guesses per target; the baseline is a blind guess at the same targets.
     """
     view = targets.view
-    tries, successes = float(view.tried[targets.at].sum()), float(right.sum())
+    tried = view.tried[targets.at]
+    tries, successes = float(tried.sum()), float(right.sum())
     return AttackResult(
         attack=attack,
         criterion="linkability",
@@ -158,7 +164,17 @@ def matched(
         figures=figures,
         seconds=seconds,
         notes=(*notes_of(pair, targets.whole, view, targets.public), *notes),
+        interval=guessing_interval(right, pool, tried),
+        certain=certain,
     )
+
+
+def guessing_interval(right: FloatArray, pool: IntArray, tried: IntArray | FloatArray) -> tuple[float, float]:
+    """The interval of a rate of guesses: of the people tried at a target those whose record is in the pool have a
+    chance of 1 / pool each, the others none."""
+    inside = np.minimum(right * np.maximum(pool, 1), tried)
+    chance = np.concatenate([1.0 / np.maximum(pool, 1), np.zeros(len(pool))])
+    return interval_of_people(chance, np.concatenate([inside, tried - inside]))
 
 
 def blind_guess(view: View, at: IntArray) -> float:
@@ -197,6 +213,27 @@ def right_guesses(
     target, released, people = truth.target[mine], truth.released[mine], truth.people[mine]
     hit = people * among(released, target, place[target])
     return np.asarray(np.bincount(place[target], weights=hit, minlength=len(at)) / many)
+
+
+def _most_with_a_record(view: View, at: IntArray, fit: Fit) -> FloatArray:
+    """Per target the most people whose record may be in the pool, where links are unknown: a record is one person's.
+
+    Whom the records of one released combination fit and no others share these. Of all people there are no more in the
+    release than it has records; those are taken to be the ones who are found most easily.
+    """
+    inside = np.minimum(view.present[at], fit.pool)
+    if view.unit == "persons" or not len(at):
+        return inside
+    sizes = view.released.sizes
+    lone = (fit.only >= 0) & (fit.pool == sizes[fit.only])
+    people = np.bincount(fit.only[lone], weights=view.present[at][lone], minlength=len(sizes))
+    inside[lone] = (view.present[at] * (sizes / np.maximum(people, sizes))[fit.only])[lone]
+    # Of targets that were drawn, so large a part of the records may be theirs as they are of all people.
+    records = view.released.total * float(view.tried.sum()) / float(view.targets.sizes.sum())
+    order = np.argsort(fit.pool, kind="stable")
+    before = np.cumsum(inside[order]) - inside[order]
+    inside[order] = np.clip(records - before, 0.0, inside[order])
+    return inside
 
 
 def exposed_people(

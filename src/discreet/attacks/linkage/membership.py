@@ -176,6 +176,11 @@ def _interval(members: _JudgedPeople, strangers: _JudgedPeople) -> tuple[float, 
 def _members(pair: Pair, notes: list[str]) -> EquivalenceClasses:
     """The people of the original who are in the release, as far as is known."""
     if pair.links is None:
+        if pair.released.total < pair.original.total:
+            raise InvalidParameter(
+                "membership was not tested: the release leaves people out, and it is not known whom",
+                remedy="name a key that tells which record is which",
+            )
         notes.append(
             "which records are in the release is not known: everybody in the original counts as in it"
         )

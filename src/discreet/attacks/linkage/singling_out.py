@@ -60,5 +60,7 @@ def singling_out(
         meaning=f"Of {linked.tries:.0f} people, {alone:.0f} are those whom exactly one record of the release {how}, "
         "and it is their own. Without the release nobody can be singled out in it.",
         source=SOURCE,
+        # One record fits or not: hits and misses.
+        interval=None,
         figures=(("isolated", figures[isolated]), ("isolated-and-right", figures[right])),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from discreet.attacks.linkage.compatible import share_of, weighted_median
+from discreet.attacks.linkage.compatible import guessing_interval, share_of, weighted_median
 from discreet.attacks.linkage.fitting import original_fitting
 from discreet.attacks.linkage.view import Combinations
 from discreet.attacks.result import AttackResult, Exposed
@@ -94,6 +94,8 @@ def worst_case(
         ),
         seconds=time.perf_counter() - began,
         notes=tuple(notes),
+        interval=guessing_interval(right, candidates, weights),
+        certain=certain and tries == after.sizes.sum(),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.attacks.disclosure.view import EXPOSED, best_values
+from discreet.attacks.intervals import interval_of_classes
 from discreet.attacks.minimality.tracing import Recoding, finer, recoding_of, shown_links, traced
 from discreet.attacks.minimality.worlds import Class, Counted, Part, count, histograms, meets
 from discreet.attacks.result import AttackResult, Exposed
@@ -279,6 +280,7 @@ def _result(
     exposed: tuple[Exposed, ...] = ()
     fallen: tuple[int, ...] = ()
     figures: tuple[tuple[str, float], ...] = ()
+    interval: tuple[float, float] | None = None
     if conclusions is not None:
         links, histogram = conclusions.links, pair.original.histogram(sensitive)
         weight = links.records / pair.original.records[links.original]
@@ -290,6 +292,10 @@ def _result(
             share[row] = np.bincount(owner[hit], weights=histogram.records[entry[hit]], minlength=len(weight))
         tries = float(links.records.sum())
         successes, plain = ((share * weight).sum(axis=1)).tolist()
+        interval = interval_of_classes(
+            np.bincount(links.released, weights=share[0] * weight),
+            np.bincount(links.released, weights=links.records),
+        )
         gained = conclusions.gain > 0
         fallen = tuple(np.unique(links.released[gained]).tolist())
         order = np.lexsort((-links.records, -conclusions.gain, -conclusions.sure))
@@ -326,4 +332,5 @@ def _result(
         fallen=fallen,
         figures=figures,
         notes=notes,
+        interval=interval,
     )

@@ -1,0 +1,84 @@
+"""Without a key: what can be known of who became whom is used, and what cannot is never guessed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.policy import Policy
+from discreet.release.pairing import make_pair
+
+POLICY = Policy.of(quasi_identifiers=["age", "town"], sensitive=["ill"])
+ORDER = ["withstood", "weakened", "gives way"]
+
+
+def people(rows: int, seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "nr": np.arange(rows),
+            "age": rng.integers(20, 80, rows),
+            "town": rng.choice(["Aachen", "Bonn", "Celle"], rows),
+            "ill": rng.choice(["flu", "acne", "none"], rows),
+        }
+    )
+
+
+def generalised(table: pa.Table, rows: np.ndarray) -> pa.Table:
+    """Ages in tens; towns and illnesses stay as they are."""
+    taken = table.take(pa.array(rows))
+    bands = [f"[{age // 10 * 10}, {age // 10 * 10 + 9}]" for age in taken["age"].to_pylist()]
+    return taken.set_column(1, "age", pa.array(bands))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_reordered_sample_is_not_matched_and_no_verdict_becomes_better_by_it(seed: int) -> None:
+    original = people(300, seed)
+    rows = np.random.default_rng(seed).permutation(300)[:12]
+    release = generalised(original, rows)
+    attacks = ["singling-out", "record-linkage", "homogeneity"]
+    known = discreet.attack(release, POLICY, original=original, key="nr", attacks=attacks)
+    found = discreet.attack(
+        release.drop(["nr"]), POLICY, original=original.drop(["nr"]), attacks=attacks
+    )
+    assert "not matched" in found.matched
+    for told, true in zip(found.criteria, known.criteria, strict=True):
+        assert ORDER.index(told.state) >= ORDER.index(true.state)
+    # Whoever is in the sample, one guess is right per class: every matching says the same.
+    assert found.result("record-linkage").successes == pytest.approx(known.result("record-linkage").successes)
+    assert found.result("singling-out").successes == pytest.approx(known.result("singling-out").successes)
+    assert found.result("record-linkage").baseline == pytest.approx(known.result("record-linkage").baseline)
+
+
+def test_a_match_that_contradicts_an_unchanged_column_is_not_made() -> None:
+    original = pa.table({"age": [31, 34, 47, 52], "town": ["a"] * 4, "ill": ["w", "x", "y", "z"]})
+    release = pa.table({"age": ["[30, 39]", "[40, 59]"], "town": ["a"] * 2, "ill": ["z", "w"]})
+    paired = make_pair(discreet.read(original), discreet.read(release), POLICY)
+    assert paired.pair.links is None
+    assert "not matched" in paired.matched
+
+
+def test_a_sample_in_order_is_matched_only_where_one_matching_is_left() -> None:
+    original = pa.table({"age": [31, 34, 47, 52], "town": ["a"] * 4, "ill": ["x", "x", "y", "x"]})
+    left = pa.table({"age": ["[30, 39]", "[40, 49]"], "town": ["a"] * 2, "ill": ["x", "y"]})
+    paired = make_pair(discreet.read(original), discreet.read(left), POLICY)
+    assert paired.pair.links is None, "the first row is that of 31 or of 34"
+    right = pa.table({"age": ["[40, 49]", "[50, 59]"], "town": ["a"] * 2, "ill": ["y", "x"]})
+    paired = make_pair(discreet.read(original), discreet.read(right), POLICY)
+    assert paired.rows is not None
+    assert paired.rows.tolist() == [2, 3]
+
+
+def test_rows_in_their_places_are_known_even_where_a_sensitive_column_was_changed() -> None:
+    original = people(200, 5).drop(["nr"])
+    release = generalised(people(200, 5), np.arange(200)).drop(["nr"])
+    changed = release.set_column(2, "ill", pa.array(np.random.default_rng(1).permutation(release["ill"].to_pylist())))
+    paired = make_pair(discreet.read(original), discreet.read(changed), POLICY)
+    assert paired.rows is not None
+    assert paired.rows.tolist() == list(range(200))
+    assert "ill" in paired.matched
+    # Three rows may fit their places in any order.
+    few = make_pair(discreet.read(original.slice(0, 2)), discreet.read(changed.slice(0, 2)), POLICY)
+    assert few.rows is None or "ill" not in few.matched
