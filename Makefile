@@ -69,7 +69,7 @@ test-fast: $(VENV)/.test-stamp ## Run what is quick: units, properties on few ex
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile fast -m "not spark and not browser and not slow" \
 	  tests/unit tests/property tests/docs src
 
-truth: $(VENV)/.test-stamp ## Compare audits and losses of N random tables with plain loops (N=1000)
+truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tables with plain loops (N=1000)
 	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
 
 lint: $(VENV)/.test-stamp ## Check style, format and types

@@ -29,7 +29,8 @@ class PlainTable:
     weight: str | None = None
 
     def to_arrow(self) -> pa.Table:
-        types = {"age": pa.int64(), "pay": pa.int64(), "person": pa.int64(), "weight": pa.int64()}
+        integers = ("age", "nr", "pay", "person", "weight")
+        types = dict.fromkeys(integers, pa.int64())
         return pa.table(
             {
                 name: pa.array([row[name] for row in self.rows], types.get(name, pa.string()))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from discreet.attacks.linkage.probabilistic import probabilistic_linkage
 from discreet.attacks.linkage.singling_out import record_linkage, singling_out
+from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 
@@ -47,3 +51,49 @@ def test_who_is_isolated_by_the_record_of_another_is_not_singled_out() -> None:
     assert dict(result.figures) == {"isolated": 1.0, "isolated-and-right": 0.25}
     assert (result.successes, result.tries, result.baseline) == (1.0, 4.0, 0.25)
     assert not result.better_than_baseline
+
+
+@pytest.fixture
+def register() -> EquivalenceClasses:
+    """A public table: the odd ages of the original, and three people of 0 where the original has one."""
+    return EquivalenceClasses.from_columns({"age": [*range(1, PEOPLE, 2), 0, 0, 0]})
+
+
+def blind(register: EquivalenceClasses) -> float:
+    """How often a guesser is right who names any released record for each person of the register.
+
+    Record r is that of the person of age r; of three people of 0 one is that person.
+    """
+    draw = np.random.default_rng(2)
+    ages = np.array([*range(1, PEOPLE, 2), 0, -1, -1])
+    assert len(ages) == register.total
+    return float((draw.integers(0, RELEASED, size=(20_000, len(ages))) == ages).mean())
+
+
+@pytest.mark.parametrize("attack", [record_linkage, singling_out, probabilistic_linkage])
+def test_a_public_table_is_held_against_a_guesser_at_its_own_people(
+    pair: Pair, register: EquivalenceClasses, attack: Callable[..., AttackResult]
+) -> None:
+    if attack is probabilistic_linkage:
+        pytest.importorskip("splink")
+    result = attack(pair, targets=register)
+    assert result.tries == register.total
+    assert result.baseline == pytest.approx(11 / 103 / RELEASED)
+    assert result.baseline == pytest.approx(blind(register), rel=0.05)
+
+
+def test_a_public_person_whom_one_record_fits_is_right_once_of_those_alike() -> None:
+    """Three people of 31 in the register, one in the original and released as such: isolated all three, right one."""
+    original = EquivalenceClasses.from_columns({"age": [31, 47, 52]})
+    links = Links(np.arange(3), np.arange(3), np.ones(3, dtype=np.int64))
+    pair = Pair.of(original, original, links=links)
+    register = EquivalenceClasses.from_columns({"age": [31, 31, 31, 60]})
+    result = singling_out(pair, targets=register)
+    assert dict(result.figures) == {"isolated": 0.75, "isolated-and-right": 0.25}
+    assert result.baseline == pytest.approx(1 / 4 / 3)
+    pytest.importorskip("splink")
+    likely = probabilistic_linkage(pair, targets=register)
+    figures = dict(likely.figures)
+    assert figures["one-best-and-right"] == pytest.approx(0.25)
+    assert figures["one-best"] >= 0.75
+    assert likely.baseline == pytest.approx(1 / 4 / 3)

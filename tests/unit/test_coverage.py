@@ -25,12 +25,13 @@ from discreet.attacks.linkage.membership import membership
 from discreet.attacks.linkage.nearest import nearest_linkage
 from discreet.attacks.linkage.singling_out import singling_out
 from discreet.attacks.linkage.worst_case import worst_case
+from discreet.attacks.minimality.downcoding import downcoding
 from discreet.attacks.minimality.minimality import minimality
 from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.measure import proportion_interval
-from discreet.privacy import AlphaKAnonymity
+from discreet.privacy import AlphaKAnonymity, KAnonymity
 from discreet.table.hierarchies.hierarchy import Hierarchy
 
 pytestmark = pytest.mark.slow
@@ -91,7 +92,9 @@ def close(rng: Generator) -> list[object]:
 
 ORGANS = Hierarchy.of("dx", [["ulcer", "stomach", "*"], ["gastritis", "stomach", "*"], ["flu", "lungs", "*"]])
 
-BY_CLASS: dict[str, tuple[Callable[[Generator], list[object]], Callable[[EquivalenceClasses], AttackResult]]] = {
+BY_CLASS: dict[
+    str, tuple[Callable[[Generator], list[object]], Callable[[EquivalenceClasses], AttackResult]]
+] = {
     "homogeneity, a tenth of the classes": (
         lambda rng: homogeneous(rng, 0.1),
         lambda released: homogeneity(released, "dx"),
@@ -163,7 +166,9 @@ def narrowed_of(rng: Generator, groups: int) -> Pair:
         sick = ["HIV"] * 2 + ["none"] * others
         ill += sick if rng.random() < 0.4 else sick[::-1]
     original = EquivalenceClasses.from_columns({"town": town, "street": street}, sensitive={"dx": ill})
-    released = EquivalenceClasses.from_columns({"town": town, "street": ["*"] * len(town)}, sensitive={"dx": ill})
+    released = EquivalenceClasses.from_columns(
+        {"town": town, "street": ["*"] * len(town)}, sensitive={"dx": ill}
+    )
     links = Links(np.arange(2 * groups), np.repeat(np.arange(groups), 2), original.records)
     return Pair.of(original, released, links=links)
 
@@ -176,6 +181,42 @@ def test_minimality() -> None:
 
     truth = attack(np.random.default_rng(1), 3_000).rate
     assert LOW <= coverage(truth, repeated(lambda rng: attack(rng, CLASSES), 300)) <= HIGH
+
+
+def downcoded_of(rng: Generator, groups: int) -> Pair:
+    """Towns where nobody of 20 to 22 is 20, for else they would be shown as such, and towns where some are."""
+    town, age, shown = [], [], []
+    source, goal, records = [], [], []
+    for g in range(groups):
+        wide = int(rng.integers(3, 9))
+        twenty = 0 if rng.random() < 0.6 else wide // 2
+        counts = {20: twenty, 21: wide - twenty - 1, 22: 1}
+        town += [f"town {g:04}"] * (2 + wide)
+        age += [20, 20, *(value for value, count in counts.items() for _ in range(count))]
+        shown += ["20"] * 2 + ["[20, 22]"] * wide
+        # The classes of a town: 20, 21 and 22; and 20 and 20 to 22.
+        for at, (to, many) in enumerate([(0, 2), (1, twenty), (1, counts[21]), (1, 1)]):
+            if many:
+                source.append(3 * g + max(at - 1, 0)), goal.append(2 * g + to), records.append(many)
+    links = Links(np.array(source), np.array(goal), np.array(records))
+    # Somebody of 30, so that 20 to 22 is not everything.
+    original = EquivalenceClasses.from_columns({"town": [*town, "town z"], "age": [*age, 30]})
+    released = EquivalenceClasses.from_columns({"town": [*town, "town z"], "age": [*shown, "30"]})
+    last = Links(
+        np.append(links.original, 3 * groups),
+        np.append(links.released, 2 * groups),
+        np.append(links.records, 1),
+    )
+    return Pair.of(original, released, links=last)
+
+
+def test_downcoding() -> None:
+    def attack(rng: Generator, groups: int) -> AttackResult:
+        return downcoding(downcoded_of(rng, groups), [KAnonymity(2)], recoding="local")
+
+    truth = attack(np.random.default_rng(1), 5_000).rate
+    assert 0.6 < truth < 1
+    assert LOW <= coverage(truth, repeated(lambda rng: attack(rng, CLASSES), 400)) <= HIGH
 
 
 def test_attribute_inference() -> None:
@@ -270,7 +311,9 @@ def test_membership() -> None:
     def attack(rng: Generator, count: int) -> AttackResult:
         inner, outer = (np.sort(rng.choice(side, count, replace=False)) for side in (members, others))
         original = EquivalenceClasses.from_columns({"age": inner.tolist()})
-        links = Links(np.arange(count), np.array([place[label] for label in shown[inner]]), np.ones(count, np.int64))
+        links = Links(
+            np.arange(count), np.array([place[label] for label in shown[inner]]), np.ones(count, np.int64)
+        )
         control = EquivalenceClasses.from_columns({"age": outer.tolist()})
         return membership(Pair.of(original, released, links=links), control=control)
 

@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.alignment import locate, match_in_order, only_match
-from discreet.classes.pair import Links, Pair
+from discreet.classes.pair import MOST_COMPARED, Links, Pair
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
@@ -175,11 +175,12 @@ def _matched_rows(
         # Averaged or noised values stand for nothing, but what was left alone still tells the rows apart.
         told = "records were matched row by row: the columns that were not changed agree in every row"
         return in_place, told
-    if tested and match_in_order(tested, after, before, None) is not None and _fits_hardly(tested, after, before):
+    fitting = tested and match_in_order(tested, after, before, None) is not None
+    if fitting and (_fits_hardly(tested, after, before) or _one_class_each(pair)):
         changed = ", ".join(_shared_columns(original, release, [*pair.names, policy.person or ""]))
         return in_place, (
-            "records were matched row by row: every released row may stand for the original row in its place, which rows "
-            f"in another order hardly would; values of {changed} were changed"
+            "records were matched row by row: every released row may stand for the original row in its place, and hardly "
+            f"for another; values of {changed} were changed"
         )
     return None, "records were not matched: the release does not keep the order of the original"
 
@@ -189,6 +190,14 @@ def _hardly_by_chance(marks: IntArray) -> bool:
     counts = np.unique(marks, return_counts=True)[1]
     orders = gammaln(len(marks) + 1.0) - gammaln(counts + 1.0).sum()
     return bool(counts.max(initial=1) == 1 or orders > UNLIKELY)
+
+
+def _one_class_each(pair: Pair) -> bool:
+    """Whether every original class fits one released class only, so that all matchings put it there."""
+    released, original = np.arange(len(pair.released)), np.arange(len(pair.original))
+    if len(released) * len(original) > MOST_COMPARED:
+        return False
+    return bool((pair.covers(released[:, None], original[None]).sum(axis=0) == 1).all())
 
 
 def _fits_hardly(tested: Sequence[Meaning], after: Sequence[IntArray], before: Sequence[IntArray]) -> bool:
@@ -247,7 +256,8 @@ def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple
             [chunk.cast(pa.string()) for table in (after, before) for chunk in table.column(name).chunks],
             pa.string(),
         ).combine_chunks()
-        encoded = both.dictionary_encode()
+        # A text file shows a null as nothing.
+        encoded = pc.if_else(pc.equal(both, ""), pa.scalar(None, pa.string()), both).dictionary_encode()
         codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
         number = np.unique(number * (len(encoded.dictionary) + 1) + codes, return_inverse=True)[1]
     return number[: len(after)], number[len(after) :]

@@ -94,6 +94,7 @@ def probabilistic_linkage(
         candidates="match best",
         figures=(
             ("one-best", share_of(tried, pool == 1)),
+            ("one-best-and-right", float(right[pool == 1].sum() / tried.sum()) if tried.sum() else 0.0),
             ("median-best", weighted_median(pool, tried)),
             ("without-candidate", share_of(tried, pool == 0)),
         ),

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.attacks.disclosure.view import EXPOSED
+from discreet.attacks.intervals import interval_of_classes
 from discreet.attacks.minimality.tracing import Recoding, recoding_of, shown_links, traced
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Links, Pair
 from discreet.privacy.base import PrivacyModel, need_choice
 from discreet.privacy.identity import KAnonymity
 from discreet.table.meaning import KINDS
-from discreet.types import IntArray
+from discreet.types import FloatArray, IntArray
 
 _UNTRIED = AttackResult(
     "downcoding",
@@ -35,26 +36,29 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
     Known are the release, the hierarchies, the values that occur, and that the method is minimal: no cell
     could say more while ``models`` still hold. For a class C and one attribute, two things follow.
 
-    Every part is used. The cell of C covers no more than its people need: both ends of an interval and every member of
-    a set occur in C, and so do both children of a node that has two. Each tells one cell of C, up to the order of
-    its records.
+    Every part is used. The cell of C covers no more than its people need: both children of a node that has two occur in
+    C. Each tells one cell of C, up to the order of its records. (That the ends of an interval made from the class and the
+    members of a set occur is what the cell prints, and no conclusion.)
 
     Nobody could have stood elsewhere. If another class E shows the same as C but less than C in this attribute, and C
     has more people than k asks for, then a person of C with a value in E would have been shown there: no cell of C
     holds a value of E. (For k-anonymity only: with other models the move may have violated something.)
 
-    Tries: records with a generalised cell; successes: records with a cell that is narrowed and where that is
-    true, which is checked against the original; baseline 0: the release alone narrows nothing. Figures count cells.
-    With global recoding a single class says nothing unless it is the only one, since a level is lowered for
+    Tries: records with a generalised cell. Successes: cells that are narrowed and where that is true, which is
+    checked against the original; of several attributes of a class the one counts that promises most. Baseline: how often
+    the same would be said rightly by a blind guesser who draws the values of a class among those that its cell
+    prints, as frequent as they are in the original: (share of the narrowed values among the printed) per record, and
+    1 - (1 - share of the child)^n for a child to occur among n. Figures count cells. With global recoding a single class says nothing unless it is the only one, since a level is lowered for
     all classes or none. Cohen, "Attacks on deidentification's defenses", USENIX Security 2022.
 
     >>> from discreet.classes import EquivalenceClasses
     >>> pair = Pair.of(
-    ...     EquivalenceClasses.from_columns({"age": [31, 34, 34, 47, 47]}),
-    ...     EquivalenceClasses.from_columns({"age": ["[31, 34]"] * 3 + ["47"] * 2}))
-    >>> result = downcoding(pair, [KAnonymity(2)], recoding="local")  # somebody is 31, somebody is 34
-    >>> result.tries, result.successes, result.exposed[0].says
-    (3, 2.0, "2 cells are narrowed, those of 'age'")
+    ...     EquivalenceClasses.from_columns({"age": [20, 20, 21, 21, 22, 40, 40]}),
+    ...     EquivalenceClasses.from_columns({"age": ["20"] * 2 + ["[20, 22]"] * 3 + ["40"] * 2}),
+    ...     links=Links(np.array([0, 1, 2, 3]), np.array([0, 2, 2, 1]), np.array([2, 2, 1, 2])))
+    >>> result = downcoding(pair, [KAnonymity(2)], recoding="local")  # nobody of 20 to 22 is 20: 20 could be shown
+    >>> result.tries, result.successes, result.baseline, result.exposed[0].says
+    (3, 3.0, 0.6, "3 cells are narrowed, those of 'age'")
     """
     began = time.perf_counter()
     need_choice("recoding", recoding, ("auto", "local", "global"))
@@ -81,7 +85,8 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
 
 @dataclass(frozen=True)
 class _Narrowing:
-    """Per attribute and released class: generalised cells, cells narrowed, and those narrowed rightly."""
+    """Per attribute and released class: generalised cells, cells narrowed, those narrowed rightly, and how many of these a
+    blind guesser would have right."""
 
     classes: IntArray
     order: IntArray
@@ -89,6 +94,7 @@ class _Narrowing:
     cells: IntArray
     narrowed: IntArray
     right: IntArray
+    expected: FloatArray
 
     @classmethod
     def of(cls, pair: Pair, links: Links, classes: IntArray) -> _Narrowing:
@@ -96,7 +102,7 @@ class _Narrowing:
         cuts = np.searchsorted(links.released[order], np.arange(len(pair.released) + 1))
         shape = len(pair.names), len(pair.released)
         tables = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-        return cls(classes, order, cuts, *tables)
+        return cls(classes, order, cuts, *tables, np.zeros(shape))
 
 
 def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], narrowing: _Narrowing) -> None:
@@ -106,6 +112,9 @@ def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], n
     movable = bool(models) and all(isinstance(model, KAnonymity) for model in models)
     inside = _inside(pair, at, narrowing.classes) if movable else {}
     parts: dict[int, list[IntArray]] = {}
+    frequency = np.bincount(
+        pair.original.codes[at], weights=pair.original.records, minlength=meaning.original.size
+    )
     wide = meaning.sizes[codes] > 1
     for c in narrowing.classes[wide[narrowing.classes]].tolist():
         code, people = int(codes[c]), int(pair.released.records[c])
@@ -114,29 +123,36 @@ def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], n
         values, records = pair.original.codes[at][links.original[mine]], links.records[mine]
         elsewhere = inside.get(c, []) if people > k else []
         if elsewhere:
-            taken = np.zeros(len(values), dtype=bool)
+            printed = meaning.members(code)
+            gone = np.zeros(meaning.original.size, dtype=bool)
             for other in elsewhere:
-                taken |= meaning.covers(codes[np.array([other])], values)
-            narrowing.narrowed[at, c], narrowing.right[at, c] = people, int(records[~taken].sum())
+                gone[meaning.members(int(codes[other]))] = True
+            share = _share(frequency, printed[~gone[printed]], printed)
+            if share > 0:
+                narrowing.narrowed[at, c], narrowing.right[at, c] = people, int(records[~gone[values]].sum())
+                narrowing.expected[at, c] = people * share
             continue
         if code not in parts:
             parts[code] = _used(pair, at, code)
         if 1 < len(parts[code]) <= people:
+            printed = meaning.members(code)
             narrowing.narrowed[at, c] = len(parts[code])
             narrowing.right[at, c] = sum(bool(np.isin(values, part).any()) for part in parts[code])
+            narrowing.expected[at, c] = sum(
+                1 - (1 - _share(frequency, part, printed)) ** people for part in parts[code]
+            )
+
+
+def _share(frequency: FloatArray, part: IntArray, printed: IntArray) -> float:
+    """How often a value that is drawn among the printed ones, as frequent as they are, is one of a part."""
+    total = float(frequency[printed].sum())
+    return float(frequency[part].sum()) / total if total else 0.0
 
 
 def _used(pair: Pair, at: int, code: int) -> list[IntArray]:
-    """The parts of a released value that must occur in its class: original codes for each."""
+    """The parts of a released value that must occur in its class, though it does not print so: original codes for each."""
     meaning, hierarchy = pair.meanings[at], pair.hierarchies.get(pair.names[at])
     members, kind = meaning.members(code), KINDS[meaning.kinds[code]]
-    if kind == "interval":
-        numbers = meaning.original.numbers[members]
-        # Bounds that nobody has were not made from the class: they say nothing about it.
-        tight = numbers[0] == meaning.low[code] and numbers[-1] == meaning.high[code]
-        return [members[:1], members[-1:]] if tight else []
-    if kind == "set":
-        return [members[i : i + 1] for i in range(len(members))]
     if kind in ("node", "suppressed"):
         label = pair.released.attributes[at].label(code)
         below: dict[str, list[int]] = {}
@@ -187,13 +203,20 @@ def _inside(pair: Pair, at: int, classes: IntArray) -> dict[int, list[int]]:
 def _result(pair: Pair, narrowing: _Narrowing) -> AttackResult:
     """The narrowed cells as a result."""
     records = pair.released.records
-    best = narrowing.right.max(axis=0, initial=0)
-    at = np.flatnonzero(best > 0)
+    # Chosen by what is promised, not by what turns out to be right: the intruder does not know that.
+    chosen = (narrowing.narrowed - narrowing.expected).argmax(axis=0)[None]
+    best, blind = (
+        np.take_along_axis(table, chosen, axis=0)[0] for table in (narrowing.right, narrowing.expected)
+    )
+    tried = (narrowing.cells > 0).any(axis=0)
+    tries = int(records[tried].sum())
+    at = np.flatnonzero(best > blind)
     score = best[at] / records[at]
     return replace(
         _UNTRIED,
-        tries=int(records[(narrowing.cells > 0).any(axis=0)].sum()),
+        tries=tries,
         successes=float(best.sum()),
+        baseline=float(blind.sum()) / tries if tries else 0.0,
         exposed=tuple(
             Exposed(
                 pair.released.labels(int(at[i])),
@@ -209,5 +232,7 @@ def _result(pair: Pair, narrowing: _Narrowing) -> AttackResult:
             ("cells-generalised", float(narrowing.cells.sum())),
             ("cells-narrowed", float(narrowing.narrowed.sum())),
             ("cells-narrowed-rightly", float(narrowing.right.sum())),
+            ("cells-right-by-chance", float(narrowing.expected.sum())),
         ),
+        interval=interval_of_classes(best[tried].astype(np.float64), records[tried]),
     )

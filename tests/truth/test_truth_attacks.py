@@ -1,0 +1,102 @@
+"""What attacks on random releases come to, against plain loops over their rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import plain_attacks as attacks
+import pytest
+from plain_attacks import PlainRelease, Told, random_release, table_of
+from plain_losses import TREES
+from plain_tables import TABLES
+
+import discreet
+
+COUNTED = {
+    "record-linkage": attacks.record_linkage,
+    "worst-case": attacks.worst_case,
+    "membership": attacks.membership,
+    "homogeneity": attacks.homogeneity,
+    "skewness": attacks.skewness,
+    "background-knowledge": attacks.background_knowledge,
+}
+
+
+@pytest.fixture(scope="module")
+def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The trees as hierarchy files."""
+    folder = tmp_path_factory.mktemp("trees")
+    paths = {}
+    for name, tree in TREES.items():
+        paths[name] = folder / f"{name}.csv"
+        paths[name].write_text("\n".join(";".join(path) for path in tree.values()) + "\n", encoding="utf-8")
+    return paths
+
+
+def attacked(
+    release: PlainRelease,
+    trees: dict[str, Path],
+    names: list[str],
+    *,
+    public: bool = False,
+    key: str | None = "nr",
+) -> discreet.Attacks:
+    policy = discreet.Policy.of(quasi_identifiers=tuple(TREES), sensitive=["disease"]).generalise(trees)
+    released, original = table_of(release.released).to_arrow(), table_of(release.original).to_arrow()
+    if key is None:
+        released, original = released.drop(["nr"]), original.drop(["nr"])
+    return discreet.attack(
+        released,
+        policy,
+        original=original,
+        public=table_of(release.public).to_arrow() if public else None,
+        control=table_of(release.control).to_arrow(),
+        known=release.known,
+        attacks=names,
+        key=key,
+    )
+
+
+def agree(result: discreet.AttackResult, told: Told) -> None:
+    assert result.tries == pytest.approx(told.tries), result.attack
+    assert result.successes == pytest.approx(told.successes), result.attack
+    assert result.baseline == pytest.approx(told.baseline), result.attack
+    assert result.low <= result.rate + 1e-9, result.attack
+    assert result.rate <= result.high + 1e-9, result.attack
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_every_attack_is_what_the_definition_says(seed: int, trees: dict[str, Path]) -> None:
+    release = random_release(seed)
+    results = attacked(release, trees, [*COUNTED, "singling-out"])
+    ran = {result.attack for result in results.results}
+    for name, definition in COUNTED.items():
+        told = definition(release)
+        if name in ran:
+            agree(results.result(name), told)
+        else:
+            few = len({row["disease"] for row in release.released}) < 3
+            assert told.tries == 0 or (name == "background-knowledge" and few), name
+    told, isolated = attacks.singling_out(release)
+    agree(results.result("singling-out"), told)
+    figures = dict(results.result("singling-out").figures)
+    assert figures["isolated"] == pytest.approx(isolated)
+    assert figures["isolated-and-right"] == pytest.approx(told.successes / told.tries)
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_a_journalist_finds_what_the_definition_says(seed: int, trees: dict[str, Path]) -> None:
+    release = random_release(seed)
+    agree(
+        attacked(release, trees, ["record-linkage"], public=True).result("record-linkage"),
+        attacks.public_linkage(release),
+    )
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_without_a_key_nothing_looks_safer_than_it_is(seed: int, trees: dict[str, Path]) -> None:
+    release = random_release(seed)
+    results = attacked(release, trees, ["record-linkage", "singling-out", "homogeneity"], key=None)
+    linked, (alone, _) = attacks.record_linkage(release), attacks.singling_out(release)
+    assert results.result("record-linkage").successes >= linked.successes - 1e-9
+    assert results.result("singling-out").successes >= alone.successes - 1e-9
