@@ -34,7 +34,9 @@ def interval_of_people(chance: FloatArray, people: FloatArray | IntArray) -> tup
     return _interval(chance, np.ones(len(chance)), weight, total)
 
 
-def interval_of_classes(successes: FloatArray, tries: FloatArray | IntArray) -> tuple[float, float]:
+def interval_of_classes(
+    successes: FloatArray | IntArray, tries: FloatArray | IntArray
+) -> tuple[float, float]:
     """The 95 % interval of a success rate where ``successes[c]`` of the ``tries[c]`` people of class c were told rightly.
 
     Classes are drawn as a whole, with all of their people: the rate r is a ratio of two sums over m classes, with the

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.attacks.linkage.fitting import Fit, released_fitting
 from discreet.attacks.intervals import interval_of_people
+from discreet.attacks.linkage.fitting import Fit, released_fitting
 from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses

@@ -101,8 +101,8 @@ class _Narrowing:
         order = np.argsort(links.released, kind="stable")
         cuts = np.searchsorted(links.released[order], np.arange(len(pair.released) + 1))
         shape = len(pair.names), len(pair.released)
-        tables = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-        return cls(classes, order, cuts, *tables, np.zeros(shape))
+        cells, narrowed, right = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+        return cls(classes, order, cuts, cells, narrowed, right, np.zeros(shape))
 
 
 def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], narrowing: _Narrowing) -> None:
@@ -138,12 +138,11 @@ def _narrow(pair: Pair, links: Links, at: int, models: Sequence[PrivacyModel], n
             printed = meaning.members(code)
             narrowing.narrowed[at, c] = len(parts[code])
             narrowing.right[at, c] = sum(bool(np.isin(values, part).any()) for part in parts[code])
-            narrowing.expected[at, c] = sum(
-                1 - (1 - _share(frequency, part, printed)) ** people for part in parts[code]
-            )
+            shares = np.array([_share(frequency, part, printed) for part in parts[code]])
+            narrowing.expected[at, c] = (1 - (1 - shares) ** people).sum()
 
 
-def _share(frequency: FloatArray, part: IntArray, printed: IntArray) -> float:
+def _share(frequency: FloatArray | IntArray, part: IntArray, printed: IntArray) -> float:
     """How often a value that is drawn among the printed ones, as frequent as they are, is one of a part."""
     total = float(frequency[printed].sum())
     return float(frequency[part].sum()) / total if total else 0.0
