@@ -24,8 +24,8 @@ AT_MOST = 100_000
 """So many people are attacked; of more, a sample."""
 
 UNKNOWN_LINKS = (
-    "which record belongs to whom is not known: successes are the most that any matching of people and records allows "
-    "which the values do not contradict"
+    "which record belongs to whom is not known: successes are an upper bound over all matchings of people and records "
+    "that the values do not contradict"
 )
 PUBLIC = (
     "who of the public table is in the release is judged by equal values: of F people there and f in the original "
