@@ -78,16 +78,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
         target=sensitive,
         unit=pair.unit,
         source="privacy demonstrator, study of anonymised car data, 2023",
-        exposed=tuple(
-            Exposed(
-                pair.original.labels(int(targets.classes(person)[0])),
-                float(recall[person]),
-                int(targets.people[person]),
-                f"{recall[person]:.0%} of the values of {sensitive!r} are known; {candidates[person]} people fit",
-            )
-            for person in np.argsort(-recall, kind="stable")[:EXPOSED].tolist()
-            if compromised[person]
-        ),
+        exposed=_exposed(pair, targets, sensitive, recall, candidates),
         fallen=_fallen(pair, held, len(elements)),
         figures=(
             ("compromised", float(weight[compromised].sum())),
@@ -106,6 +97,22 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
             np.bincount(option, weights=weight * compromised), np.bincount(option, weights=weight)
         ),
         certain=pair.truthful and sensitive in pair.kept,
+    )
+
+
+def _exposed(
+    pair: Pair, targets: _People, sensitive: str, recall: FloatArray, candidates: IntArray
+) -> tuple[Exposed, ...]:
+    """The people of whom most is known."""
+    return tuple(
+        Exposed(
+            pair.original.labels(int(targets.classes(person)[0])),
+            float(recall[person]),
+            int(targets.people[person]),
+            f"{recall[person]:.0%} of the values of {sensitive!r} are known; {candidates[person]} people fit",
+        )
+        for person in np.argsort(-recall, kind="stable")[:EXPOSED].tolist()
+        if recall[person] > 0
     )
 
 
