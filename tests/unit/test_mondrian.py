@@ -18,7 +18,9 @@ ZIPS = [["1010", "101*", "*"], ["1011", "101*", "*"], ["2020", "202*", "*"], ["2
 def cells(recoding: Recoding) -> list[tuple[str, ...]]:
     """New values of every class, in the order of the classes."""
     columns = [column.per_class().to_pylist() for column in recoding.columns]
-    return [tuple(str(cell) for cell in row) for row in zip(*columns, strict=True)]
+    return [
+        tuple("null" if cell is None else str(cell) for cell in row) for row in zip(*columns, strict=True)
+    ]
 
 
 def test_numbers_are_cut_where_the_gap_is() -> None:
@@ -72,7 +74,7 @@ def test_the_most_frequent_child_is_cut_off_first() -> None:
 
 def test_a_null_gets_its_own_side() -> None:
     classes = EquivalenceClasses.from_columns({"age": [30, 31, None, None]})
-    assert cells(mondrian(classes, [KAnonymity(2)])) == [("[30, 31]",), ("[30, 31]",), ("∅",)]
+    assert cells(mondrian(classes, [KAnonymity(2)])) == [("[30, 31]",), ("[30, 31]",), ("null",)]
     alone = EquivalenceClasses.from_columns({"age": [30, 31, 32, None]})
     # One null is too few for a group: it makes a set of what it is with, and the others keep an interval.
     assert cells(mondrian(alone, [KAnonymity(2)])) == [("[30, 31]",)] * 2 + [("{32, ∅}",)] * 2

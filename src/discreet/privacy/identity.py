@@ -65,4 +65,4 @@ class KAnonymity(PrivacyModel):
         return f"Everybody hides among at least {value:.0f} {unit} with the same quasi-identifiers."
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
-        return ("nulls in quasi-identifiers are values of their own",)
+        return ("a null in a quasi-identifier is a value of its own, and two nulls are equal",)

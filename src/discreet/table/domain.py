@@ -14,6 +14,9 @@ import pyarrow.compute as pc
 from discreet.table.column import DataType
 from discreet.types import FloatArray, IntArray
 
+NULL_SIGN = "∅"
+"""How a null prints where it has to be named: among values, in sets and in recipes."""
+
 
 @dataclass(frozen=True)
 class Domain:
@@ -43,7 +46,7 @@ class Domain:
 
     def label(self, code: int) -> str:
         """The printed form of one code; a null prints as ``∅``."""
-        return "∅" if code == self.null_code else str(self.values[int(code)].as_py())
+        return NULL_SIGN if code == self.null_code else str(self.values[int(code)].as_py())
 
     def labels(self) -> list[str]:
         return [self.label(code) for code in range(self.size)]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError
-from discreet.table.domain import MISSING_MARKS, Domain
+from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
 from discreet.table.hierarchies.dates import PERIODS, Dates, moments_of
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.notations import days, listed, span_of_days, starred, unquoted
@@ -313,6 +313,8 @@ class _Reader:
         """The rank of a value that is printed so by some tool, or is the same number."""
         if (same := self.place.get(text)) is not None:
             return same
+        if text == NULL_SIGN and self.original.null_code is not None:
+            return int(self.rank[self.original.null_code])
         for form in _forms(text):
             if (at := self.place.get(form)) is not None:
                 return at

@@ -18,7 +18,7 @@ from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.files.documents import parse_json, parse_toml
 from discreet.files.reading import RECIPE_BYTES, read_text
 from discreet.plain import plain
-from discreet.table.domain import Domain
+from discreet.table.domain import NULL_SIGN, Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 from discreet.types import AnyIntArray
 
@@ -26,7 +26,6 @@ FORMAT = "discreet-recipe-1"
 PRINTED = ("int8", "int16", "int32", "int64", "float", "double", "bool", "date32[day]", "timestamp[us]")
 """Types of new values that are read from their printed form again."""
 ZONED = "timestamp[us, tz="
-NULL = "∅"
 
 Unseen = Literal["refuse", "suppress"]
 
@@ -200,7 +199,7 @@ class Recipe:
         if all(after is None or after == label for label, after in zip(before, new, strict=True)):
             return ReleasedAttribute(domain.name, with_null(domain), codes.astype(np.int32), nothing, 0)
         kind = self.types.get(domain.name)
-        texts = [None if text is None or text == NULL else _read(text) for text in new]
+        texts = [None if text is None or text == NULL_SIGN else _read(text) for text in new]
         encoded = pa.array(texts, pa.string()).dictionary_encode(null_encoding="encode")
         places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         values = encoded.dictionary
@@ -324,14 +323,14 @@ def _written(value: object) -> str:
     ('∅', '\\\\∅', '∅', '7')
     """
     if value is None:
-        return NULL
+        return NULL_SIGN
     text = str(value)
-    return f"\\{text}" if text.lstrip("\\") == NULL else text
+    return f"\\{text}" if text.lstrip("\\") == NULL_SIGN else text
 
 
 def _read(text: str) -> str:
     """The text that a recipe means."""
-    return text[1:] if text.lstrip("\\") == NULL else text
+    return text[1:] if text.lstrip("\\") == NULL_SIGN else text
 
 
 def _labels(domain: Domain) -> list[str]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
 from discreet.classes.packing import combination_numbers, distinct_rows
-from discreet.table.domain import Domain
+from discreet.table.domain import NULL_SIGN, Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.values import Interval, OneOf, parse
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
@@ -28,7 +28,8 @@ class ReleasedAttribute:
     """The new values of one quasi-identifier: class ``c`` gets ``values[codes[c]]``.
 
     ``values`` keep the column's type where nothing was generalised; else they are text such as ``[30, 39]``,
-    ``{Bachelors, Masters}``, ``1020*`` or ``*``, or numbers where cells were replaced by means.
+    ``{Bachelors, Masters}``, ``1020*`` or ``*``, or numbers where cells were replaced by means. A null that was not
+    generalised stays a null; as a member of a set it prints as ``∅``.
     ``shares[c]`` is the share of the attribute's domain that the new value of class ``c`` may stand for
     (1 / D for a single value), which is what losses are made of.
     """
@@ -41,7 +42,7 @@ class ReleasedAttribute:
 
     def printed(self) -> list[str]:
         """The new values as text; a null prints as ``∅``."""
-        return ["∅" if value is None else str(value) for value in self.values.to_pylist()]
+        return [NULL_SIGN if value is None else str(value) for value in self.values.to_pylist()]
 
     def texts(self) -> pa.Array:
         """The new values as they are printed, nulls as nulls."""
@@ -172,7 +173,7 @@ def of_level(ladder: Ladder, level: int, codes: AnyIntArray) -> ReleasedAttribut
         return ReleasedAttribute(
             ladder.name, with_null(ladder.domain), codes.astype(np.int32), step.shares[codes], ladder.leaves
         )
-    values = pa.array(step.labels, pa.string())
+    values = pa.array(ladder.values(level), pa.string())
     return ReleasedAttribute(ladder.name, values, step.codes[codes], step.shares[codes], ladder.leaves)
 
 
@@ -201,7 +202,8 @@ def _ancestors(ladder: Ladder, codes: AnyIntArray, owner: AnyIntArray, groups: i
         share_of_node = np.zeros(len(step.labels))
         share_of_node[step.codes] = step.shares
         shares[here] = share_of_node[node[here]]
-    names = [ladder.steps[at].labels[place] for at, place in zip(level, node, strict=True)]
+    shown = [ladder.values(at) for at in range(len(ladder.steps))]
+    names = [shown[at][place] for at, place in zip(level, node, strict=True)]
     if (level == 0).all():
         return ReleasedAttribute(
             ladder.name, with_null(ladder.domain), codes.astype(np.int32), shares[owner], ladder.leaves
@@ -238,10 +240,10 @@ def _spans(
     # Two truth values are numbers to a distance, but no reader writes them as an interval.
     interval = (high < blank) & (not pa.types.is_boolean(domain.values.type))
     everything = ~interval & (size == domain.size) & (domain.size > 1)
-    names = []
+    names: list[str | None] = []
     for g, (start, stop) in enumerate(itertools.pairwise(indptr)):
         if stop == start + 1:
-            names.append(labels[members[start]])
+            names.append(None if code_at[members[start]] == domain.null_code else labels[members[start]])
         elif interval[g]:
             ends = low[g], high[g]
             names.append(_interval(labels[ends[0]], labels[ends[1]], *numbers[list(ends)].tolist()))
@@ -292,7 +294,7 @@ def by_number(domain: Domain, ladder: Ladder | None) -> tuple[IntArray, IntArray
     return rank, tick.astype(np.int64), blank
 
 
-def _distinct(names: Sequence[str]) -> tuple[pa.Array, Int32Array]:
-    """Labels once each, and the place of every given one among them."""
-    encoded = pa.array(names, pa.string()).dictionary_encode()
+def _distinct(names: Sequence[str | None]) -> tuple[pa.Array, Int32Array]:
+    """Labels once each, a null among them, and the place of every given one."""
+    encoded = pa.array(names, pa.string()).dictionary_encode(null_encoding="encode")
     return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)

@@ -145,8 +145,9 @@ class _Descent:
             if not cut.level.any():
                 columns.append(of_level(ladder, 0, codes))
                 continue
-            labels = [ladder.steps[at].labels[ladder.steps[at].codes[c]] for c, at in enumerate(cut.level)]
-            encoded = pa.array(labels, pa.string()).dictionary_encode()
+            shown = [ladder.values(at) for at in range(len(ladder.steps))]
+            labels = [shown[at][ladder.steps[at].codes[c]] for c, at in enumerate(cut.level)]
+            encoded = pa.array(labels, pa.string()).dictionary_encode(null_encoding="encode")
             places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
             shares = np.stack([step.shares for step in ladder.steps])[cut.level, np.arange(len(cut.level))]
             columns.append(

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
 from discreet.files.reading import HIERARCHY_BYTES, read_text
-from discreet.table.domain import Domain
+from discreet.table.domain import NULL_SIGN, Domain
 from discreet.table.values import SUPPRESSED
 from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
 
@@ -205,7 +205,7 @@ class Hierarchy:
                 node = np.append(node, 0 if top else len(names))
                 shares = np.append(shares, 1.0 if top else 1.0 / self.leaves)
                 if not top:
-                    names.append("∅")
+                    names.append(NULL_SIGN)
             used, compact = np.unique(node, return_inverse=True)
             steps.append(
                 Step(
@@ -240,6 +240,13 @@ class Ladder:
     @property
     def height(self) -> int:
         return len(self.steps) - 1
+
+    def values(self, level: int) -> list[str | None]:
+        """What a release shows for each node of a level: its label, and a null below the root as a null."""
+        step = self.steps[level]
+        alone = self.domain.has_null and level < self.height
+        null = int(step.codes[-1]) if alone else -1
+        return [None if node == null else label for node, label in enumerate(step.labels)]
 
     def recoding(self, level: int) -> tuple[Int32Array, Domain]:
         """What ``EquivalenceClasses.roll_up`` needs to generalise to ``level``; level 0 keeps the values."""
