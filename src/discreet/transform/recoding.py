@@ -100,8 +100,15 @@ class Recoding:
         """The classes of a release that shows only the ``kept`` classes, as one who holds nothing else sees it."""
         owner = self.groups()
         at = np.flatnonzero(kept)
-        groups, numbers = np.unique(owner[at], return_inverse=True)
-        return ReleasedClasses(MergedClasses.of(self.classes.subset(at), numbers, len(groups)), numbers)
+        groups, first, numbers = np.unique(owner[at], return_index=True, return_inverse=True)
+        merged = MergedClasses.of(
+            self.classes.subset(at),
+            numbers,
+            len(groups),
+            attributes=[column.domain for column in self.columns],
+            codes=[column.codes[at][first] for column in self.columns],
+        )
+        return ReleasedClasses(merged, numbers)
 
     def groups(self) -> IntArray:
         """For every class the number of its combination of new values."""

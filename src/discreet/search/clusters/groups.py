@@ -12,6 +12,7 @@ from discreet.classes.merged import MergedClasses
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.clusters.kernels import Clusters, empty_clusters, fill, pair_up
 from discreet.search.clusters.space import TREE, CellSpans, ClassPersons, Points
+from discreet.search.requirements import on_groups
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 WINDOW = 4096
@@ -125,7 +126,7 @@ def merge_failing(
     In each round every failing group, the smallest first, is merged with the group with which it loses
     least; nobody is merged twice in a round. Returns the group of each class and which groups are kept.
     """
-    required = [KAnonymity(k, unit=unit), *models]
+    required = [KAnonymity(k, unit=unit), *on_groups(models)]
     groups = int(owner.max()) + 1
     while True:
         merged = MergedClasses.of(classes, owner, groups)
