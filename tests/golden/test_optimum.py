@@ -25,7 +25,7 @@ CASES: dict[str, tuple[tuple[str, ...], str | None, tuple[PrivacyModel, ...], fl
     "k=11 and t=0.5": (
         EIGHT,
         "salary-class",
-        (KAnonymity(11), TCloseness(0.5, "salary-class")),
+        (KAnonymity(11), TCloseness(0.5, "salary-class", reference="original")),
         1.0,
         ((0, 3, 0, 0, 2, 1, 1, 1), 0.279733, 3798, 302),
     ),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 from hypothesis import strategies as st
 
@@ -118,27 +118,55 @@ def generalised(example: Example, node: tuple[int, ...]) -> list[tuple[str, ...]
     return found
 
 
-def released(example: Example, keys: list[tuple[str, ...]], models: Sequence[PrivacyModel]) -> list[bool]:
-    """Which rows are released: those whose classes meet all requirements, asked until nothing changes."""
-    kept = [True] * len(keys)
-    narrow = [model for model in models if not model.needs_attributes]
+Keys = list[tuple[str, ...]]
+
+
+def holding(
+    example: Example, keys: Keys, kept: Sequence[bool], models: Sequence[PrivacyModel]
+) -> dict[tuple[str, ...], bool]:
+    """Which classes of a release of the kept rows alone meet some requirements."""
+    rows = [
+        {**row, **dict(zip(example.names, key, strict=True))}
+        for row, key, keep in zip(example.rows, keys, kept, strict=True)
+        if keep
+    ]
+    classes = counted(rows, example.names, example.events)
+    masks = [model.holds(classes) for model in models]
+    return {
+        tuple(classes.labels(place).values()): all(bool(mask[place]) for mask in masks)
+        for place in range(len(classes))
+    }
+
+
+def released(example: Example, keys: Keys, models: Sequence[PrivacyModel]) -> Iterator[list[bool]]:
+    """Which rows may be released: sets of classes that meet all requirements, and to which none can be added.
+
+    Where requirements are asked of each class by itself, or until nothing changes of those that agree on some
+    attributes, there is one such set; where classes are compared with the release itself, every set is tried.
+    """
+    relative = [model for model in models if getattr(model, "reference", "") == "release"]
     wide = [model for model in models if model.needs_attributes]
-    for round_, asked in enumerate([narrow, *[wide] * len(keys)]):
-        rows = [
-            {**row, **dict(zip(example.names, key, strict=True))}
-            for row, key, keep in zip(example.rows, keys, kept, strict=True)
-            if keep
-        ]
-        if not rows or (round_ and not asked):
-            break
-        classes = counted(rows, example.names, example.events)
-        holds: dict[tuple[str, ...], bool] = {}
-        masks = [model.holds(classes) for model in asked]
-        for place in range(len(classes)):
-            key = tuple(classes.labels(place).values())
-            holds[key] = all(bool(mask[place]) for mask in masks)
-        kept = [keep and holds[key] for keep, key in zip(kept, keys, strict=True)]
-    return kept
+    alone = [model for model in models if model not in relative and model not in wide]
+    holds = holding(example, keys, [True] * len(keys), alone)
+    kept = [holds[key] for key in keys]
+    if not relative:
+        while wide and any(kept):
+            holds = holding(example, keys, kept, wide)
+            if all(holds.values()):
+                break
+            kept = [keep and holds[key] for keep, key in zip(kept, keys, strict=True)]
+        yield kept
+        return
+    able = sorted({key for key in keys if holds[key]})
+    complete: list[set[tuple[str, ...]]] = []
+    for size in range(len(able), 0, -1):
+        for shown in map(set, combinations(able, size)):
+            kept = [key in shown for key in keys]
+            if any(shown < larger for larger in complete):
+                continue
+            if all(holding(example, keys, kept, [*relative, *wide]).values()):
+                complete.append(shown)
+                yield kept
 
 
 # ── what it costs ────────────────────────────────────────────────────────────────────────────────────
@@ -320,12 +348,14 @@ def divergence(at: Release, groups: list[list[int]]) -> float:
 def best_of_all(
     example: Example, models: Sequence[PrivacyModel], objective: str, k: int
 ) -> dict[tuple[int, ...], tuple[float, int, int]]:
-    """Cost, suppressed records and released classes of every node within the limit."""
+    """Cost, suppressed records and released classes of every node that shows something within the limit."""
     allowed = math.floor(example.suppression_limit * len(example.rows) + 1e-9)
-    found = {}
+    best: dict[tuple[int, ...], tuple[float, int, int]] = {}
     for node in example.nodes():
         keys = generalised(example, node)
-        at = Release(example, node, keys, released(example, keys, models), k)
-        if at.suppressed <= allowed:
-            found[node] = (cost(at, objective), at.suppressed, len(at.groups()))
-    return found
+        sets = [Release(example, node, keys, kept, k) for kept in released(example, keys, models)]
+        fitting = [at for at in sets if at.suppressed <= allowed and any(at.kept)]
+        priced = [(round(cost(at, objective), 10), at.suppressed, len(at.groups())) for at in fitting]
+        if priced:
+            best[node] = min(priced)
+    return best

@@ -218,7 +218,7 @@ def test_local_recoding_suppresses_within_the_limit_and_holds_by_itself(
     if not found.kept.any() or not all(model.monotone for model in models):
         return
     assert found.suppressed_records <= limit * classes.total
-    shown = found.shown(found.kept).classes
+    shown = found.shown()
     for model in models:
         if not model.needs_attributes and getattr(model, "given", None) is None:
             assert model.holds(shown).all()

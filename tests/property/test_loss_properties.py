@@ -204,7 +204,7 @@ def test_the_search_minimises_these_measures(found: Rows, node: tuple[int, int],
     classes = pair.original
     ladders = [TREES[domain.name].ladder(domain) for domain in classes.attributes]
     problem = make_problem(classes, ladders, [KAnonymity(k)])
-    owner, kept = problem.partition(node)
+    owner, kept = problem.partition(problem.evaluate(node, Grouper(problem)))
     pair = generalised(found, node, kept[owner])
     losses = measure_all(pair, queries=1)
     leaf = tuple(m.value for m in losses.attributes if m.name == "leaf-loss")
@@ -227,7 +227,7 @@ def test_the_search_minimises_the_widths_and_the_average_class(
     sizes = make_problem(
         pair.original, ladders, [KAnonymity(k)], objective=build_objective("average-class-size")
     )
-    owner, kept = sizes.partition(node)
+    owner, kept = sizes.partition(sizes.evaluate(node, Grouper(sizes)))
     shown = generalised(found, node, kept[owner])
     assert normalised_average_class_size(shown, k=k).value == pytest.approx(
         sizes.evaluate(node, Grouper(sizes)).cost

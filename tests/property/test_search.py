@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -61,11 +63,14 @@ ALL: dict[str, PrivacyModel] = {
     "x y": XYPrivacy(2, 0.6, "dx"),
     "x y given a": XYPrivacy(3, 0.6, "dx", given=("a",)),
     "t": TCloseness(0.3, "dx"),
+    "t from the original": TCloseness(0.3, "dx", reference="original"),
     "ordered t": TCloseness(0.2, "pay", distance="ordered"),
     "hierarchical t": TCloseness(0.3, "dx", distance="hierarchical", hierarchy=TREE),
     "beta": BetaLikeness(0.8, "dx"),
+    "beta from the original": BetaLikeness(0.8, "dx", reference="original"),
     "enhanced beta": BetaLikeness(0.8, "dx", kind="enhanced"),
     "delta": DeltaDisclosure(1.5, "dx"),
+    "delta from the original": DeltaDisclosure(1.5, "dx", reference="original"),
     "k e": KEAnonymity(2, 3, "pay"),
     "epsilon m": EpsilonMAnonymity(1, 1.5, "pay"),
     "relative epsilon m": EpsilonMAnonymity(0.5, 1.5, "pay", kind="relative"),
@@ -73,6 +78,8 @@ ALL: dict[str, PrivacyModel] = {
     "balance": GBalance(0.4),
     "affiliation": HAffiliation(0.7, "dx"),
 }
+FEW_ROWS = 7
+"""Rows of a table of which every set of classes is tried."""
 WIDE = [name for name, model in ALL.items() if model.needs_attributes]
 PICKED = {"classification": {"label": "dx"}}
 
@@ -111,6 +118,8 @@ def agree(
 
 
 def all_ways_agree(example: Example, models: list[PrivacyModel], objective: str) -> None:
+    if any(getattr(model, "reference", "") == "release" for model in models):
+        example = replace(example, rows=example.rows[:FEW_ROWS])
     k = max(
         (
             model.k

@@ -57,9 +57,9 @@ def recursive_c(table: PlainTable, sensitive: str, length: int = 2) -> float:
     return worst
 
 
-def t_equal(table: PlainTable, sensitive: str) -> float:
+def t_equal(table: PlainTable, sensitive: str, *, reference: PlainTable | None = None) -> float:
     """Half the sum of absolute differences between class and table."""
-    whole = shares(table.rows, sensitive)
+    whole = shares((reference or table).rows, sensitive)
     worst = 0.0
     for rows in classes_of(table):
         part = shares(rows, sensitive)
@@ -84,9 +84,11 @@ def t_ordered(table: PlainTable, sensitive: str) -> float:
     return worst
 
 
-def beta(table: PlainTable, sensitive: str, *, enhanced: bool = False) -> float:
+def beta(
+    table: PlainTable, sensitive: str, *, enhanced: bool = False, reference: PlainTable | None = None
+) -> float:
     """The largest relative gain (q - p) / p of a value; enhanced: the beta that min(beta, -ln p) needs."""
-    whole = shares(table.rows, sensitive)
+    whole = shares((reference or table).rows, sensitive)
     worst = 0.0
     for rows in classes_of(table):
         for value, q in shares(rows, sensitive).items():
@@ -98,9 +100,9 @@ def beta(table: PlainTable, sensitive: str, *, enhanced: bool = False) -> float:
     return worst
 
 
-def delta(table: PlainTable, sensitive: str) -> float:
+def delta(table: PlainTable, sensitive: str, *, reference: PlainTable | None = None) -> float:
     """The largest |ln(q / p)|; a value of the table that a class lacks makes it infinite."""
-    whole = shares(table.rows, sensitive)
+    whole = shares((reference or table).rows, sensitive)
     worst = 0.0
     for rows in classes_of(table):
         part = shares(rows, sensitive)

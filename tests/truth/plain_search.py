@@ -7,11 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
-from plain_models import distinct_l, k_anonymity
+from plain_models import beta, delta, distinct_l, k_anonymity, t_equal
 from plain_tables import PlainTable, Row
 
 Tree = list[list[str]]
 """Paths from a leaf to the root, all of one length."""
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near classes must be to the release, or to the original: a model, its bound, and which of both."""
+
+    model: str
+    most: float
+    reference: str
 
 
 @dataclass(frozen=True)
@@ -23,6 +32,7 @@ class Task:
     k: int
     distinct: int
     limit: float
+    near: Nearness | None = None
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,8 @@ class Best:
     suppressed: int
 
 
-def random_task(seed: int) -> Task:
+def random_task(seed: int, *, near: bool = False) -> Task:
+    """A task of k and l or, if classes must be ``near``, of k and one of the models that compare distributions."""
     draw = random.Random(seed)
     rows: list[Row] = [
         {
@@ -51,9 +62,17 @@ def random_task(seed: int) -> Task:
         PlainTable(rows, ("city", "job"), ("disease",)),
         trees,
         k=draw.choice([2, 2, 3]),
-        distinct=draw.choice([1, 2, 2]),
+        distinct=1 if near else draw.choice([1, 2, 2]),
         limit=draw.choice([0.0, 0.15, 0.3, 0.5]),
+        near=random_nearness(draw) if near else None,
     )
+
+
+def random_nearness(draw: random.Random) -> Nearness:
+    model, bounds = draw.choice(
+        [("t", [0.1, 0.2, 0.3]), ("t", [0.15, 0.25]), ("beta", [0.3, 0.8]), ("delta", [0.5, 1.0])]
+    )
+    return Nearness(model, draw.choice(bounds), draw.choice(["release", "release", "original"]))
 
 
 def generalised(task: Task, node: tuple[int, ...]) -> list[Row]:
@@ -75,9 +94,17 @@ def loss_of(task: Task, row: Row) -> float:
 
 
 def meets(task: Task, rows: list[Row]) -> bool:
-    """Whether a release holds by itself: k-anonymity and distinct l-diversity."""
+    """Whether a release holds: k-anonymity, distinct l-diversity, and the distance to what it is compared with."""
     released = PlainTable(rows, task.table.quasi_identifiers, task.table.sensitive)
-    return k_anonymity(released) >= task.k and distinct_l(released, "disease") >= task.distinct
+    if k_anonymity(released) < task.k or distinct_l(released, "disease") < task.distinct:
+        return False
+    if task.near is None:
+        return True
+    measure = {"t": t_equal, "beta": beta, "delta": delta}[task.near.model]
+    whole = released if task.near.reference == "release" else task.table
+    reached = measure(released, "disease", reference=whole)
+    # delta must not be reached, the others not be passed.
+    return reached < task.near.most - 1e-9 if measure is delta else reached <= task.near.most + 1e-9
 
 
 def releases(task: Task) -> Iterator[tuple[float, int]]:

@@ -25,6 +25,8 @@ from discreet.release.write import SUFFIXES
 PROGRAM = str(Path(sys.executable).with_name("discreet"))
 Run = Callable[..., Any]
 HOUSE = ["--profile", "research-partner-3"]
+OLD = "120,P. Nr120,95,f,a\n121,P. Nr121,97,f,b\n122,P. Nr122,99,f,a\n"
+"""Three people, each alone with an age: together they are as many as the profile asks for."""
 
 
 @pytest.fixture
@@ -215,17 +217,21 @@ def test_without_a_policy_roles_and_hierarchies_are_guessed_and_the_notes_say_so
 
 
 def test_starred_records_are_shown(run: Run, people: Path, tmp_path: Path) -> None:
-    people.write_text(people.read_text() + "120,P. Nr120,99,f,a\n")
     target = tmp_path / "out.csv"
     asked = roles("--suppressed", "star", "--keep", "age,sex", "--quiet")
+    everybody = people.read_text()
+    people.write_text(everybody + "120,P. Nr120,99,f,a\n")
+    assert run("anonymize", people, "-o", target, *asked).code == 0
+    assert read_back(target).num_rows == 120
+    people.write_text(everybody + OLD)
     assert run("anonymize", people, "-o", target, *asked).code == 0
     rows = read_back(target)
-    assert rows.num_rows == 121
+    assert rows.num_rows == 123
     assert rows.to_pylist()[-1] == {"age": "*", "sex": "*", "dx": "a"}
 
 
 def test_suppressed_numbers_show_a_statistic(run: Run, people: Path, tmp_path: Path) -> None:
-    people.write_text(people.read_text() + "120,P. Nr120,95,f,a\n")
+    people.write_text(people.read_text() + OLD)
     target, report = tmp_path / "out.csv", tmp_path / "report.html"
     asked = roles(
         "--suppressed", "star", "--keep", "age,sex", "--suppressed-numbers", "maximum", "--report", report
@@ -358,7 +364,7 @@ def test_methods_are_compared_and_drawn(run: Run, people: Path, tmp_path: Path) 
     assert "magic" in told.err
 
 
-def test_a_method_that_fails_is_told_beside_the_others(run: Run, tmp_path: Path) -> None:
+def test_where_groups_do_not_hold_values_are_generalised_uniformly(run: Run, tmp_path: Path) -> None:
     """The whole table is not diverse enough, so there is nothing to divide; its diverse part can be released."""
     file = tmp_path / "uneven.csv"
     lines = [f"20,f,{'abc'[i % 3]}" for i in range(12)] + ["30,f,a"] * 60
@@ -376,8 +382,7 @@ def test_a_method_that_fails_is_told_beside_the_others(run: Run, tmp_path: Path)
         *asked,
     )
     assert told.code == 0, told.said
-    assert "Failed: optimal" not in told.out
-    assert "Failed: mondrian" in told.out
+    assert "Failed" not in told.out
 
 
 # ── interruptions ────────────────────────────────────────────────────────────────────────────────────

@@ -236,7 +236,7 @@ def test_a_requirement_on_shared_values_is_asked_of_what_is_released() -> None:
     assert at(alone, 0, 0).suppressed == 0
     both = of_columns(columns, [A, B], [KAnonymity(2), bound], sensitive=sensitive)
     assert at(both, 0, 0).suppressed == 3
-    owner, kept = both.partition((0, 0))
+    owner, kept = both.partition(at(both, 0, 0))
     assert kept[owner].tolist() == [False, False, True]
 
 

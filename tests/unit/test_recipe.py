@@ -179,13 +179,14 @@ def test_groups_that_fail_on_the_new_rows_are_suppressed_within_the_limit(januar
     assert set(rows_of(release)["age"].to_pylist()) == {"[20, 29]"}
 
 
-def test_distances_are_measured_from_all_rows_those_included_that_are_not_shown(january: Release) -> None:
-    """Half of the twenties have flu and 11 of all 19; the release alone would show no distance."""
+def test_distances_are_measured_from_the_release_or_from_all_rows(january: Release) -> None:
+    """Half of the twenties have flu and 11 of all 19; the release alone shows no distance."""
     rows = month([21] * 16 + [31] * 3, ["flu", "cold"] * 8 + ["flu"] * 3)
-    near = apply(january.recipe, rows, POLICY.require(TCloseness(0.08, "ill")))
+    near = apply(january.recipe, rows, POLICY.require(TCloseness(0.08, "ill", reference="original")))
     assert near.suppressed == 3
     with pytest.raises(GoalUnreachable):
-        apply(january.recipe, rows, POLICY.require(TCloseness(0.07, "ill")))
+        apply(january.recipe, rows, POLICY.require(TCloseness(0.07, "ill", reference="original")))
+    assert apply(january.recipe, rows, POLICY.require(TCloseness(0.0, "ill"))).suppressed == 3
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -242,24 +242,22 @@ def test_an_interrupted_writer_leaves_nothing(tmp_path: Path) -> None:
 # ── stars ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_starred_records_are_asked_nothing_but_count_in_the_whole() -> None:
-    """Four shown records are half flu; with the two that are not shown the whole is one third flu."""
+def test_starred_records_are_a_class_like_any_other() -> None:
+    """Four shown records are half flu, two are not shown and have none; the whole is one third flu."""
     rows = pa.table({"city": ["a", "a", "a", "a", "*", "*"], "ill": ["flu", "flu", "x", "x", "x", "x"]})
-    whole: dict[str, dict[str | None, int]] = {"ill": {"flu": 2, "x": 4}}
 
-    def failures(most: float) -> tuple[str, ...]:
+    def failures(k: int, most: float) -> tuple[str, ...]:
         return verify(
             rows,
-            [KAnonymity(4), TCloseness(most, "ill")],
+            [KAnonymity(k), TCloseness(most, "ill")],
             quasi_identifiers=["city"],
             person=None,
-            original=whole,
+            original={"ill": {"flu": 2, "x": 4}},
             starred=True,
         ).failures
 
-    assert failures(0.17) == ()
-    assert len(failures(0.16)) == 1
-    assert len(asked(rows, KAnonymity(4), original=whole)) == 1
+    assert failures(2, 0.34) == ()
+    assert len(failures(3, 0.34)) == len(failures(2, 0.33)) == 1
 
 
 def test_a_release_of_nothing_but_stars_is_verified(tmp_path: Path) -> None:

@@ -9,81 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from discreet.classes.histogram import Histogram, PersonCounts, Unit
 from discreet.classes.packing import Packing, run_starts, smallest_type, sort_words
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
 from discreet.types import AnyIntArray, CodeArray, FloatArray, IntArray
-
-Unit = Literal["records", "persons"]
-Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """How often each value of a sensitive attribute occurs in each class, in compressed sparse rows.
-
-    Class ``c`` has the entries ``indptr[c]:indptr[c + 1]``; each has a value code, its records and the
-    distinct persons behind them. Values are ascending inside a class.
-    """
-
-    domain: Domain
-    indptr: IntArray
-    values: CodeArray
-    records: IntArray
-    persons: IntArray
-
-    def sizes(self, unit: Unit = "records") -> IntArray:
-        """Counts per entry in ``unit``."""
-        return self.records if unit == "records" else self.persons
-
-    @cached_property
-    def class_of_entry(self) -> IntArray:
-        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
-
-    @cached_property
-    def distinct(self) -> IntArray:
-        """Distinct sensitive values per class."""
-        return np.diff(self.indptr)
-
-    @cached_property
-    def class_records(self) -> IntArray:
-        """Records per class."""
-        return self.per_class(np.add, self.records)
-
-    @cached_property
-    def shares(self) -> FloatArray:
-        """Share of the entry's value among the records of its class."""
-        return np.asarray(self.records / np.repeat(self.class_records, self.distinct), dtype=np.float64)
-
-    @cached_property
-    def totals(self) -> IntArray:
-        """Records per value in the whole table."""
-        return np.bincount(self.values, weights=self.records, minlength=self.domain.size).astype(np.int64)
-
-    @cached_property
-    def distribution(self) -> FloatArray:
-        """Share of each value in the whole table."""
-        return np.asarray(self.totals / self.totals.sum(), dtype=np.float64)
-
-    def per_class(self, ufunc: np.ufunc, entries: NDArray[Scalar]) -> NDArray[Scalar]:
-        """Reduce one value per entry to one value per class, e.g. ``per_class(np.maximum, shares)``."""
-        reduced: NDArray[Scalar] = ufunc.reduceat(entries, self.indptr[:-1])
-        return reduced
-
-
-@dataclass(frozen=True)
-class PersonCounts:
-    """Who is in each class, and with how many records, in compressed sparse rows."""
-
-    indptr: IntArray
-    persons: IntArray
-    records: IntArray
 
 
 @dataclass(frozen=True)

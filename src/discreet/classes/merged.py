@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from discreet.classes.equivalence import EquivalenceClasses, Histogram, PersonCounts
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.histogram import Histogram, PersonCounts
 from discreet.classes.packing import smallest_type
-from discreet.table.domain import Domain
 from discreet.types import AnyIntArray, IntArray
 
 
 @dataclass(frozen=True)
 class MergedClasses(EquivalenceClasses):
-    """What becomes of classes when class ``c`` joins group ``owner[c]``; without quasi-identifier values, unless given.
+    """What becomes of classes when class ``c`` joins group ``owner[c]``; without quasi-identifier values.
 
     Everything is worked out when asked for: a search that only asks for sizes pays for sizes only.
 
@@ -32,19 +31,10 @@ class MergedClasses(EquivalenceClasses):
     groups_: int = field(kw_only=True)
 
     @classmethod
-    def of(
-        cls,
-        parent: EquivalenceClasses,
-        owner: AnyIntArray,
-        groups: int,
-        *,
-        attributes: Sequence[Domain] = (),
-        codes: Sequence[AnyIntArray] = (),
-    ) -> MergedClasses:
-        """The groups; ``codes[j][g]`` is the value of ``attributes[j]`` in group ``g``, for models that ask for it."""
+    def of(cls, parent: EquivalenceClasses, owner: AnyIntArray, groups: int) -> MergedClasses:
         return cls(
-            attributes=tuple(attributes),
-            codes=tuple(column.astype(np.int64) for column in codes),
+            attributes=(),
+            codes=(),
             indptr=parent.indptr,
             counts=parent.counts,
             sensitive=parent.sensitive,

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes.alignment import locate
-from discreet.classes.equivalence import EquivalenceClasses, Unit
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.histogram import Unit
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy

@@ -1,6 +1,6 @@
 """What is required of a table: privacy models, each measured on any table and usable as a requirement."""
 
-from discreet.privacy.base import TOLERANCE, PrivacyModel, Requirement, assess
+from discreet.privacy.base import TOLERANCE, DistributionModel, PrivacyModel, Requirement, assess
 from discreet.privacy.closeness import TCloseness
 from discreet.privacy.confidence import AlphaKAnonymity, ConfidenceBounding, XYPrivacy
 from discreet.privacy.diversity import (
@@ -24,6 +24,7 @@ __all__ = [
     "BetaLikeness",
     "ConfidenceBounding",
     "DeltaDisclosure",
+    "DistributionModel",
     "EpsilonMAnonymity",
     "GBalance",
     "HAffiliation",

@@ -6,16 +6,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import ClassVar, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 
-from discreet.classes import EquivalenceClasses, Unit
+from discreet.classes import EquivalenceClasses, Histogram, Unit
+from discreet.classes.part import PartOfTable
 from discreet.errors import EmptyTable, InvalidParameter
 from discreet.measure import Direction, Measure, Wording
 from discreet.table.domain import Domain
 from discreet.types import BoolArray, FloatArray
 
+Reference = Literal["release", "original"]
+REFERENCES: tuple[Reference, ...] = ("release", "original")
 TOLERANCE = 1e-9
 """Floats this close count as equal: a class split exactly in halves is entropy 2-diverse."""
 
@@ -147,6 +150,47 @@ class PrivacyModel(ABC):
         return given
 
 
+class DistributionModel(PrivacyModel):
+    """A model that compares the sensitive values of each class with a reference distribution.
+
+    ``reference`` says which: that of what is released (what whoever holds the file, ``check`` included, can
+    compare with), or that of the original, suppressed records included (what papers write). Against the
+    release, suppressing one class changes what is asked of the others.
+    """
+
+    sensitive: str
+    reference: Reference
+
+    @property
+    def relative(self) -> bool:
+        """Whether what is asked of a class depends on which others are released."""
+        return self.reference == "release"
+
+    @property
+    def better(self) -> Direction:
+        return "lower"
+
+    @abstractmethod
+    def distances(self, histogram: Histogram) -> FloatArray:
+        """How far each class is from the whole of the histogram, in the terms of ``threshold``."""
+
+    @abstractmethod
+    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+        """Which classes may hold in some release that leaves out at most a ``share`` of the records.
+
+        With P = (1 - s) Q + s R the distribution of all records, Q that of the release and R that of the
+        records left out, no share q of a value in the release exceeds p / (1 - s), and none is below
+        (p - s) / (1 - s).
+        """
+
+    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
+        return self.distances(classes.histogram(self.sensitive))
+
+    def _whole(self) -> str:
+        """What classes are compared with, in words."""
+        return "the table" if self.relative else "the original table"
+
+
 class WithClassSize:
     """A model that also asks for ``k`` persons (or records) per class."""
 
@@ -192,8 +236,10 @@ class Requirement:
         }
 
 
-def assess(models: Iterable[PrivacyModel], classes: EquivalenceClasses) -> tuple[Requirement, ...]:
-    """Every requirement against one table.
+def assess(
+    models: Iterable[PrivacyModel], classes: EquivalenceClasses, *, original: EquivalenceClasses | None = None
+) -> tuple[Requirement, ...]:
+    """Every requirement against one table; of a release, what compares with the ``original`` does if it is given.
 
     >>> from discreet.privacy import KAnonymity
     >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
@@ -203,11 +249,14 @@ def assess(models: Iterable[PrivacyModel], classes: EquivalenceClasses) -> tuple
     """
     rows = []
     for model in models:
-        fails = ~model.holds(classes)
+        asked = classes
+        if original is not None and isinstance(model, DistributionModel) and not model.relative:
+            asked = PartOfTable.seen_from(original, classes)
+        fails = ~model.holds(asked)
         rows.append(
             Requirement(
                 model=model,
-                measure=model.measure(classes),
+                measure=model.measure(asked),
                 holds=not fails.any(),
                 failing_classes=int(fails.sum()),
                 failing_records=int(classes.records[fails].sum()),

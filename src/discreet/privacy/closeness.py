@@ -12,9 +12,11 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses, Histogram
 from discreet.classes.packing import Packing, run_starts, sort_words
 from discreet.errors import InvalidParameter
-from discreet.measure import Direction, Wording
+from discreet.measure import Wording
 from discreet.privacy.base import (
-    PrivacyModel,
+    REFERENCES,
+    DistributionModel,
+    Reference,
     need_choice,
     need_column,
     need_mapping,
@@ -23,7 +25,7 @@ from discreet.privacy.base import (
     refuse_uncovered,
 )
 from discreet.table.domain import Domain
-from discreet.types import AnyIntArray, FloatArray, IntArray
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 DISTANCES: tuple[Distance, ...] = ("equal", "ordered", "hierarchical")
@@ -142,13 +144,14 @@ def coarsen(histogram: Histogram, node_of_value: AnyIntArray) -> Histogram:
 
 
 @dataclass(frozen=True)
-class TCloseness(PrivacyModel):
+class TCloseness(DistributionModel):
     """The distribution of the sensitive attribute in every class is within ``t`` of that in the table.
 
     max over classes E of EMD(P_E, Q) <= t, where the ground distance between two values is
     ``"equal"`` (1), ``"ordered"`` (difference of ranks over m - 1), or ``"hierarchical"`` (height of the
     closest common ancestor over the height of the tree). For the last, ``hierarchy`` maps every value, as
     it prints, to its ancestors from level 1 to the root; a null that is not named hangs under the root.
+    Q is the distribution of the release, or with ``reference="original"`` that of the original.
 
     Monotone: the earth mover's distance to a fixed Q is convex, so a mixture is no farther than the
     farthest of its parts.
@@ -182,8 +185,10 @@ class TCloseness(PrivacyModel):
     sensitive: str
     distance: Distance = "equal"
     hierarchy: Mapping[str, tuple[str, ...]] | None = field(default=None, hash=False)
+    reference: Reference = "release"
 
     def __post_init__(self) -> None:
+        need_choice("reference", self.reference, REFERENCES)
         need_number("t", self.t, high=1.0)
         need_column("sensitive", self.sensitive)
         need_choice("distance", self.distance, DISTANCES)
@@ -203,27 +208,26 @@ class TCloseness(PrivacyModel):
     def threshold(self) -> float:
         return float(self.t)
 
-    @property
-    def better(self) -> Direction:
-        return "lower"
-
     def describe(self) -> str:
         return (
-            f"the distribution of {self.sensitive!r} in every class is within {self.t:.4g} of that in the "
-            f"table ({self.distance} distance)"
+            f"the distribution of {self.sensitive!r} in every class is within {self.t:.4g} of that in "
+            f"{self._whole()} ({self.distance} distance)"
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return "earth mover's distance"
 
-    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
-        histogram = classes.histogram(self.sensitive)
+    def distances(self, histogram: Histogram) -> FloatArray:
         if self.distance == "equal":
             return equal_distance(histogram)
         if self.distance == "ordered":
             return ordered_distance(histogram)
         assert self.hierarchy is not None
         return hierarchical_distance(histogram, tree_levels(histogram.domain, self.hierarchy))
+
+    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+        # The distance is a metric of at most 1, so D(P, Q) = s D(R, Q) <= s: the triangle inequality.
+        return self.meets(self.distances(histogram) - share)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         return (

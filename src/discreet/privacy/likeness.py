@@ -10,16 +10,18 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from discreet.classes import EquivalenceClasses, Histogram
-from discreet.measure import Direction, Wording
+from discreet.measure import Wording
 from discreet.privacy.base import (
+    REFERENCES,
     TOLERANCE,
-    PrivacyModel,
+    DistributionModel,
+    Reference,
     need_choice,
     need_column,
     need_number,
     record_note,
 )
-from discreet.types import FloatArray
+from discreet.types import BoolArray, FloatArray
 
 
 def relative_gain(histogram: Histogram) -> FloatArray:
@@ -79,7 +81,7 @@ def _ratio(histogram: Histogram) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class BetaLikeness(PrivacyModel):
+class BetaLikeness(DistributionModel):
     """No sensitive value becomes more likely in a class by more than ``beta`` times its share in the table.
 
     ``kind="basic"``: (q_i - p_i) / p_i <= beta for all i with q_i > p_i.
@@ -111,11 +113,13 @@ class BetaLikeness(PrivacyModel):
     beta: float
     sensitive: str
     kind: Literal["basic", "enhanced"] = "basic"
+    reference: Reference = "release"
 
     def __post_init__(self) -> None:
         need_number("beta", self.beta, above=True)
         need_column("sensitive", self.sensitive)
         need_choice("kind", self.kind, ("basic", "enhanced"))
+        need_choice("reference", self.reference, REFERENCES)
 
     @property
     def name(self) -> str:
@@ -125,20 +129,22 @@ class BetaLikeness(PrivacyModel):
     def threshold(self) -> float:
         return float(self.beta)
 
-    @property
-    def better(self) -> Direction:
-        return "lower"
-
     def describe(self) -> str:
         cap = " nor by more than -ln of its share" if self.kind == "enhanced" else ""
-        return f"no value of {self.sensitive!r} gains more than {self.beta:.4g} times its share in the table{cap}"
+        return (
+            f"no value of {self.sensitive!r} gains more than {self.beta:.4g} times its share in "
+            f"{self._whole()}{cap}"
+        )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return "relative gain"
 
-    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
-        histogram = classes.histogram(self.sensitive)
+    def distances(self, histogram: Histogram) -> FloatArray:
         return relative_gain(histogram) if self.kind == "basic" else enhanced_gain(histogram)
+
+    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+        # q <= (1 + beta) p' with p' at most p / (1 - s); -ln p' only falls as p' rises, so it bounds nothing here.
+        return self.meets((relative_gain(histogram) + 1.0) * (1.0 - share) - 1.0)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if math.isinf(value):
@@ -156,7 +162,7 @@ class BetaLikeness(PrivacyModel):
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure(PrivacyModel):
+class DeltaDisclosure(DistributionModel):
     """Every sensitive value is about as likely in each class as in the table, in both directions.
 
     |log(p(E, s) / p(T, s))| < delta for every class E and every value s of the table. A class that misses
@@ -185,31 +191,39 @@ class DeltaDisclosure(PrivacyModel):
     delta: float
     sensitive: str
     base: float = math.e
+    reference: Reference = "release"
 
     def __post_init__(self) -> None:
         need_number("delta", self.delta, above=True)
         need_column("sensitive", self.sensitive)
         need_number("base", self.base, low=1.0, above=True)
+        need_choice("reference", self.reference, REFERENCES)
 
     @property
     def threshold(self) -> float:
         return float(self.delta)
 
-    @property
-    def better(self) -> Direction:
-        return "lower"
-
     def describe(self) -> str:
         return (
-            f"in every class the share of each value of {self.sensitive!r} differs from that in the table "
-            f"by a factor below {self.base**self.delta:.4g}"
+            f"in every class the share of each value of {self.sensitive!r} differs from that in "
+            f"{self._whole()} by a factor below {self.base**self.delta:.4g}"
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return "|ln ratio|" if self.base == math.e else f"|log ratio| to base {self.base:g}"
 
-    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
-        return log_ratio(classes.histogram(self.sensitive), self.base)
+    def distances(self, histogram: Histogram) -> FloatArray:
+        return log_ratio(histogram, self.base)
+
+    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+        p = histogram.distribution[histogram.values]
+        floor = np.maximum(p - share, 0.0) / max(1.0 - share, 1e-300)
+        with np.errstate(divide="ignore"):
+            most = np.log(histogram.per_class(np.maximum, _ratio(histogram)) * (1.0 - share)) / math.log(
+                self.base
+            )
+            least = np.log(floor / histogram.shares) / math.log(self.base)
+        return self.meets(np.maximum(most, histogram.per_class(np.maximum, least)))
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if math.isinf(value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from discreet.classes import EquivalenceClasses
@@ -23,12 +24,12 @@ from discreet.release.prepare import (
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import (
+    against_original,
+    as_released,
     extended_goals,
     goals,
     mean_limit,
     mean_risk,
-    meeting,
-    self_consistent,
     with_size,
     within_limit,
     within_mean,
@@ -102,7 +103,7 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
             result = least_change(ready.classes, ready.ladders, asked, plan, say)
             return _uncovered(result, ready.covered, plan, asked), asked
 
-        return within_mean(mean_limit(profile), attempt, lambda result: mean_risk(result[0].recoding, plan))
+        return within_mean(mean_limit(profile), attempt, lambda result: mean_risk(result[0].recoding))
 
     try:
         chosen, models = least(tuple(dict.fromkeys((*required, *wished))))
@@ -123,19 +124,38 @@ def least_change(
     plan: Plan,
     say: Progress,
 ) -> SearchResult:
-    """The least change that meets the models, also for one who holds only the release."""
-    problem = make_problem(
-        classes,
-        ladders,
-        models,
-        suppression_limit=plan.suppression_limit,
-        objective=build_objective(plan.objective, {"label": plan.label} if plan.label else None),
-        suppression_weight=plan.suppression_weight,
-        weights=plan.weights,
-    )
-    say("searching for the least change")
-    chosen = find(problem, method=plan.method, seconds=plan.seconds, progress=say)
-    recoding = self_consistent(chosen.recoding, models)
+    """The least change that meets the models, also for one who holds only the release.
+
+    Suppressed records that are shown with ``*`` are part of the file: classes are compared with all records then,
+    and all of them together are a class that must hold. Where it does not, they are left out, and the least
+    change is searched for what is left.
+    """
+
+    def attempt(asked: Sequence[PrivacyModel]) -> SearchResult:
+        problem = make_problem(
+            classes,
+            ladders,
+            asked,
+            suppression_limit=plan.suppression_limit,
+            objective=build_objective(plan.objective, {"label": plan.label} if plan.label else None),
+            suppression_weight=plan.suppression_weight,
+            weights=plan.weights,
+        )
+        say("searching for the least change")
+        return _released(find(problem, method=plan.method, seconds=plan.seconds, progress=say), models, plan)
+
+    whole = against_original(models)
+    if plan.suppressed == "star" and whole != tuple(models):
+        with suppress(GoalUnreachable):
+            shown = attempt(whole)
+            if shown.recoding.starred:
+                return shown
+    return attempt(models)
+
+
+def _released(chosen: SearchResult, models: Sequence[PrivacyModel], plan: Plan) -> SearchResult:
+    """What was found, with what else must be suppressed for the release to hold by itself."""
+    recoding = as_released(chosen.recoding, models, plan)
     within_limit(recoding, plan, models)
     if recoding.suppressed_records == chosen.recoding.suppressed_records:
         return replace(chosen, recoding=recoding)
@@ -151,7 +171,7 @@ def _uncovered(
         return chosen
     shown = covered.uncovered(chosen.recoding)
     # Groups that differed only in what is * now are one, and must hold as one.
-    recoding = self_consistent(meeting(shown, models), models)
+    recoding = as_released(shown, models, plan)
     within_limit(recoding, plan, models)
     if shown.scope == "global" and recoding.suppressed_records == shown.suppressed_records:
         return replace(chosen, recoding=recoding)

@@ -16,12 +16,11 @@ from discreet.release.prepare import count_classes, open_table, refuse_unnamed_p
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import (
+    as_released,
     goals,
     mean_limit,
     mean_risk,
     mean_unreachable,
-    meeting,
-    self_consistent,
     within_limit,
 )
 from discreet.search.methods import SearchResult
@@ -74,11 +73,11 @@ def apply(
     profile = load_profile(policy.profile)
     models = goals(policy, profile, classes)
     say("applying the recipe")
-    recoding = self_consistent(meeting(recipe.recode(classes), models), models)
     plan = replace(policy.plan, suppression_limit=recipe.suppression_limit)
+    recoding = as_released(recipe.recode(classes), models, plan)
     within_limit(recoding, plan, models)
     limit = mean_limit(profile)
-    if limit is not None and (mean := mean_risk(recoding, plan)) > limit:
+    if limit is not None and (mean := mean_risk(recoding)) > limit:
         raise mean_unreachable(limit, mean)
     chosen = SearchResult(recoding, recipe.method, "as the recipe says", math.nan, None, False)
     new = [name for name in table.names if name not in recipe.columns]

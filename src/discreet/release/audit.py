@@ -259,10 +259,14 @@ def audit_counted(
     classes: EquivalenceClasses,
     *,
     detail: Detail = "core",
+    original: EquivalenceClasses | None = None,
     notes: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Audit:
-    """The audit of a table whose classes under the policy have been counted."""
+    """The audit of a table whose classes under the policy have been counted.
+
+    Of a release, requirements that compare with the ``original`` do so if its classes are given.
+    """
     say = progress or (lambda _: None)
     profile = load_profile(policy.profile)
     told = list(notes)
@@ -290,7 +294,7 @@ def audit_counted(
         say(f"rule {rule}")
         rules.append(RULES[rule](table, policy, findings))
     say("verdict")
-    verdict = decide(classes, policy=policy, profile=profile, risks=risks, rules=rules)
+    verdict = decide(classes, policy=policy, profile=profile, risks=risks, rules=rules, original=original)
     return Audit(
         source=table.source,
         rows=table.rows,

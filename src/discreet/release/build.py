@@ -14,17 +14,16 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import audit, audit_counted
+from discreet.release.audit import Audit, audit_counted
+from discreet.release.prepare import count_classes
 from discreet.release.release import Release
 from discreet.release.requirements import as_entry
 from discreet.search.methods import SearchResult
-from discreet.search.requirements import held, on_groups
 from discreet.table import Table
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
-from discreet.transform.stand_in import with_stand_in
 from discreet.types import AnyIntArray, BoolArray, Progress
 
 
@@ -68,14 +67,14 @@ def make_release(
         else:
             keyed[policy.person] = key or secrets.token_hex(32)
     columns = [name for name in table.names if name not in gone]
-    values, kept, stand_ins = _new_values(recoding, plan, solution.models)
+    values, kept, stand_ins = _new_values(recoding)
     released = table.engine.recode(
         table, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed
     )
     progress("auditing the release")
     notes = solution.notes
     if plan.suppressed == "star" and recoding.suppressed_records:
-        notes = (*notes, *_told(plan, stand_ins))
+        notes = (*notes, *_told(recoding, plan, stand_ins))
     remaining = replace(
         policy,
         columns=tuple(
@@ -109,14 +108,25 @@ def make_release(
         solution.fitted,
         solution.models,
         audit_counted(table, policy, counted),
-        audit(released, remaining, detail="core"),
+        _audited(released, remaining, recoding.classes),
         notes,
         stand_ins,
     )
 
 
-def _told(plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
+def _audited(released: Table, policy: Policy, original: EquivalenceClasses) -> Audit:
+    """The audit of the release; what a requirement compares with the original is measured from it."""
+    table = policy.fit(released)
+    return audit_counted(table, policy, count_classes(table, policy), original=original)
+
+
+def _told(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
     """How suppressed records are shown, in words."""
+    if not recoding.starred:
+        return [
+            f"the {recoding.suppressed_records:,} suppressed records are left out: shown with * they would be a "
+            "class that does not meet the requirements"
+        ]
     numbers = [name for name, value in stand_ins.items() if value != ROOT]
     if numbers:
         return [
@@ -133,59 +143,27 @@ def _told(plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
 
 
 def _new_values(
-    recoding: Recoding, plan: Plan, models: Sequence[PrivacyModel]
+    recoding: Recoding,
 ) -> tuple[Mapping[str, pa.Array], BoolArray, Mapping[str, object]]:
     """New values per class for the columns that change, which classes are shown, and what stands for ``*``."""
-    changed = {
-        column.name: column
-        for domain, column, codes in zip(
-            recoding.classes.attributes, recoding.columns, recoding.classes.codes, strict=True
-        )
-        if not _unchanged(column, codes, domain)
-    }
-    if plan.suppressed == "drop" or recoding.kept.all():
-        return {name: column.per_class() for name, column in changed.items()}, recoding.kept, {}
-    everybody = np.ones(len(recoding.kept), dtype=bool)
-    shown = _suppressed_shown(recoding, plan)
-    if _stands_apart(recoding, shown, models):
-        stand_ins = {
-            name: values[-1].as_py() for name, values in shown.items() if plan.suppressed_numbers != "star"
+    if recoding.hidden is None or recoding.kept.all():
+        changed = {
+            column.name: column.per_class()
+            for domain, column, codes in zip(
+                recoding.classes.attributes, recoding.columns, recoding.classes.codes, strict=True
+            )
+            if not _unchanged(column, codes, domain)
         }
-    else:
-        shown, stand_ins = _suppressed_shown(recoding, replace(plan, suppressed_numbers="star")), {}
-    places = {
-        column.name: pa.array(np.where(recoding.kept, column.codes, len(column.values)))
+        return changed, recoding.kept, {}
+    shown = {
+        column.name: recoding.hidden[column.name].take(
+            pa.array(np.where(recoding.kept, column.codes, len(column.values)))
+        )
         for column in recoding.columns
     }
-    return {name: values.take(places[name]) for name, values in shown.items()}, everybody, stand_ins
-
-
-def _suppressed_shown(recoding: Recoding, plan: Plan) -> dict[str, pa.Array]:
-    """Per column its values and, last, what a suppressed record shows: ``*`` or a statistic of the others."""
-    shown = {}
-    for column, domain in zip(recoding.columns, recoding.classes.attributes, strict=True):
-        values = None
-        if plan.suppressed_numbers != "star":
-            values = with_stand_in(
-                column, domain, recoding.kept, recoding.classes.records, plan.suppressed_numbers
-            )
-        shown[column.name] = (
-            pa.concat_arrays([column.texts(), pa.array([ROOT])]) if values is None else values
-        )
-    return shown
-
-
-def _stands_apart(recoding: Recoding, shown: Mapping[str, pa.Array], models: Sequence[PrivacyModel]) -> bool:
-    """Whether no released class looks like the suppressed records, or holds together with them."""
-    alike = recoding.kept.copy()
-    for column in recoding.columns:
-        texts = [str(value) for value in shown[column.name].to_pylist()]
-        alike &= np.array([text == texts[-1] for text in texts[:-1]])[column.codes]
-    if not alike.any() or all(values[-1].as_py() == ROOT for values in shown.values()):
-        return True
-    together = np.where(alike | ~recoding.kept, 0, recoding.groups() + 1)
-    _, owner = np.unique(together, return_inverse=True)
-    return bool(held(on_groups(models), recoding.classes, owner, int(owner.max()) + 1)[0])
+    told = {name: values[-1].as_py() for name, values in recoding.hidden.items()}
+    stand_ins = told if any(value != ROOT for value in told.values()) else {}
+    return shown, np.ones(len(recoding.kept), dtype=bool), stand_ins
 
 
 def _unchanged(column: ReleasedAttribute, codes: AnyIntArray, domain: Domain) -> bool:

@@ -176,7 +176,7 @@ def frontier(
             ).recoding
 
         try:
-            recoding = within_mean(limit, least, lambda recoding: mean_risk(recoding, changed))
+            recoding = within_mean(limit, least, mean_risk)
         except DiscreetError as error:
             return replace(point, failed=error.message, seconds=perf_counter() - start)
         return replace(_outcome(point, recoding), seconds=perf_counter() - start)
@@ -231,7 +231,7 @@ def _method(name: str) -> Method:
 
 
 def _outcome(point: Outcome, recoding: Recoding) -> Outcome:
-    shown = recoding.shown(recoding.kept).classes
+    shown = recoding.shown()
     sizes = shown.persons if shown.event_level else shown.records
     risk = 1.0 / sizes
     return replace(

@@ -91,7 +91,7 @@ def preview(
     short = replace(plan, seconds=min(plan.seconds, seconds))
     solution = solve(classes, policy, short, progress or (lambda _: None))
     recoding = solution.chosen.recoding
-    shown = recoding.shown(recoding.kept).classes
+    shown = recoding.shown()
     sizes = shown.persons if shown.event_level else shown.records
     heights = {fitted.ladder.name: fitted.ladder.height for fitted in solution.fitted}
     levels = recoding.levels

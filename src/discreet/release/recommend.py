@@ -16,9 +16,10 @@ from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
-from discreet.search.problem import Evaluation, Grouper, Node, Problem, make_problem
+from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.table import Table
 from discreet.transform.recoding import Recoding
+from discreet.transform.stand_in import shown_for_suppressed
 from discreet.types import Progress
 
 FEW = 0.05
@@ -110,11 +111,15 @@ def recommend(
     )
 
 
-def _mean_risk(problem: Problem, node: Node, plan: Plan) -> Fraction:
+def _mean_risk(problem: Problem, evaluation: Evaluation, plan: Plan) -> Fraction:
     """The mean prosecutor risk that a node of the lattice leaves."""
-    owner, kept = problem.partition(node)
-    recoding = Recoding.of_node(problem.classes, problem.ladders, node, kept[owner], method="optimal")
-    return mean_risk(recoding, plan)
+    owner, kept = problem.partition(evaluation)
+    recoding = Recoding.of_node(
+        problem.classes, problem.ladders, evaluation.node, kept[owner], method="optimal"
+    )
+    if plan.suppressed == "star":
+        recoding = replace(recoding, hidden=shown_for_suppressed(recoding, plan.suppressed_numbers))
+    return mean_risk(recoding)
 
 
 def _simple(problem: Problem, plan: Plan, limit: Fraction | None) -> list[Recommendation]:
@@ -124,9 +129,9 @@ def _simple(problem: Problem, plan: Plan, limit: Fraction | None) -> list[Recomm
     ways = []
 
     def suffices(result: Evaluation) -> bool:
-        if result.suppressed > problem.allowed:
+        if not problem.fits(result):
             return False
-        return limit is None or _mean_risk(problem, result.node, plan) <= limit
+        return limit is None or _mean_risk(problem, result, plan) <= limit
 
     nothing = problem.evaluate(bottom, grouper)
     if suffices(nothing):
@@ -158,7 +163,7 @@ def _best(problem: Problem, plan: Plan, limit: Fraction | None, say: Progress) -
             return best
 
         with suppress(GoalUnreachable):
-            best = within_mean(limit, attempt, lambda result: _mean_risk(problem, result.node, plan))
+            best = within_mean(limit, attempt, lambda result: _mean_risk(problem, result, plan))
             ways.append(_recommendation(problem, best, words))
     return ways
 

@@ -71,7 +71,7 @@ class Release:
             quasi_identifiers=self.policy.quasi_identifiers,
             person=self.policy.person if self.policy.person in rows.column_names else None,
             original=_totals(self.recoding.classes),
-            starred=self.plan.suppressed == "star",
+            starred=self.recoding.starred,
             suppressed=self.suppressed,
             stand_ins=self.stand_ins,
             blanks_are_nulls=blanks_are_nulls,

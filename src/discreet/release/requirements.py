@@ -15,14 +15,15 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.merged import MergedClasses
 from discreet.errors import GoalUnreachable, InvalidPolicy
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.plan import Plan
-from discreet.privacy import AlphaKAnonymity, KAnonymity, PrivacyModel
+from discreet.privacy import AlphaKAnonymity, DistributionModel, KAnonymity, PrivacyModel
 from discreet.release.profile import Profile
+from discreet.search.suppression import consistent
 from discreet.transform.recoding import Recoding
+from discreet.transform.stand_in import shown_for_suppressed
 
 Result = TypeVar("Result")
 
@@ -174,11 +175,9 @@ def with_size(models: tuple[PrivacyModel, ...], k: int) -> tuple[PrivacyModel, .
     return models if k == 1 else tuple(dict.fromkeys((*models, KAnonymity(k))))
 
 
-def mean_risk(recoding: Recoding, plan: Plan) -> Fraction:
+def mean_risk(recoding: Recoding) -> Fraction:
     """The mean prosecutor risk of a release; suppressed records that are shown as ``*`` are one class of it."""
-    shown = plan.suppressed == "star"
-    classes = recoding.regrouped() if shown else recoding.shown(recoding.kept).classes
-    return prosecutor_risk(classes, "mean")
+    return prosecutor_risk(recoding.released(), "mean")
 
 
 def extended_goals(
@@ -207,33 +206,47 @@ def extended_goals(
     return tuple(wished), out_of_reach
 
 
-def self_consistent(recoding: Recoding, models: Sequence[PrivacyModel]) -> Recoding:
-    """The recoding with groups suppressed until the release also holds when it is judged by itself.
+def against_original(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
+    """The models as they are asked of a file that shows every record: its distribution is the original's."""
+    return tuple(
+        replace(model, reference="original") if isinstance(model, DistributionModel) else model  # type: ignore[type-var]
+        for model in models
+    )
 
-    The search compares distributions with that of all input records. Who holds only the release compares
-    with the release; a group that fails there is suppressed too, until none does.
+
+def as_released(recoding: Recoding, models: Sequence[PrivacyModel], plan: Plan) -> Recoding:
+    """The recoding with what else must be suppressed, and whether suppressed records can be shown with ``*``.
+
+    What is shown must hold for one who has nothing but the file. If the plan shows suppressed records with ``*``,
+    they are a class of it like any other; where that one fails, they are left out. A recoding that holds stays
+    as it is, so that a recipe repeats the choice from which it was made.
     """
-    kept = recoding.kept.copy()
-    while kept.any():
-        shown = recoding.shown(kept)
-        holds = np.ones(len(shown.classes), dtype=bool)
-        for model in models:
-            holds &= model.holds(shown.classes)
-        if holds.all():
-            break
-        kept[np.flatnonzero(kept)[~holds[shown.owner]]] = False
-    return replace(recoding, kept=kept)
+    allowed = math.floor(plan.suppression_limit * recoding.classes.total + 1e-9)
+    alone = replace(consistent(recoding, models, allowed), hidden=None)
+    if plan.suppressed == "drop":
+        return alone
+    if (shown := _with_suppressed(recoding, models, plan)) is not None:
+        return shown
+    if alone.suppressed_records == recoding.suppressed_records:
+        return alone
+    for other in (consistent(recoding, against_original(models), allowed), alone):
+        shown = _with_suppressed(other, models, plan)
+        if shown is not None and other.suppressed_records <= allowed:
+            return shown
+    return alone
 
 
-def meeting(recoding: Recoding, models: Sequence[PrivacyModel]) -> Recoding:
-    """The recoding without the groups that fail a model, measured from the distribution of all input records."""
-    groups = recoding.groups() + 1
-    merged, owner = np.unique(np.where(recoding.kept, groups, 0), return_inverse=True)
-    classes = MergedClasses.of(recoding.classes, owner, len(merged))
-    holds = np.ones(len(merged), dtype=bool)
-    for model in models:
-        holds &= model.holds(classes)
-    return replace(recoding, kept=recoding.kept & holds[owner])
+def _with_suppressed(recoding: Recoding, models: Sequence[PrivacyModel], plan: Plan) -> Recoding | None:
+    """The recoding of a release that has the suppressed records, if that meets every requirement in every class.
+
+    They show the statistic that the plan names, or ``*`` where these would not do.
+    """
+    for numbers in dict.fromkeys((plan.suppressed_numbers, "star")):
+        shown = replace(recoding, hidden=shown_for_suppressed(recoding, numbers))
+        classes = shown.regrouped()
+        if recoding.kept.any() and all(model.satisfied(classes) for model in models):
+            return shown
+    return None
 
 
 def within_limit(recoding: Recoding, plan: Plan, models: Sequence[PrivacyModel]) -> None:

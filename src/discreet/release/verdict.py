@@ -97,8 +97,9 @@ def decide(
     profile: Profile,
     risks: Sequence[RecordRisk],
     rules: Sequence[RuleResult] = (),
+    original: EquivalenceClasses | None = None,
 ) -> Verdict:
-    """Judge a table by its policy and profile.
+    """Judge a table by its policy and profile; of a release the classes of the ``original`` may be at hand.
 
     Conventional: every rule, required model and limit must hold, else the table does not comply.
     Extended (profiles that have it): the maximum over records of uniqueness, uniformity and correlation
@@ -108,7 +109,7 @@ def decide(
     """
     criteria = [_rule(result) for result in rules]
     for model, origin, source in required_models(policy, profile, classes):
-        criteria.append(_requirement(model, classes, origin, source))
+        criteria.append(_requirement(model, classes, origin, source, original))
     limits = [_limit(limit, risks, classes) for limit in profile.limits]
     criteria += [limit for limit in limits if limit is not None]
     compliant = all(criterion.holds for criterion in criteria)
@@ -128,9 +129,13 @@ def decide(
 
 
 def _requirement(
-    model: PrivacyModel, classes: EquivalenceClasses, origin: Literal["policy", "profile"], source: str
+    model: PrivacyModel,
+    classes: EquivalenceClasses,
+    origin: Literal["policy", "profile"],
+    source: str,
+    original: EquivalenceClasses | None,
 ) -> Criterion:
-    [row] = assess([model], classes)
+    [row] = assess([model], classes, original=original)
     value = row.measure.value
     unit = ""
     if row.measure.unit in ("records", "persons"):

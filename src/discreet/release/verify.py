@@ -22,7 +22,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from discreet.classes import EquivalenceClasses
-from discreet.privacy import PrivacyModel
+from discreet.privacy import DistributionModel, PrivacyModel
 from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.types import BoolArray
 
@@ -111,47 +111,42 @@ def verify(
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
 
-    ``original`` has, per sensitive attribute, how often each value occurs in the original table: distances
-    are measured from the distribution of all input records, those included that the release does not show.
-    Records whose quasi-identifiers are all ``*`` are suppressed and asked nothing if ``starred``. Where they show
-    ``stand_ins`` instead, a reader cannot tell them from others that have these values: they are asked nothing
-    only if nobody but the ``suppressed`` records looks like that. Of a text
+    ``original`` has, per sensitive attribute, how often each value occurs in the original table. Distances are
+    measured from the distribution of the rows, or, where a model says so, from that of all input records, those
+    included that the release does not show.
+    If suppressed records are ``starred``, at least the ``suppressed`` ones have ``*`` in all quasi-identifiers, or
+    the ``stand_ins`` for it, and are a class like any other. Of a text
     file most readers take an empty sensitive value for a null; then the two count as one
     (``blanks_are_nulls``). The mean over all rows of one over the persons of their class is at most ``mean_limit``.
     """
     failures: list[str] = []
-    shown = rows
-    if starred:
-        shown = _shown(rows, quasi_identifiers, stand_ins or {})
-        unseen = rows.num_rows - shown.num_rows
-        if unseen < suppressed:
-            failures.append("records that are suppressed show their quasi-identifiers")
-        elif stand_ins and unseen > suppressed:
-            shown = rows
+    if starred and _hidden(rows, quasi_identifiers, stand_ins or {}) < suppressed:
+        failures.append("records that are suppressed show their quasi-identifiers")
     for name, totals in original.items():
         texts = _texts(rows[name], blanks_are_nulls)
         if min(_left(texts, totals, blanks_are_nulls).values(), default=0) < 0:
             failures.append(f"{name} has values that the original does not have, or has them more often")
-    if not shown.num_rows:
-        return Verification(rows.num_rows, 0, 0, tuple(failures))
-    base = _count(shown, quasi_identifiers, person)
+    if not rows.num_rows:
+        return Verification(0, 0, 0, tuple(failures))
+    base = _count(rows, quasi_identifiers, person)
     for model in models:
         counted = base
         if model.sensitive is not None:
             counted = _count(
-                shown,
+                rows,
                 quasi_identifiers,
                 person,
                 sensitive=model.sensitive,
-                original=original[model.sensitive],
+                original={}
+                if isinstance(model, DistributionModel) and model.relative
+                else original[model.sensitive],
                 blanks_are_nulls=blanks_are_nulls,
             )
         asked = model.holds(counted) | _unseen(counted)
         if not asked.all():
             failures.append(f"{model.describe()}: {int((~asked).sum())} classes fail")
     if mean_limit is not None:
-        every = _count(rows, quasi_identifiers, person)
-        sizes = zip(every.records.tolist(), every.persons.tolist(), strict=True)
+        sizes = zip(base.records.tolist(), base.persons.tolist(), strict=True)
         if sum(Fraction(records, persons) for records, persons in sizes) > mean_limit * rows.num_rows:
             failures.append(f"the mean prosecutor risk is above {float(mean_limit):.4g}")
     return Verification(rows.num_rows, len(base), int(base.persons.min()), tuple(failures))
@@ -197,14 +192,14 @@ def _left(
     return left
 
 
-def _shown(rows: pa.Table, quasi_identifiers: Sequence[str], stand_ins: Mapping[str, object]) -> pa.Table:
-    """The records of which at least one quasi-identifier is neither ``*`` nor what stands for it."""
-    any_shown = pa.scalar(False)
+def _hidden(rows: pa.Table, quasi_identifiers: Sequence[str], stand_ins: Mapping[str, object]) -> int:
+    """How many records show ``*``, or what stands for it, in all quasi-identifiers."""
+    hidden = pa.scalar(True)
     for name in quasi_identifiers:
         forms = pa.array(_forms(stand_ins.get(name, ROOT)), pa.string())
         told = pc.is_in(pc.cast(rows[name], pa.string()), value_set=forms)
-        any_shown = pc.or_(any_shown, pc.invert(pc.fill_null(told, False)))
-    return rows.filter(any_shown) if quasi_identifiers else rows
+        hidden = pc.and_(hidden, pc.fill_null(told, False))
+    return int(pc.sum(pc.cast(hidden, pa.int64())).as_py() or 0) if quasi_identifiers else 0
 
 
 def _forms(value: object) -> list[str]:

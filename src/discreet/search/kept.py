@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.classes import EquivalenceClasses
-from discreet.classes.equivalence import Histogram
 from discreet.classes.packing import combination_numbers
+from discreet.classes.part import PartOfTable
 from discreet.search.problem import Problem
 from discreet.search.requirements import held, on_groups
-from discreet.table.domain import Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level
-from discreet.types import AnyIntArray, IntArray
-
-
-@dataclass(frozen=True)
-class PartOfTable(EquivalenceClasses):
-    """Some of the classes of a table; what they are compared with is the distribution of the whole table.
-
-    >>> whole = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]}, sensitive={"flu": ["yes", "no", "no"]})
-    >>> PartOfTable.of(whole, np.array([1])).histogram("flu").totals
-    array([2, 1])
-    """
-
-    whole: EquivalenceClasses = field(kw_only=True, repr=False)
-
-    @classmethod
-    def of(cls, whole: EquivalenceClasses, at: IntArray) -> PartOfTable:
-        return cls._of(whole.subset(at), whole)
-
-    @classmethod
-    def _of(cls, classes: EquivalenceClasses, whole: EquivalenceClasses) -> PartOfTable:
-        return cls(
-            **{part.name: getattr(classes, part.name) for part in fields(EquivalenceClasses)}, whole=whole
-        )
-
-    def _count_values(self, name: str) -> Histogram:
-        histogram = super()._count_values(name)
-        histogram.__dict__["totals"] = self.whole.histogram(name).totals
-        return histogram
-
-    def recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
-        return self._of(super().recoded(domains, class_codes), self.whole)
+from discreet.types import IntArray
 
 
 def part_by_part(problem: Problem, search: Callable[[Problem], Recoding]) -> Recoding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from discreet.search.lattice.subtree import subtree
 from discreet.search.local.search import local_recoding
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
+from discreet.search.suppression import consistent
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
 from discreet.types import Progress
@@ -52,10 +54,17 @@ def find(
     why = "as the policy says"
     if method == "auto":
         method, why = choose(problem)
-    result = METHODS[method](problem, seconds, progress or (lambda _: None))
-    if isinstance(result, Recoding):
-        return SearchResult(result, method, why, leaf_share_loss(result), None, False)
-    return _of_node(problem, result, method, why)
+    say = progress or (lambda _: None)
+    result = METHODS[method](problem, seconds, say)
+    if not isinstance(result, Recoding):
+        return _of_node(problem, result, method, why)
+    # The method compared its groups with all records; which of them hold in the release is decided here.
+    recoding = consistent(result, problem.models, problem.allowed)
+    if recoding.kept.any() and recoding.suppressed_records <= problem.allowed:
+        return SearchResult(recoding, method, why, leaf_share_loss(recoding), None, False)
+    uniform, _ = choose(problem)
+    why = f"the groups of {method} do not meet the requirements within the limit, so values are generalised uniformly"
+    return _of_node(problem, NODES[uniform](problem, seconds, say), uniform, why)
 
 
 def choose(problem: Problem) -> tuple[str, str]:
@@ -112,9 +121,14 @@ def _by_size(cluster: Callable[..., Recoding]) -> Search:
 Search = Callable[[Problem, float, Progress], LatticeResult | Recoding]
 """A problem, the seconds there are and whom to tell about progress: a node of the lattice, or a recoding."""
 
-METHODS: Mapping[str, Search] = {
+NODES: Mapping[str, Callable[[Problem, float, Progress], LatticeResult]] = {
     "optimal": lambda problem, _, say: search(problem, progress=say),
     "anytime": lambda problem, seconds, say: search_anytime(problem, seconds=seconds, progress=say),
+}
+"""The methods that choose one level for every attribute."""
+
+METHODS: Mapping[str, Search] = {
+    **NODES,
     "subtree": lambda problem, _, say: subtree(problem, progress=say),
     "local": _local,
     "mondrian": _mondrian,
@@ -126,19 +140,26 @@ METHODS: Mapping[str, Search] = {
 def _of_node(problem: Problem, result: LatticeResult, method: str, why: str) -> SearchResult:
     """The recoding of the best node of a lattice."""
     if result.best is None:
-        nearest = result.nearest
-        share = nearest.suppressed / problem.classes.total
-        levels = ", ".join(
-            f"{ladder.name} {level}" for ladder, level in zip(problem.ladders, nearest.node, strict=True)
-        )
-        raise GoalUnreachable(
-            "no generalisation meets the requirements within the suppression limit "
-            f"of {problem.suppression_limit:.1%}",
-            nearest=f"{share:.1%} suppressed at levels {levels}",
-            remedy="allow more suppression, add coarser levels to the hierarchies, or ask for less",
-        )
-    owner, kept = problem.partition(result.best.node)
+        raise _unreachable(problem, result)
+    owner, kept = problem.partition(result.best)
     recoding = Recoding.of_node(
         problem.classes, problem.ladders, result.best.node, kept[owner], method=method
     )
     return SearchResult(recoding, method, why, result.best.cost, result.bound, result.optimal)
+
+
+def _unreachable(problem: Problem, result: LatticeResult) -> GoalUnreachable:
+    """What is raised where no node was found: how near the nearest comes, and whether nothing can come nearer."""
+    nearest = result.nearest
+    levels = ", ".join(
+        f"{ladder.name} {level}" for ladder, level in zip(problem.ladders, nearest.node, strict=True)
+    )
+    known = "meets the requirements" if math.isinf(result.bound) else "was found that meets the requirements"
+    told = f"{nearest.suppressed / problem.classes.total:.1%} suppressed at levels {levels}"
+    if not nearest.groups:
+        told = "only a release without records, which is none"
+    return GoalUnreachable(
+        f"no generalisation {known} within the suppression limit of {problem.suppression_limit:.1%}",
+        nearest=told,
+        remedy="allow more suppression, add coarser levels to the hierarchies, or ask for less",
+    )

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import KAnonymity, PrivacyModel
-from discreet.privacy.base import WithClassSize, counted_in
+from discreet.privacy.base import WithClassSize
 from discreet.search.lattice.space import Grouper, NodeGroups
-from discreet.table.domain import Domain
+from discreet.search.suppression import FEW_GROUPS, SuppressionRule, Work
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 from discreet.utility.objectives.objective import Objective, Pricing, Setting
@@ -34,6 +33,12 @@ class Evaluation:
     Records are what is suppressed and paid for, also where requirements count persons. Every finer node
     costs at least its own ``Problem.below`` + ``floor``, costs at least ``least`` and suppresses at least
     ``floor_suppressed`` records; that comes from the requirements that a class meets once a part of it does.
+
+    Where requirements compare with the release itself, which set of groups to suppress is a search of its own:
+    ``bound`` is what the node costs at least whichever is chosen (infinite if none will do), ``settled`` whether
+    no other choice can be better, ``tentative`` that it may only seem so cheap because groups are missing that
+    could be shown too, and ``kept`` the groups that a closer look chose, if there was one (else
+    ``Problem.partition`` works them out again).
     """
 
     node: Node
@@ -45,6 +50,10 @@ class Evaluation:
     floor_suppressed: int
     least: float
     scale: float = field(repr=False)
+    bound: float = -math.inf
+    settled: bool = True
+    tentative: bool = False
+    kept: BoolArray | None = field(default=None, repr=False, compare=False)
 
     @property
     def cost(self) -> float:
@@ -140,67 +149,10 @@ class Problem:
         """How far apart two costs may be and still count as equal."""
         return 1e-11 * self.pricing.worst
 
-    # ── what is required ──────────────────────────────────────────────────────────────────────────
-
     @cached_property
-    def _absorbing(self) -> tuple[PrivacyModel, ...]:
-        return tuple(model for model in self.models if model.absorbing and not model.needs_attributes)
-
-    @cached_property
-    def _others(self) -> tuple[PrivacyModel, ...]:
-        return tuple(model for model in self.models if model not in self._absorbing)
-
-    @cached_property
-    def _sizes_only(self) -> tuple[int, ...] | None:
-        """The k of every absorbing requirement, if all of them only ask for so many records."""
-        plain = [
-            model.k
-            for model in self._absorbing
-            if isinstance(model, KAnonymity) and counted_in(model.unit, self.classes) == "records"
-        ]
-        return tuple(plain) if len(plain) == len(self._absorbing) else None
-
-    def _certain(self, grouped: NodeGroups) -> BoolArray:
-        """Which groups meet the absorbing requirements."""
-        if self._sizes_only is not None:
-            return np.asarray(grouped.sizes >= max(self._sizes_only, default=0))
-        holds = [model.holds(grouped.merged) for model in self._absorbing]
-        return np.asarray(np.logical_and.reduce(holds))
-
-    def kept(self, grouped: NodeGroups, certain: BoolArray | None = None) -> BoolArray:
-        """Which groups are released: those that meet all requirements.
-
-        A requirement on groups of classes (those that agree on ``given``) is about what is released, so it
-        is asked again of the remaining classes until all of them meet it.
-        """
-        kept = (self._certain(grouped) if certain is None else certain).copy()
-        wide = [model for model in self._others if model.needs_attributes]
-        for model in self._others:
-            if not model.needs_attributes:
-                kept &= model.holds(grouped.merged)
-        if not wide or not kept.any():
-            return kept
-        coarse, order = self._with_attributes(grouped)
-        left = kept[order]
-        while left.any():
-            remaining = coarse.subset(np.flatnonzero(left))
-            holds = np.logical_and.reduce([model.holds(remaining) for model in wide])
-            left[np.flatnonzero(left)[~holds]] = False
-            if holds.all():
-                break
-        kept[order] = left
-        return kept
-
-    def _with_attributes(self, grouped: NodeGroups) -> tuple[EquivalenceClasses, NDArray[np.intp]]:
-        """The groups as classes with their quasi-identifier values, and the group of each class."""
-        rows = self.rows(grouped.node)
-        domains = [
-            Domain(ladder.name, pa.array(ladder.steps[level].labels, pa.string()))
-            for ladder, level in zip(self.ladders, grouped.node, strict=True)
-        ]
-        coarse = self.classes.recoded(domains, [self.codes[row] for row in rows])
-        # Classes are ordered by their codes, first attribute first.
-        return coarse, np.lexsort(tuple(self.codes[row][grouped.first] for row in reversed(rows)))
+    def rule(self) -> SuppressionRule:
+        """What decides which groups are suppressed."""
+        return SuppressionRule(self.models, self.classes.event_level)
 
     # ── one node ──────────────────────────────────────────────────────────────────────────────────
 
@@ -210,28 +162,82 @@ class Problem:
 
     def price(self, grouped: NodeGroups) -> Evaluation:
         """Price what the requirements make of the groups under a node."""
-        certain = self._certain(grouped)
-        floor_suppressed = int(grouped.sizes[~certain].sum())
+        rule = self.rule
+        certain = rule.certain(grouped)
         # Where the limit is passed already, the other requirements cannot change that.
-        ask = bool(self._others) and floor_suppressed <= self.allowed
-        kept = self.kept(grouped, certain) if ask else certain
+        if not rule.others or int(grouped.sizes[~certain].sum()) > self.allowed:
+            return self._priced(grouped, certain, certain)
+        possible = rule.possible(grouped, certain, self.allowed)
+        kept = rule.remaining(grouped, possible)
+        if not rule.relative or (kept == possible).all():
+            return self._priced(grouped, kept, certain)
+        least = self._least(grouped, possible, certain)
+        return replace(
+            self._priced(grouped, kept, certain),
+            bound=least,
+            settled=math.isinf(least),
+            tentative=not self._keeping_pays and int(possible.sum()) <= FEW_GROUPS,
+        )
+
+    def _priced(self, grouped: NodeGroups, kept: BoolArray, certain: BoolArray) -> Evaluation:
         price = self.pricing.price(grouped.grouping(), kept, certain)
+        suppressed, groups = int(grouped.sizes[~kept].sum()), int(kept.sum())
+        fits = groups > 0 and suppressed <= self.allowed
         return Evaluation(
             node=grouped.node,
             generalisation=price.generalisation,
             suppression=price.suppression,
-            suppressed=int(grouped.sizes[~kept].sum()) if ask else floor_suppressed,
-            groups=int(kept.sum()),
+            suppressed=suppressed,
+            groups=groups,
             floor=price.floor,
-            floor_suppressed=floor_suppressed,
+            floor_suppressed=int(grouped.sizes[~certain].sum()),
             least=price.least,
             scale=self.pricing.worst,
+            bound=price.generalisation + price.suppression if fits else math.inf,
         )
 
-    def partition(self, node: Node) -> tuple[Int32Array, BoolArray]:
-        """Group of each class under a node, and which groups meet the requirements."""
-        grouped = Grouper(self).at(node)
-        return grouped.owner, self.kept(grouped)
+    @property
+    def _keeping_pays(self) -> bool:
+        """Whether a release never gets cheaper by leaving out a group that it could show."""
+        return self.objective.additive and self.objective.monotone and self.suppression_weight >= 1
+
+    def _least(self, grouped: NodeGroups, possible: BoolArray, certain: BoolArray) -> float:
+        """What a node costs at least, whichever of the possible groups are suppressed."""
+        evaluation = self._priced(grouped, possible, certain)
+        if grouped.sizes[~possible].sum() > self.allowed:
+            return math.inf
+        if self._keeping_pays:
+            return evaluation.cost
+        return max(self.below(grouped.node) + evaluation.floor, evaluation.least)
+
+    def refined(self, evaluation: Evaluation, work: Work) -> Evaluation:
+        """The node with the best set of suppressed groups that could be had for so much ``work``."""
+        if work.done:
+            return replace(evaluation, tentative=False)
+        grouped = Grouper(self).at(evaluation.node)
+        certain = self.rule.certain(grouped)
+        possible = self.rule.possible(grouped, certain, self.allowed)
+        sets, every = self.rule.sets(grouped, possible, self.allowed, work)
+        choices = [replace(self._priced(grouped, kept, certain), kept=kept) for kept in sets]
+        if every and not choices:
+            return replace(evaluation, bound=math.inf, settled=True)
+        if every:
+            return min(choices, key=Evaluation.rank)
+        best = min([evaluation, *choices], key=lambda choice: (not self.fits(choice), choice.rank()))
+        return replace(best, bound=evaluation.bound, settled=False, tentative=False)
+
+    def fits(self, evaluation: Evaluation) -> bool:
+        """Whether a node shows something and suppresses no more than is allowed."""
+        return evaluation.groups > 0 and evaluation.suppressed <= self.allowed
+
+    def partition(self, evaluation: Evaluation) -> tuple[Int32Array, BoolArray]:
+        """Group of each class under an evaluated node, and which groups are released."""
+        grouped = Grouper(self).at(evaluation.node)
+        kept = evaluation.kept
+        if kept is None:
+            possible = self.rule.possible(grouped, self.rule.certain(grouped), self.allowed)
+            kept = self.rule.remaining(grouped, possible)
+        return grouped.owner, kept
 
     def prepare(self) -> None:
         """Make what is made on first use, before threads share it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.merged import MergedClasses
 from discreet.classes.packing import combination_numbers, distinct_rows
 from discreet.table.domain import NULL_SIGN, Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
@@ -42,7 +41,7 @@ class ReleasedAttribute:
 
     def printed(self) -> list[str]:
         """The new values as text; a null prints as ``∅``."""
-        return [NULL_SIGN if value is None else str(value) for value in self.values.to_pylist()]
+        return [_printed(value) for value in self.values.to_pylist()]
 
     def texts(self) -> pa.Array:
         """The new values as they are printed, nulls as nulls."""
@@ -58,14 +57,6 @@ class ReleasedAttribute:
     def domain(self) -> Domain:
         """The new values as a domain, for counting again."""
         return Domain(self.name, self.values)
-
-
-@dataclass(frozen=True)
-class ReleasedClasses:
-    """What a release shows: its classes, and the class that each class of the original (if shown) became."""
-
-    classes: EquivalenceClasses
-    owner: IntArray = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -85,6 +76,13 @@ class Recoding:
     levels: dict[str, int] | None = None
     scope: Scope = "local"
     """Whether a value always becomes the same new value (global), or its group decides (local)."""
+    hidden: Mapping[str, pa.Array] | None = field(default=None, repr=False, compare=False)
+    """Per attribute its new values and, last, what suppressed records show; without it they are left out."""
+
+    @property
+    def starred(self) -> bool:
+        """Whether the release has the suppressed records, as one class that shows nothing of them."""
+        return self.hidden is not None
 
     @property
     def suppressed_records(self) -> int:
@@ -96,19 +94,15 @@ class Recoding:
         """Per attribute and class the share of the domain a cell may stand for; 1 where suppressed."""
         return np.stack([np.where(self.kept, column.shares, 1.0) for column in self.columns])
 
-    def shown(self, kept: BoolArray) -> ReleasedClasses:
-        """The classes of a release that shows only the ``kept`` classes, as one who holds nothing else sees it."""
-        owner = self.groups()
-        at = np.flatnonzero(kept)
-        groups, first, numbers = np.unique(owner[at], return_index=True, return_inverse=True)
-        merged = MergedClasses.of(
-            self.classes.subset(at),
-            numbers,
-            len(groups),
-            attributes=[column.domain for column in self.columns],
-            codes=[column.codes[at][first] for column in self.columns],
+    def shown(self) -> EquivalenceClasses:
+        """The classes of the records that are not suppressed, as one who holds nothing else sees them."""
+        return self.classes.subset(np.flatnonzero(self.kept)).recoded(
+            [column.domain for column in self.columns], [column.codes[self.kept] for column in self.columns]
         )
-        return ReleasedClasses(merged, numbers)
+
+    def released(self) -> EquivalenceClasses:
+        """The classes of the release, that of the suppressed records included if it has them."""
+        return self.regrouped() if self.starred else self.shown()
 
     def groups(self) -> IntArray:
         """For every class the number of its combination of new values."""
@@ -118,10 +112,11 @@ class Recoding:
         return combination_numbers(sizes, [column.codes for column in self.columns])
 
     def regrouped(self) -> EquivalenceClasses:
-        """The equivalence classes after the recoding; all suppressed records together form one class of ``*``."""
+        """The classes after the recoding; suppressed records together form one of ``*``, or of what they show."""
         domains, codes = [], []
         for column in self.columns:
-            labels, places = _distinct([*column.printed(), ROOT])
+            told = ROOT if self.hidden is None else _printed(self.hidden[column.name][-1].as_py())
+            labels, places = _distinct([*column.printed(), told])
             domains.append(Domain(column.name, labels))
             codes.append(np.where(self.kept, places[:-1][column.codes], places[-1]))
         return self.classes.recoded(domains, codes)
@@ -171,6 +166,10 @@ class Recoding:
             else:
                 columns.append(_spans(domain, codes, owner, len(kept), ladder))
         return cls(classes, tuple(columns), kept[owner], method)
+
+
+def _printed(value: object) -> str:
+    return NULL_SIGN if value is None else str(value)
 
 
 def of_level(ladder: Ladder, level: int, codes: AnyIntArray) -> ReleasedAttribute:

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.table.domain import Domain
+from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.table.values import Exact, Interval, number_text, parse
-from discreet.transform.recoding import ReleasedAttribute
+from discreet.transform.recoding import Recoding, ReleasedAttribute
 from discreet.types import AnyIntArray, BoolArray, FloatArray
 
 Statistic = Literal["mean", "median", "mode", "minimum", "maximum"]
@@ -43,6 +44,19 @@ def statistic_of(numbers: FloatArray, records: AnyIntArray, statistic: Statistic
     if statistic == "mode":
         return float(values[np.argmax(counts)])
     return float(values[0] if statistic == "minimum" else values[-1])
+
+
+def shown_for_suppressed(recoding: Recoding, numbers: Statistic | Literal["star"]) -> dict[str, pa.Array]:
+    """Per column its new values and, last, what a suppressed record shows: ``*`` or a statistic of the others."""
+    shown = {}
+    for column, domain in zip(recoding.columns, recoding.classes.attributes, strict=True):
+        values = None
+        if numbers != "star":
+            values = with_stand_in(column, domain, recoding.kept, recoding.classes.records, numbers)
+        shown[column.name] = (
+            pa.concat_arrays([column.texts(), pa.array([ROOT])]) if values is None else values
+        )
+    return shown
 
 
 def with_stand_in(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.attacks.intervals import interval_of_classes
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes import EquivalenceClasses, Histogram, Unit
-from discreet.classes.equivalence import Scalar
+from discreet.classes.histogram import Scalar
 from discreet.classes.packing import Packing, expanded, run_starts
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discreet.classes.equivalence import EquivalenceClasses, Unit
+from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.histogram import Unit
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.table.domain import Domain

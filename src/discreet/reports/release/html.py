@@ -173,7 +173,7 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
             "Suppressed records",
             before.share(release.suppressed / release.before.rows),
             "The share of records that "
-            + (_shown(release) if plan.suppressed == "star" else "the release leaves out")
+            + (_shown(release) if release.recoding.starred else "the release leaves out")
             + f"; at most {plan.suppression_limit:.0%} were allowed.",
             "counted",
         ),

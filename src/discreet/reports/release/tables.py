@@ -41,10 +41,10 @@ MOST_VALUES_OF_ALL = 6_000
 
 
 def requirements(release: Release, before: Figures, after: Figures) -> list[Row]:
-    """Every model that was asked for, on the original and on the records that the release shows."""
-    shown = release.recoding.shown(release.recoding.kept).classes
-    old = assess(release.models, release.recoding.classes)
-    new = assess(release.models, shown)
+    """Every model that was asked for, on the original and on the release."""
+    recoding = release.recoding
+    old = assess(release.models, recoding.classes)
+    new = assess(release.models, recoding.released(), original=recoding.classes)
     return [
         {
             "asked": original.description,
@@ -260,7 +260,7 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
                 rows.append(("Lower bound of the cost", number(chosen.bound)))
     rows.append(("How good", quality(release)[1]))
     rows.append(("Suppression limit", percent(plan.suppression_limit)))
-    shown = "are shown with *" if plan.suppressed == "star" else "are left out"
+    shown = "are shown with *" if release.recoding.starred else "are left out"
     if release.stand_ins:
         shown = f"show the {plan.suppressed_numbers} of released numbers, and * elsewhere"
     rows.append(("Suppressed records", shown))
@@ -320,11 +320,11 @@ def cautions(release: Release) -> list[str]:
             "A recipe was applied without hierarchies: what a value may stand for, and so the loss, is "
             "not known"
         )
-    if release.plan.suppressed == "star" and release.suppressed:
+    if release.recoding.starred and release.suppressed:
         told = f"the {release.plan.suppressed_numbers} of released numbers" if release.stand_ins else "*"
         lines.append(
-            f"Suppressed records are shown with {told} and form one class of their own; requirements are asked "
-            "of the others"
+            f"Suppressed records are shown with {told} and form one class, of which the requirements are "
+            "asked like of any other"
         )
     return lines
 

@@ -11,6 +11,7 @@ from types import TracebackType
 
 from discreet.search.lattice.space import Grouper
 from discreet.search.problem import Evaluation, Node, Problem
+from discreet.search.suppression import Work
 
 BATCH = 64
 """Nodes that are evaluated between two looks at whether to stop."""
@@ -22,7 +23,7 @@ class LatticeResult:
 
     Not yet a transformation: ``SearchResult`` is, of whatever method, with the recoding that a node stands for.
     ``best`` is ``None`` if no node within the limit was found; ``nearest`` is the evaluated node that
-    suppresses least. No node of the lattice costs less than ``bound``.
+    suppresses least. No node of the lattice costs less than ``bound``, whichever of its groups are suppressed.
     """
 
     best: Evaluation | None
@@ -94,13 +95,26 @@ class Evaluator:
 
     def result(self, bound: float) -> LatticeResult:
         """The result so far; with ``bound`` for all nodes that were not evaluated."""
-        if self.best is not None:
-            bound = min(bound, self.best.cost)
+        for node in self._unsettled():
+            bound = min(bound, node.bound)
+        bound = min(bound, self.best_cost)
         return LatticeResult(self.best, self.problem.nodes, len(self.known), bound, self.nearest)
 
-    def fits(self, evaluation: Evaluation) -> bool:
-        """Whether a node suppresses no more than is allowed."""
-        return evaluation.suppressed <= self.problem.allowed
+    def _unsettled(self) -> list[Evaluation]:
+        """Nodes that another choice of suppressed groups may make better than the best, after a closer look."""
+        work = Work()
+        open_nodes = [node for node in self.known.values() if not node.settled]
+        for node in sorted(open_nodes, key=Evaluation.rank):
+            if node.bound <= self.best_cost + self.problem.tolerance:
+                self._keep(self.problem.refined(node, work))
+        return [node for node in self.known.values() if not node.settled]
+
+    def _keep(self, evaluation: Evaluation) -> None:
+        """Remember a node, and that it is the best so far if it is."""
+        self.known[evaluation.node] = evaluation
+        takes_part = self.problem.fits(evaluation) and not evaluation.tentative
+        if takes_part and (self.best is None or evaluation.rank() < self.best.rank()):
+            self.best = evaluation
 
     def evaluate(self, nodes: Iterable[Node]) -> list[Evaluation]:
         """Price nodes that are not known yet, and keep the best within the limit."""
@@ -126,9 +140,7 @@ class Evaluator:
         else:
             priced = self._price(new)
         for evaluation in priced:
-            self.known[evaluation.node] = evaluation
-            if self.fits(evaluation) and (self.best is None or evaluation.rank() < self.best.rank()):
-                self.best = evaluation
+            self._keep(evaluation)
 
     def _price(self, nodes: list[Node]) -> list[Evaluation]:
         grouper = getattr(self._local, "grouper", None)
@@ -140,12 +152,12 @@ class Evaluator:
         """From a node, always to the best finer neighbour, until all cost more; returns where that ends."""
         [here] = self.evaluate([start])
         while True:
-            fitting = list(filter(self.fits, self.evaluate(finer(here.node))))
+            fitting = list(filter(self.problem.fits, self.evaluate(finer(here.node))))
             if not fitting:
                 return here
             best = min(fitting, key=Evaluation.rank)
             # Equal cost is no reason to stop: the largest of several losses often stays while others fall.
-            if best.rank()[0] > here.rank()[0] and self.fits(here):
+            if best.rank()[0] > here.rank()[0] and self.problem.fits(here):
                 return here
             here = best
 
@@ -169,9 +181,9 @@ class Evaluator:
 
     def _best_of(self, nodes: list[Node], here: Evaluation) -> Evaluation | None:
         """The best of some nodes within the limit, if it is better than ``here``."""
-        fitting = list(filter(self.fits, self.evaluate(nodes)))
+        fitting = list(filter(self.problem.fits, self.evaluate(nodes)))
         best = min(fitting, key=Evaluation.rank, default=None)
-        if best is None or (self.fits(here) and best.rank() >= here.rank()):
+        if best is None or (self.problem.fits(here) and best.rank() >= here.rank()):
             return None
         return best
 

@@ -8,10 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
 from discreet.search.lattice.kernels import follow, regroup
+from discreet.table.domain import Domain
 from discreet.types import Int32Array, IntArray
 from discreet.utility.objectives.objective import Grouping
 
@@ -32,6 +35,7 @@ class NodeGroups:
     owner: Int32Array = field(repr=False)
     first: Int32Array = field(repr=False)
     sizes: IntArray = field(repr=False)
+    _problem: Problem = field(repr=False)
     _merge: Callable[[], EquivalenceClasses] = field(repr=False)
 
     def __len__(self) -> int:
@@ -41,6 +45,19 @@ class NodeGroups:
     def merged(self) -> EquivalenceClasses:
         """The groups as classes, without quasi-identifier values."""
         return self._merge()
+
+    @cached_property
+    def written(self) -> tuple[EquivalenceClasses, NDArray[np.intp]]:
+        """The groups as classes with their quasi-identifier values, and which group each class is."""
+        problem = self._problem
+        rows = problem.rows(self.node)
+        domains = [
+            Domain(ladder.name, pa.array(ladder.steps[level].labels, pa.string()))
+            for ladder, level in zip(problem.ladders, self.node, strict=True)
+        ]
+        classes = problem.classes.recoded(domains, [problem.codes[row] for row in rows])
+        # Classes are ordered by their codes, first attribute first.
+        return classes, np.lexsort(tuple(problem.codes[row][self.first] for row in reversed(rows)))
 
     @property
     def nbytes(self) -> int:
@@ -69,7 +86,9 @@ class Grouper:
         self._kept: dict[Node, NodeGroups] = {}
         every = np.arange(size, dtype=np.int32)
         bottom = (0,) * len(problem.heights)
-        self._bottom = NodeGroups(bottom, every, every, problem.classes.records, lambda: problem.classes)
+        self._bottom = NodeGroups(
+            bottom, every, every, problem.classes.records, problem, lambda: problem.classes
+        )
 
     def at(self, node: Node, start: NodeGroups | None = None) -> NodeGroups:
         """The groups under a node, from ``start`` (which is finer) or the smallest finer one at hand."""
@@ -103,7 +122,7 @@ class Grouper:
             merged.__dict__["records"] = sizes
             return merged
 
-        return NodeGroups(node, owner, self._first[:groups].copy(), sizes, merge)
+        return NodeGroups(node, owner, self._first[:groups].copy(), sizes, problem, merge)
 
     def each(self, nodes: Sequence[Node]) -> Iterator[NodeGroups]:
         """The groups under many nodes, every one from as coarse a start as the others allow.

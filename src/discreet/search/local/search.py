@@ -21,6 +21,7 @@ from discreet.search.mondrian.search import Partition, released
 from discreet.search.mondrian.space import space_of
 from discreet.search.problem import Problem
 from discreet.search.requirements import held, on_groups
+from discreet.search.suppression import consistent
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
@@ -115,10 +116,9 @@ def local_recoding(problem: Problem, *, progress: Progress | None = None) -> Rec
     if lost < 0:
         return whole
     less = recoding(spared, np.arange(int(spared.max()) + 1) != lost)
-    # One who holds only the release compares with what it shows.
-    shown = less.shown(less.kept)
-    honest = less.kept.any() and all(model.satisfied(shown.classes) for model in models)
-    return less if honest and less.suppressed_records <= problem.allowed else whole
+    # What is given up may be what the others were compared with.
+    honest = consistent(less, models, problem.allowed).suppressed_records == less.suppressed_records
+    return less if honest and less.kept.any() and less.suppressed_records <= problem.allowed else whole
 
 
 def _priced(space: Space, costs: Costs, ladders: Sequence[Ladder]) -> Space:
