@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,9 +21,11 @@ from pathlib import Path
 import pytest
 
 from discreet.example import write_example
+from helpers import program
 from helpers.markdown import ROOT, Block, anchors, blocks, documents, links
 
 BIN = Path(sys.executable).parent
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SPARK = "<!-- needs: spark -->"
 RUN = [
@@ -50,10 +53,12 @@ class Shell:
         assert self.code == 0, (
             f"the command before {command!r} ended with {self.code}, which the page does not say"
         )
+        if command.startswith("discreet "):
+            return self._discreet(shlex.split(command)[1:])
         done = subprocess.run(
             ["bash", "-c", self._adapted(command)],
             cwd=self.folder,
-            env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "100", "NO_COLOR": "1"},
+            env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **PLAIN},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -61,6 +66,17 @@ class Shell:
         )
         self.code = done.returncode
         return done.stdout
+
+    def _discreet(self, arguments: list[str]) -> str:
+        """``discreet``, with what it prints in a file if the page says ``> FILE``."""
+        into = None
+        if len(arguments) > 1 and arguments[-2] == ">":
+            arguments, into = arguments[:-2], self.folder / arguments[-1]
+        self.code, out, err = program.run(arguments, self.folder, **PLAIN)
+        if into is None:
+            return out + err
+        into.write_text(out, encoding="utf-8")
+        return err
 
     def _adapted(self, command: str) -> str:
         """``make`` uses the environment that runs the tests; ``make test`` only says what it would do."""

@@ -1,0 +1,46 @@
+"""The command line in a process of its own that need not import everything anew: a copy of one that has."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from multiprocessing import get_context
+from pathlib import Path
+
+from discreet.cli import COMMANDS, main
+
+PRELOADED = [
+    *(f"discreet.cli.{name.replace('-', '_')}" for name in COMMANDS if name != "serve"),
+    "discreet.engine.duckdb",
+    "discreet.reports.audit.html",
+    "discreet.reports.audit.terminal",
+    "discreet.reports.evidence.html",
+    "discreet.reports.release.html",
+    "discreet.search.lattice.search",
+]
+COPIES = get_context("forkserver")
+
+
+def run(arguments: Sequence[str], folder: Path, **environment: str) -> tuple[int, str, str]:
+    """Run ``discreet`` with arguments in a folder; its exit code, what it printed and what it complained of."""
+    COPIES.set_forkserver_preload(PRELOADED)
+    with tempfile.TemporaryDirectory() as kept:
+        streams = [Path(kept, "out"), Path(kept, "err")]
+        process = COPIES.Process(target=_main, args=(list(arguments), folder, environment, streams))
+        process.start()
+        process.join()
+        assert process.exitcode is not None
+        out, err = (stream.read_text(encoding="utf-8") for stream in streams)
+    return process.exitcode, out, err
+
+
+def _main(arguments: list[str], folder: Path, environment: dict[str, str], streams: list[Path]) -> None:
+    os.chdir(folder)
+    os.environ.update(environment)
+    for number, stream in enumerate(streams, start=1):
+        os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT), number)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))
+    sys.argv = ["discreet", *arguments]
+    main(arguments)
