@@ -42,6 +42,14 @@ def wait_for(what: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     raise AssertionError("it did not come true in time")
 
 
+def children(pid: int) -> list[int]:
+    """The processes that a process has started and that are there."""
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
 @dataclass
 class Program:
     """A running `discreet serve`."""
@@ -59,6 +67,13 @@ class Program:
 
     def stored(self) -> list[Path]:
         return list(self.temporary.glob("discreet-*"))
+
+    def processes(self) -> list[int]:
+        """The processes that it has started, and those that these have started."""
+        found = [self.process.pid]
+        for pid in found:
+            found += children(pid)
+        return found[1:]
 
     def end(self, number: int) -> tuple[int, str]:
         self.process.send_signal(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -49,12 +50,14 @@ def test_what_a_killed_server_left_is_wiped_by_the_next(program: Callable[..., P
     killed = program()
     killed.client.post("/api/v1/tables", content=b"a,b\n1,2\n")
     [left] = killed.temporary.glob("discreet-serve-*")
+    processes = wait_for(killed.processes)
     beside = program()
     # A server that is alive keeps what it has.
     assert left.exists()
     killed.end(signal.SIGKILL)
     program()
     assert not left.exists()
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes))
     assert beside.client.get("/").status_code == 200
 
 
@@ -107,9 +110,13 @@ def test_other_machines_only_if_that_is_meant(program: Callable[..., Program]) -
     assert refused.returncode == 2
     assert "--allow-remote" in refused.stderr
     running = program("--host", "0.0.0.0", "--allow-remote")
-    code, printed = running.end(signal.SIGTERM)
+    # Ctrl-C in a terminal reaches all processes, also those that have just begun to import.
+    for pid in running.processes():
+        os.kill(pid, signal.SIGINT)
+    code, printed = running.end(signal.SIGINT)
     assert code == 0
     assert "Other machines can reach this page." in printed
+    assert "Interrupt" not in printed
 
 
 def test_options_that_make_no_sense() -> None:

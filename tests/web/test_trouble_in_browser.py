@@ -14,7 +14,7 @@ pytest.importorskip("fastapi")
 
 from helpers.bad_input import CASES
 from helpers.browser import REBOUND, RELEASE, VERDICT, upload, watched
-from helpers.server import Program, wait_for
+from helpers.server import Program, children, wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -41,15 +41,8 @@ def judged(own_home: Program) -> str:
 
 
 def workers(running: Program) -> list[int]:
-    """The processes that do the server's work, the one that stands ready included."""
-    main = running.process.pid
-    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-    found = []
-    for child in children:
-        told = Path(f"/proc/{child}/cmdline")
-        if told.exists() and b"spawn_main" in told.read_bytes():
-            found.append(int(child))
-    return found
+    """The processes that do the server's work, the one that stands ready included: copies of one of its children."""
+    return [worker for child in children(running.process.pid) for worker in children(child)]
 
 
 @pytest.fixture

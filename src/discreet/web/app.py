@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
@@ -31,7 +32,8 @@ def create_app(service: Service) -> Door:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.jobs.warm()
+        # Not awaited: imports take seconds, and the page answers meanwhile.
+        threading.Thread(target=service.jobs.warm, daemon=True).start()
         sweeper = asyncio.create_task(_sweep(service))
         try:
             yield

@@ -5,25 +5,30 @@ from __future__ import annotations
 import secrets
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context, resource_tracker
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import ForkServerContext, SpawnContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Literal
 
-from discreet.web.jobs.worker import Message, Task, work
+from discreet.web.jobs.worker import PRELOADED, Message, Task, work
 from discreet.web.refusals import ProblemDetails, explain
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 PATIENCE_SECONDS = 3.0
 """How long a process may take to end by itself before it is killed."""
 KEPT_MESSAGES = 50
-SPAWN = get_context("spawn")
+COPIED = sys.platform == "linux"
+"""Whether processes are copies of one that has imported everything: a few milliseconds instead of seconds each."""
+PROCESSES: ForkServerContext | SpawnContext = get_context("forkserver") if COPIED else get_context("spawn")
 
 
 @dataclass
@@ -56,7 +61,7 @@ class Job:
 
 @dataclass
 class _Worker:
-    process: SpawnProcess
+    process: BaseProcess
     connection: Connection
 
 
@@ -71,14 +76,17 @@ class Jobs:
         self._finish = finish
         self._lock = threading.RLock()
         self._queue: deque[Job] = deque()
-        self._running: dict[str, _Worker] = {}
+        self._running: dict[str, _Worker | None] = {}
+        """The jobs under way, with their processes as soon as they have one."""
         self._followers: set[threading.Thread] = set()
+        self._starting = threading.Lock()
+        """Held while a process is started: the first one takes seconds, and nobody else shall wait for it."""
         self._spare: _Worker | None = None
         self._closed = False
 
     def warm(self) -> None:
         """Start the process that stands ready, so that the first job does not wait for imports."""
-        with self._lock:
+        with self._starting:
             if self._spare is not None and not self._spare.process.is_alive():
                 self._spare.connection.close()
                 self._spare = None
@@ -100,11 +108,12 @@ class Jobs:
             job.state = "cancelled"
             job.ended = time.time()
             worker = self._running.get(job.id)
-            if worker is None:
+            waited = job in self._queue
+            if waited:
                 self._queue.remove(job)
-        if worker is None:
+        if waited:
             _clear(job)
-        else:
+        elif worker is not None:
             _stop(worker.process)
 
     def close(self) -> None:
@@ -112,11 +121,14 @@ class Jobs:
         with self._lock:
             self._closed = True
             self._queue.clear()
-            workers = [*self._running.values(), *([self._spare] if self._spare else [])]
-            self._spare = None
+            workers = list(self._running.values())
             followers = list(self._followers)
+        with self._starting:
+            workers.append(self._spare)
+            self._spare = None
         for worker in workers:
-            _stop(worker.process)
+            if worker is not None:
+                _stop(worker.process)
         for thread in followers:
             thread.join(PATIENCE_SECONDS)
 
@@ -126,39 +138,58 @@ class Jobs:
         """Give waiting jobs to processes, as many as may run."""
         with self._lock:
             while self._queue and len(self._running) < self._workers and not self._closed:
-                self.warm()
                 job = self._queue.popleft()
-                worker, self._spare = self._spare or _start(), None
-                self._running[job.id] = worker
+                self._running[job.id] = None
                 job.state, job.started = "running", time.time()
-                follower = threading.Thread(target=self._follow, args=(job, worker), daemon=True)
+                follower = threading.Thread(target=self._follow, args=(job,), daemon=True)
                 self._followers.add(follower)
                 follower.start()
-        self.warm()
 
-    def _follow(self, job: Job, worker: _Worker) -> None:
-        """Receive the messages of a process until it has ended, and record how."""
+    def _follow(self, job: Job) -> None:
+        """Have a process do a job, and record how it ended."""
         last: Message | None = None
+        code: int | None = None
+        with suppress(OSError):
+            worker = self._take()
+            last = self._converse(job, worker)
+            worker.process.join(PATIENCE_SECONDS)
+            code = worker.process.exitcode
+            if code is None:
+                _stop(worker.process)
+            worker.connection.close()
+        self._end(job, last, code)
+        with self._lock:
+            self._running.pop(job.id, None)
+            self._followers.discard(threading.current_thread())
+        self._advance()
+
+    def _converse(self, job: Job, worker: _Worker) -> Message | None:
+        """Give a job to a process and receive its messages; the last one, if any."""
+        last: Message | None = None
+        with self._lock:
+            self._running[job.id] = worker
+            wanted = job.state == "running" and not self._closed
+        if not wanted:
+            _stop(worker.process)
         try:
             worker.connection.send(job.task)
+            self.warm()
             while last is None or last.kind == "progress":
                 last = worker.connection.recv()
                 if last.kind == "progress":
                     job.messages.append(last.text)
                     job.fraction = last.fraction
         except (EOFError, OSError):
-            # The process is gone: what its exit code says is told below.
+            # The process is gone: its exit code says why.
             pass
-        worker.process.join(PATIENCE_SECONDS)
-        code = worker.process.exitcode
-        if code is None:
-            _stop(worker.process)
-        worker.connection.close()
-        self._end(job, last, code)
-        with self._lock:
-            self._running.pop(job.id, None)
-            self._followers.discard(threading.current_thread())
-        self._advance()
+        return last
+
+    def _take(self) -> _Worker:
+        """The process that stands ready, or a new one."""
+        self.warm()
+        with self._starting:
+            worker, self._spare = self._spare, None
+            return worker or _start()
 
     def _end(self, job: Job, last: Message | None, code: int | None) -> None:
         """Record how a job ended and remove what it must not leave."""
@@ -184,15 +215,30 @@ class Jobs:
 
 
 def _start() -> _Worker:
-    here, there = SPAWN.Pipe()
-    process = SPAWN.Process(target=work, args=(there,), daemon=True)
+    if COPIED:
+        _ensure_original()
+    here, there = PROCESSES.Pipe()
+    process = PROCESSES.Process(target=work, args=(there,), daemon=True)
     process.start()
     # Only the process itself may hold its end, or its death would go unnoticed.
     there.close()
     return _Worker(process, here)
 
 
-def _stop(process: SpawnProcess) -> None:
+def _ensure_original() -> None:
+    """Start the process that all others are copies of, unless it is there."""
+    forkserver.set_forkserver_preload(list(PRELOADED))
+    # It lets interrupts through again for whoever starts it, so it has to be there before they are held back.
+    resource_tracker.ensure_running()
+    # Ctrl-C in a terminal reaches all processes: one that is still importing must neither end nor tell of it.
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _stop(process: BaseProcess) -> None:
     process.terminate()
     process.join(PATIENCE_SECONDS)
     if process.is_alive():
