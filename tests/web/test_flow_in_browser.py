@@ -49,7 +49,7 @@ def test_from_requirements_to_evidence(
     page.locator("#weight-2").focus()
     outdated = watch_for(page, "#preview .stale")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.getElementById('weight-2-shown').textContent === '×1.25'")
+    page.wait_for_function("() => document.getElementById('weight-2-shown').textContent === '×1.25'")
     outdated()
     page.wait_for_selector("#preview .stale", state="detached")
     assert page.evaluate("document.activeElement.id") == "weight-2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from helpers.browser import REBOUND, RELEASE, VERDICT, upload, watched
 from helpers.server import Program, children, wait_for
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import APIResponse, Browser, Page, Route
 
 pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = pytest.mark.browser
@@ -145,6 +146,59 @@ def test_a_role_changed_in_one_tab_is_changed_in_the_other(
     assert twin.locator("#verdict .notice.warn").is_visible()
     page.check("#role-0-quasi-identifier", force=True)
     page.wait_for_selector("#verdict .notice.warn", state="detached")
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_change_by_a_form_that_was_drawn_anew_meanwhile_is_seen(
+    chromium: Browser, own_home: Program, judged: str
+) -> None:
+    page, complaints = entered(chromium, own_home, judged)
+    held: dict[str, Route] = {}
+    page.route("**/section/columns*", lambda route: held.update(columns=route))
+    page.check("#role-0-insensitive", force=True)
+    page.wait_for_selector("#verdict .notice.warn")
+    page.route("**/role", lambda route: held.update(role=route))
+    page.check("#role-0-quasi-identifier", force=True)
+    page.evaluate("document.getElementById('columns').old = true")
+    # The columns are drawn as they were before this second change, of which the page hears afterwards.
+    page.unroute("**/section/columns*")
+    held["columns"].continue_()
+    page.wait_for_function("() => !document.getElementById('columns').old")
+    held["role"].continue_()
+    page.wait_for_selector("#verdict .notice.warn", state="detached")
+    page.wait_for_selector("#role-0-quasi-identifier:checked", state="attached")
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_change_while_a_section_is_looking_is_not_overlooked(
+    chromium: Browser, own_home: Program, judged: str
+) -> None:
+    from playwright.sync_api import Error
+
+    page, complaints = entered(chromium, own_home, judged)
+    held: list[tuple[Route, APIResponse]] = []
+
+    def hold(route: Route) -> None:
+        """The first answer is made at once and comes late."""
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    page.route("**/section/verdict*", hold)
+    with page.expect_response("**/section/columns*"):
+        page.check("#role-0-insensitive", force=True)
+    with page.expect_response("**/role"):
+        page.check("#role-0-quasi-identifier", force=True)
+    [(route, answer)] = held
+    assert "notice warn" in answer.text()
+    with suppress(Error):  # nobody waits for it any more
+        route.fulfill(response=answer)
+    page.wait_for_selector("#role-0-quasi-identifier:checked", state="attached")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("#verdict .notice.warn").count() == 0
     assert complaints == []
     page.context.close()
 

@@ -168,6 +168,31 @@
     held = pressed;
   });
 
+  // ── changes ────────────────────────────────────────────────────────────────────────────────────
+
+  // A form that was drawn anew while its request was under way can tell nobody any more what it has changed.
+  document.addEventListener("htmx:beforeSend", (event) => {
+    const { elt, xhr } = event.detail;
+    xhr.addEventListener("readystatechange", () => {
+      if (xhr.readyState !== XMLHttpRequest.DONE || elt.isConnected) return;
+      const changed = xhr.getResponseHeader("HX-Trigger");
+      if (changed) htmx.trigger(document.body, changed);
+    });
+  });
+
+  // What a section is about to see when something changes may be from before the change: it looks once more.
+  const again = new Set();
+  document.addEventListener(
+    "case-changed",
+    () => document.querySelectorAll("section.part.htmx-request").forEach((section) => again.add(section.id)),
+    true,
+  );
+  document.addEventListener("htmx:load", (event) => {
+    const section = event.detail.elt;
+    if (!again.delete(section.id)) return;
+    htmx.ajax("get", section.getAttribute("hx-get"), { source: section, target: section, swap: "outerHTML" });
+  });
+
   // ── failures ───────────────────────────────────────────────────────────────────────────────────
 
   // A request that failed says so at the top; what was shown stays.
