@@ -1,6 +1,7 @@
 """The one family of errors: each has a code, says what is wrong and what to do next.
 
-No error text ever contains a cell value of the data: column names, counts and places only.
+No error text ever contains a cell value of the data: column names, counts and places only. The one exception are the
+values nearest to one that a requirement names by mistake (``release.prepare.refuse_absent_values``).
 """
 
 from __future__ import annotations

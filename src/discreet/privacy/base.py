@@ -79,6 +79,11 @@ class PrivacyModel(ABC):
         return False
 
     @property
+    def named_values(self) -> tuple[str, ...]:
+        """The sensitive values that it protects by name; one that no record has would protect nobody."""
+        return ()
+
+    @property
     def exclusive(self) -> bool:
         """Whether a value equal to the threshold already fails."""
         return self.strict

@@ -174,6 +174,10 @@ class AlphaKAnonymity(WithClassSize, _Confidence):
     def threshold(self) -> float:
         return float(self.alpha)
 
+    @property
+    def named_values(self) -> tuple[str, ...]:
+        return self.values or ()
+
     def describe(self) -> str:
         which = "no value" if self.values is None else f"none of {len(self.values)} named values"
         return (
@@ -223,6 +227,10 @@ class ConfidenceBounding(_GivenColumns):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "value", str(self.value))
+
+    @property
+    def named_values(self) -> tuple[str, ...]:
+        return (self.value,)
 
     def describe(self) -> str:
         return (

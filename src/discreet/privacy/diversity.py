@@ -376,6 +376,10 @@ class LPlusDiversity(PrivacyModel):
     def threshold(self) -> float:
         return 1.0
 
+    @property
+    def named_values(self) -> tuple[str, ...]:
+        return tuple(self.thresholds)
+
     def describe(self) -> str:
         return f"none of {len(self.thresholds)} named values of {self.sensitive!r} exceeds its own share of a class"
 

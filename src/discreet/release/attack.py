@@ -17,7 +17,7 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import fit
 from discreet.privacy import PrivacyModel
 from discreet.release import rendered
-from discreet.release.audit import Audit, audit, audit_counted
+from discreet.release.audit import Audit, audit_counted
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
 from discreet.release.pairing import MatchedPair, count_people, make_pair
 from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, with_roles
@@ -254,12 +254,11 @@ class _Counter:
     def audit(self) -> Audit:
         """The audit of the release by what it still has of the policy's columns."""
         present = _present(self.policy, self.table)
-        if self._paired is not None and present.weight is not None:
-            # Pairs are counted without weights.
-            return audit(self.table, present, detail="core")
         table = present.fit(self.table)
         refuse_unnamed_persons(table, present)
-        return audit_counted(table, present, self._released)
+        # Pairs are counted without weights.
+        weighed = self._paired is not None and present.weight is not None
+        return audit_counted(table, present, count_classes(table, present) if weighed else self._released)
 
     def setup(self, public: object | None, control: object | None, seed: int) -> Setup:
         if self.original is None and (public is not None or control is not None):

@@ -39,6 +39,7 @@ from discreet.release.prepare import (
     count_classes,
     open_table,
     population_sizes,
+    refuse_absent_values,
     refuse_unnamed_persons,
     with_roles,
 )
@@ -250,6 +251,7 @@ def audit(
     refuse_unnamed_persons(table, policy)
     say("counting equivalence classes")
     counted = count_classes(table, policy)
+    refuse_absent_values(policy, counted, slips_only=True)
     return audit_counted(table, policy, counted, detail=detail, notes=notes, progress=progress)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -20,12 +21,16 @@ from discreet.errors import (
 from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies, named_hierarchies
 from discreet.policy.plan import METHODS, Plan
+from discreet.policy.policy import SLIP
 from discreet.policy.suggest import suggest
 from discreet.risk.prosecutor import PopulationSizes
 from discreet.table import MISSING_MARKS, Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.suppress import ValueSuppression, named_values, rare_values
 from discreet.types import Progress
+
+MOST_COMPARED = 10_000
+"""So many values are looked through for one that was meant."""
 
 
 def open_table(source: object) -> Table:
@@ -93,6 +98,45 @@ def refuse_unnamed_persons(table: Table, policy: Policy) -> None:
             f"column {policy.person!r} is the person id but holds missing marks such as '?' or the empty text",
             remedy="fill or remove these rows, or choose another person id",
         )
+
+
+def refuse_absent_values(policy: Policy, classes: EquivalenceClasses, *, slips_only: bool = False) -> None:
+    """Refuse requirements that name a sensitive value which no record has: they would hold and protect nobody.
+
+    What is named almost so is told to whoever wrote the policy. In a release a value may be gone with the records that
+    were suppressed: ``slips_only`` refuses only what is near a value that is there.
+    """
+    problems = []
+    for model in policy.requirements:
+        domains = [d for d in classes.sensitive if model.sensitive in (d.name, "*")]
+        labels = dict.fromkeys(label for domain in domains for label in domain.labels())
+        for value in model.named_values if domains else ():
+            near = _near(value, list(labels)) if value not in labels else []
+            if near or (value not in labels and not slips_only):
+                where = ", ".join(domain.name for domain in domains)
+                told = f"; near it are: {', '.join(near)}" if near else ""
+                problems.append(
+                    f"the requirement {model.id!r} names {value!r}, which no record has in {where}{told}"
+                )
+    if problems:
+        raise InvalidPolicy(problems, remedy="name values as the table has them, or leave them out")
+
+
+def _near(value: str, labels: Sequence[str]) -> list[str]:
+    """The values that somebody may have meant: the same number or word written otherwise, or a slip of the pen.
+
+    >>> _near("1", ["1.0", "2.0"]), _near("true", ["True"]), _near("fluu", ["cold", "flu"]), _near("HIV", ["flu"])
+    (['1.0'], ['True'], ['flu'], [])
+    """
+
+    def plainest(text: str) -> object:
+        try:
+            return float(text)
+        except ValueError:
+            return text.strip().casefold()
+
+    same = [label for label in labels if plainest(label) == plainest(value)]
+    return same[:3] or get_close_matches(value, labels[:MOST_COMPARED], n=3, cutoff=SLIP)
 
 
 def check_plan(plan: Plan, policy: Policy) -> None:
@@ -204,6 +248,7 @@ class Preparation:
 
 def prepare(counted: EquivalenceClasses, policy: Policy, plan: Plan) -> Preparation:
     """Ready for a search: counted classes of what the plan does not drop, suppressed and with hierarchies."""
+    refuse_absent_values(policy, counted)
     covered, notes = cover(counted, plan)
     fitted = tuple(hierarchies(without_dropped(policy, plan), covered.classes))
     ladders = tuple(covered.priced(ladder) for ladder in kept_ladders(fitted, plan))
