@@ -37,8 +37,9 @@ def random_release(seed: int) -> PlainRelease:
     """A random pair whose release lacks some people and is shuffled; whom the intruder looks for and what is known."""
     draw = random.Random(1_000_003 * seed + 1)
     pair = random_pair(seed)
-    original: list[Row] = [{"nr": at, **row} for at, row in enumerate(pair.original.rows)]
-    released: list[Row] = [{"nr": at, **row} for at, row in enumerate(pair.released.rows)]
+    pay = [draw.choice([1000, 1010, 1020, 1500, 2400, 2450]) for _ in pair.original.rows]
+    original: list[Row] = [{"nr": at, **row, "pay": pay[at]} for at, row in enumerate(pair.original.rows)]
+    released: list[Row] = [{"nr": at, **row, "pay": pay[at]} for at, row in enumerate(pair.released.rows)]
     kept = [row for row in released if draw.random() < 0.8] or released[:1]
     draw.shuffle(kept)
 
@@ -48,6 +49,10 @@ def random_release(seed: int) -> PlainRelease:
     public = [{name: row[name] for name in TREES} for row in draw.sample(original, 4)] + strangers(4)
     known = draw.choice([tuple(TREES), tuple(TREES), ("city",), ("job",)])
     return PlainRelease(original, kept, public, strangers(8), known)
+
+
+KINDS = {"cold": "lungs", "flu": "lungs", "gout": "joints"}
+"""What kind of thing a disease is."""
 
 
 def table_of(rows: list[Row]) -> PlainTable:
@@ -150,12 +155,12 @@ def membership(release: PlainRelease) -> Told:
 # ── what classes say ─────────────────────────────────────────────────────────────────────────────────
 
 
-def shown_classes(release: PlainRelease) -> list[list[Value]]:
-    """The diseases of each class that shows something of what is known."""
+def shown_classes(release: PlainRelease, sensitive: str = "disease") -> list[list[Value]]:
+    """The sensitive values of each class that shows something of what is known."""
     groups: dict[tuple[Value, ...], list[Value]] = {}
     for row in release.released:
         if not shows_nothing(release, row):
-            groups.setdefault(tuple(row[name] for name in release.known), []).append(row["disease"])
+            groups.setdefault(tuple(row[name] for name in release.known), []).append(row[sensitive])
     return list(groups.values())
 
 
@@ -207,3 +212,83 @@ def background_knowledge(release: PlainRelease, certainty: float = 0.95) -> Told
                 gone = 0.0 if struck is None else share(release, struck)
                 before += share(release, guess) / (1 - gone)
     return Told(tries, right, before / tries if tries else 0.0)
+
+
+def similarity(release: PlainRelease, certainty: float = 0.95) -> Told:
+    """The kind of disease that nearly all of a class have."""
+    tries = sum(map(len, shown_classes(release)))
+    right = before = 0.0
+    for diseases in shown_classes(release):
+        kind, count = Counter(KINDS[str(disease)] for disease in diseases).most_common(1)[0]
+        if count / len(diseases) >= certainty:
+            right += count
+            everywhere = sum(KINDS[str(row["disease"])] == kind for row in release.released)
+            before += len(diseases) * everywhere / len(release.released)
+    return Told(tries, right, before / tries if tries else 0.0)
+
+
+def proximity(release: PlainRelease, certainty: float = 0.95) -> Told:
+    """A number that nearly all pays of a class are near to, within a twentieth of the range of all."""
+    every = [float(str(row["pay"])) for row in release.released]
+    near = 0.05 * (max(every) - min(every))
+    tries = right = 0
+    before = 0.0
+    for pays in shown_classes(release, "pay"):
+        numbers = sorted(float(str(pay)) for pay in pays)
+        windows = [[other for other in numbers if number <= other <= number + 2 * near] for number in numbers]
+        best = max(windows, key=len)
+        tries += len(numbers)
+        if len(best) / len(numbers) >= certainty:
+            guess = (best[0] + best[-1]) / 2
+            right += sum(abs(number - guess) <= near + 1e-9 for number in numbers)
+            before += len(numbers) * sum(abs(number - guess) <= near + 1e-9 for number in every) / len(every)
+    return Told(tries, right, before / tries if tries else 0.0)
+
+
+# ── where values were changed ────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class PlainNoise:
+    """People with age and town; in the release of some of them ages are noised and some towns are wrong."""
+
+    original: list[Row]
+    released: list[dict[str, float | int | str]]
+
+
+def random_noise(seed: int) -> PlainNoise:
+    draw = random.Random(7_000_003 * seed + 5)
+    towns = ["Aachen", "Bonn", "Celle"]
+    original: list[Row] = [
+        {"nr": at, "age": draw.randint(20, 40), "town": draw.choice(towns)}
+        for at in range(draw.randint(6, 25))
+    ]
+    released: list[dict[str, float | int | str]] = []
+    for person in original:
+        if draw.random() < 0.8 or not released:
+            town = str(person["town"]) if draw.random() < 0.8 else draw.choice(towns)
+            age = int(str(person["age"])) + draw.randint(-3, 2) + 0.5
+            released.append({"nr": int(str(person["nr"])), "age": age, "town": town})
+    draw.shuffle(released)
+    return PlainNoise(original, released)
+
+
+def distance_linkage(noise: PlainNoise) -> tuple[Told, Told]:
+    """A guess among the nearest rows, and the people whom one row is nearest to, and it is theirs."""
+    ages = [int(str(person["age"])) for person in noise.original]
+    width = (max(ages) - min(ages)) or 1
+    right, alone, blind = 0.0, 0, 0.0
+    for person in noise.original:
+        distance = [
+            abs(float(row["age"]) - int(str(person["age"]))) / width + (row["town"] != person["town"])
+            for row in noise.released
+        ]
+        nearest = [
+            row for row, far in zip(noise.released, distance, strict=True) if far <= min(distance) + 1e-9
+        ]
+        mine = sum(row["nr"] == person["nr"] for row in nearest)
+        right += mine / len(nearest)
+        alone += len(nearest) == 1 and mine == 1
+        blind += sum(row["nr"] == person["nr"] for row in noise.released) / len(noise.released)
+    people = len(noise.original)
+    return Told(people, right, blind / people), Told(people, alone, blind / people)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import plain_attacks as attacks
+import pyarrow as pa
 import pytest
 from plain_attacks import PlainRelease, Told, random_release, table_of
 from plain_losses import TREES
@@ -19,6 +20,7 @@ COUNTED = {
     "homogeneity": attacks.homogeneity,
     "skewness": attacks.skewness,
     "background-knowledge": attacks.background_knowledge,
+    "similarity": attacks.similarity,
 }
 
 
@@ -30,6 +32,10 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, tree in TREES.items():
         paths[name] = folder / f"{name}.csv"
         paths[name].write_text("\n".join(";".join(path) for path in tree.values()) + "\n", encoding="utf-8")
+    paths["disease"] = folder / "disease.csv"
+    paths["disease"].write_text(
+        "".join(f"{leaf};{kind};*\n" for leaf, kind in attacks.KINDS.items()), encoding="utf-8"
+    )
     return paths
 
 
@@ -40,11 +46,13 @@ def attacked(
     *,
     public: bool = False,
     key: str | None = "nr",
+    sensitive: str = "disease",
 ) -> discreet.Attacks:
-    policy = discreet.Policy.of(quasi_identifiers=tuple(TREES), sensitive=["disease"]).generalise(trees)
+    used = {name: path for name, path in trees.items() if name in (*TREES, sensitive)}
+    policy = discreet.Policy.of(quasi_identifiers=tuple(TREES), sensitive=[sensitive]).generalise(used)
     released, original = table_of(release.released).to_arrow(), table_of(release.original).to_arrow()
     if key is None:
-        released, original = released.drop(["nr"]), original.drop(["nr"])
+        released, original = released.drop(["nr", "pay"]), original.drop(["nr", "pay"])
     return discreet.attack(
         released,
         policy,
@@ -100,3 +108,30 @@ def test_without_a_key_nothing_looks_safer_than_it_is(seed: int, trees: dict[str
     linked, (alone, _) = attacks.record_linkage(release), attacks.singling_out(release)
     assert results.result("record-linkage").successes >= linked.successes - 1e-9
     assert results.result("singling-out").successes >= alone.successes - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_numbers_that_are_close_are_what_the_definition_says(seed: int, trees: dict[str, Path]) -> None:
+    release = random_release(seed)
+    told = attacks.proximity(release)
+    results = attacked(release, trees, ["proximity"], sensitive="pay").results
+    if told.tries:
+        agree(results[0], told)
+    else:
+        assert results == ()
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_the_nearest_records_are_what_the_definition_says(seed: int) -> None:
+    noise = attacks.random_noise(seed)
+    policy = discreet.Policy.of(quasi_identifiers=["age", "town"])
+    results = discreet.attack(
+        pa.Table.from_pylist(noise.released),
+        policy,
+        original=pa.Table.from_pylist(noise.original),
+        attacks=["record-linkage", "singling-out"],
+        key="nr",
+    )
+    linked, alone = attacks.distance_linkage(noise)
+    agree(results.result("distance-linkage"), linked)
+    agree(results.result("singling-out"), alone)

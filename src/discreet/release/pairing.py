@@ -167,7 +167,7 @@ def _matched_rows(
     if rows is not None:
         if len(rows) == original.rows or only_match(tested, after, before, same, rows):
             return rows, "records were matched in their order, which leaves no other matching"
-        return None, "records were not matched: several original rows in a row may be the same released one"
+        return None, "records were not matched: their order leaves several matchings"
     if same is None or release.rows != original.rows:
         return None, "records were not matched: the release does not keep the order of the original"
     in_place = np.arange(release.rows)
