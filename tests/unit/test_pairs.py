@@ -45,10 +45,13 @@ def test_rows_are_matched_in_order_and_dropped_ones_are_known() -> None:
 
 
 def test_columns_that_were_left_alone_tell_rows_apart() -> None:
-    release = table({"age": ["*"] * 3, "sex": ["*"] * 3, "flu": ["no", "no", "yes"]})
+    shown = {"age": ["*"] * 3, "sex": ["*"] * 3, "flu": ["no", "no", "yes"]}
+    release = table({"nr": [2, 3, 4], **shown})  # type: ignore[dict-item]
     links = make_pair(table(PEOPLE), release, POLICY).pair.links  # type: ignore[arg-type]
     assert links is not None
     assert sorted(links.original[links.released < 0].tolist()) == [0]
+    # Three rows that say less might as well have been shuffled: then the one with the flu may be the first person.
+    assert make_pair(table(PEOPLE), table(shown), POLICY).pair.links is None  # type: ignore[arg-type]
 
 
 def test_shuffled_rows_are_not_matched_unless_by_key() -> None:

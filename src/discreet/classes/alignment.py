@@ -89,18 +89,19 @@ def only_match(
     original: Sequence[AnyIntArray],
     same: tuple[IntArray, IntArray] | None,
     first: IntArray,
+    kinds: IntArray,
 ) -> bool:
     """Whether every match in order says the same as ``first``, the one of the first rows that fit.
 
     The last rows that fit are found from behind. A released row may be any fitting one between both; if these
-    differ in a code or mark, it is not known which one it is.
+    are of several ``kinds``, it is not known which one it is.
 
     >>> import pyarrow as pa
     >>> from discreet.table.domain import Domain
     >>> meaning = Meaning.of(Domain("age", pa.array([31, 34, 47])), Domain("age", pa.array(["47", "[30, 39]"])))
-    >>> only_match([meaning], [np.array([0])], [np.array([0, 1, 2])], None, np.array([2]))
+    >>> only_match([meaning], [np.array([0])], [np.array([0, 1, 2])], None, np.array([2]), np.arange(3))
     True
-    >>> only_match([meaning], [np.array([1])], [np.array([0, 1, 2])], None, np.array([0]))
+    >>> only_match([meaning], [np.array([1])], [np.array([0, 1, 2])], None, np.array([0]), np.arange(3))
     False
     """
     length = len(original[0]) if original else len(same[1]) if same else 0
@@ -112,7 +113,6 @@ def only_match(
     )
     assert behind is not None, "what can be matched from the front can be matched from behind"
     last = length - 1 - behind[::-1]
-    columns = [*original, *([] if same is None else [same[1]])]
     if int((last - first).sum()) > MOST_LOOKED_AT:
         return False
     for row in np.flatnonzero(first != last).tolist():
@@ -122,6 +122,6 @@ def only_match(
             fits &= meaning.covers(shown[row : row + 1], true[between])
         if same is not None:
             fits &= same[0][row] == same[1][between]
-        if any((column[between[fits]] != column[first[row]]).any() for column in columns):
+        if (kinds[between[fits]] != kinds[first[row]]).any():
             return False
     return True

@@ -24,6 +24,9 @@ from discreet.types import IntArray
 MOST_ROWS_MATCHED = 20_000_000
 """Rows beyond this are not matched one by one: their codes would no longer fit into memory."""
 
+MOST_TOLD_BY_VALUES = 100_000
+"""Beyond so many rows it is not looked at whether values alone tell which row is which: the order does that."""
+
 UNLIKELY = math.log(1e6)
 """What happens in fewer than one of a million orders is not taken for chance."""
 
@@ -163,20 +166,27 @@ def _matched_rows(
     names = [meaning.name for meaning in tested]
     after = _row_codes(release, [pair.released.attributes[pair.released.index(n)] for n in names])
     before = _row_codes(original, [meaning.original for meaning in tested])
+    kinds = locate(pair.original, _row_codes(original, pair.original.attributes))
+    if same is not None:
+        kinds = kinds * (int(same[1].max(initial=0)) + 1) + same[1]
+    sides = _Rows(tested, after, before, same, kinds)
     rows = match_in_order(tested, after, before, same)
     if rows is not None:
-        if len(rows) == original.rows or only_match(tested, after, before, same, rows):
+        unique = len(rows) == original.rows or only_match(tested, after, before, same, rows, kinds)
+        if (unique and sides.keep_their_order()) or sides.told_by_values():
             return rows, "records were matched in their order, which leaves no other matching"
         return None, "records were not matched: their order leaves several matchings"
     if same is None or release.rows != original.rows:
         return None, "records were not matched: the release does not keep the order of the original"
     in_place = np.arange(release.rows)
-    if np.array_equal(*same) and _hardly_by_chance(same[0]):
+    marks = _Rows([], [], [], same, kinds)
+    if np.array_equal(*same) and (marks.keep_their_order() or marks.told_by_values()):
         # Averaged or noised values stand for nothing, but what was left alone still tells the rows apart.
         told = "records were matched row by row: the columns that were not changed agree in every row"
         return in_place, told
+    values = _Rows(tested, after, before, None, kinds)
     fitting = tested and match_in_order(tested, after, before, None) is not None
-    if fitting and (_fits_hardly(tested, after, before) or _one_class_each(pair)):
+    if fitting and (values.keep_their_order() or _one_class_each(pair)):
         changed = ", ".join(_shared_columns(original, release, [*pair.names, policy.person or ""]))
         return in_place, (
             "records were matched row by row: every released row may stand for the original row in its place, and hardly "
@@ -185,11 +195,50 @@ def _matched_rows(
     return None, "records were not matched: the release does not keep the order of the original"
 
 
-def _hardly_by_chance(marks: IntArray) -> bool:
-    """Whether rows in another order would hardly agree in their marks: at most once in a million orders, or never."""
-    counts = np.unique(marks, return_counts=True)[1]
-    orders = gammaln(len(marks) + 1.0) - gammaln(counts + 1.0).sum()
-    return bool(counts.max(initial=1) == 1 or orders > UNLIKELY)
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a release and of an original: codes of attributes, marks that must agree, and kinds of original rows."""
+
+    meanings: Sequence[Meaning]
+    released: Sequence[IntArray]
+    original: Sequence[IntArray]
+    same: tuple[IntArray, IntArray] | None
+    kinds: IntArray
+
+    def keep_their_order(self) -> bool:
+        """Whether released rows in a random order could hardly be matched in order: in fewer than one of a million.
+
+        With r(i) original rows that row i may be there are at most Π r(i) matchings, and Π r(i)!^(1/r(i)) if all rows
+        were released (Bregman 1973); each is in order for one of n! orders.
+        """
+        most = []
+        for meaning, shown, true in zip(self.meanings, self.released, self.original, strict=True):
+            at_rank = np.bincount(meaning.rank[true], minlength=meaning.original.size)
+            running = np.concatenate([[0], np.cumsum(at_rank)])
+            inside = np.concatenate([[0], np.cumsum(running[meaning.stops] - running[meaning.starts])])
+            most.append((inside[meaning.indptr[1:]] - inside[meaning.indptr[:-1]])[shown])
+        if self.same is not None:
+            width = int(max(part.max(initial=0) for part in self.same)) + 1
+            most.append(np.bincount(self.same[1], minlength=width)[self.same[0]])
+        fitting = np.maximum(np.min(most, axis=0), 1).astype(np.float64)
+        whole = len(fitting) == len(self.original[0] if self.original else self.same[1] if self.same else [])
+        matchings = gammaln(fitting + 1) / fitting if whole else np.log(fitting)
+        return bool(gammaln(len(fitting) + 1.0) - matchings.sum() > UNLIKELY)
+
+    def told_by_values(self) -> bool:
+        """Whether each released row fits original rows of one kind only, so that no order is needed."""
+        if len(self.kinds) > MOST_TOLD_BY_VALUES:
+            return False
+        shown = np.unique(np.stack([*self.released, *([] if self.same is None else [self.same[0]])]), axis=1)
+        first = np.unique(self.kinds, return_index=True)[1]
+        if shown.shape[1] * len(first) > MOST_COMPARED:
+            return False
+        fits = np.ones((shown.shape[1], len(first)), dtype=bool)
+        for at, (meaning, true) in enumerate(zip(self.meanings, self.original, strict=True)):
+            fits &= meaning.covers(shown[at][:, None], true[first][None])
+        if self.same is not None:
+            fits &= shown[-1][:, None] == self.same[1][first][None]
+        return bool((fits.sum(axis=1) == 1).all())
 
 
 def _one_class_each(pair: Pair) -> bool:
@@ -198,18 +247,6 @@ def _one_class_each(pair: Pair) -> bool:
     if len(released) * len(original) > MOST_COMPARED:
         return False
     return bool((pair.covers(released[:, None], original[None]).sum(axis=0) == 1).all())
-
-
-def _fits_hardly(tested: Sequence[Meaning], after: Sequence[IntArray], before: Sequence[IntArray]) -> bool:
-    """Whether released rows in another order would hardly fit the original rows in their places."""
-    fitting = np.zeros(len(after[0]))
-    for meaning, released, original in zip(tested, after, before, strict=True):
-        covered = np.bincount(meaning.rank[original], minlength=meaning.original.size)
-        running = np.concatenate([[0], np.cumsum(covered)])
-        inside = np.concatenate([[0], np.cumsum(running[meaning.stops] - running[meaning.starts])])
-        rows = inside[meaning.indptr[1:]] - inside[meaning.indptr[:-1]]
-        fitting = np.minimum(fitting, np.log(np.maximum(rows[released], 1) / len(original)))
-    return bool(-fitting.sum() > UNLIKELY)
 
 
 def _by_key(original: Table, release: Table, key: str) -> IntArray:
