@@ -300,7 +300,7 @@ def test_worst_case() -> None:
 
 
 def test_membership() -> None:
-    """Of the members nine in ten fit a record that shows something, of others who have the members' ages all."""
+    """Whole classes are suppressed: of members and of others alike about four in five fit a record that shows something."""
     town = Town(20, 40, 0.5)
     members, others = np.flatnonzero(town.inside), np.flatnonzero(~town.inside)
     hidden = np.random.default_rng(2).random(PEOPLE) < 0.2

@@ -169,7 +169,7 @@ def _matched_rows(
     kinds = locate(pair.original, _row_codes(original, pair.original.attributes))
     if same is not None:
         kinds = kinds * (int(same[1].max(initial=0)) + 1) + same[1]
-    sides = _Rows(tested, after, before, same, kinds)
+    sides = _RowCodes(tested, after, before, same, kinds)
     rows = match_in_order(tested, after, before, same)
     if rows is not None:
         unique = len(rows) == original.rows or only_match(tested, after, before, same, rows, kinds)
@@ -179,12 +179,12 @@ def _matched_rows(
     if same is None or release.rows != original.rows:
         return None, "records were not matched: the release does not keep the order of the original"
     in_place = np.arange(release.rows)
-    marks = _Rows([], [], [], same, kinds)
+    marks = _RowCodes([], [], [], same, kinds)
     if np.array_equal(*same) and (marks.keep_their_order() or marks.told_by_values()):
         # Averaged or noised values stand for nothing, but what was left alone still tells the rows apart.
         told = "records were matched row by row: the columns that were not changed agree in every row"
         return in_place, told
-    values = _Rows(tested, after, before, None, kinds)
+    values = _RowCodes(tested, after, before, None, kinds)
     fitting = tested and match_in_order(tested, after, before, None) is not None
     if fitting and (values.keep_their_order() or _one_class_each(pair)):
         changed = ", ".join(_shared_columns(original, release, [*pair.names, policy.person or ""]))
@@ -196,7 +196,7 @@ def _matched_rows(
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _RowCodes:
     """The rows of a release and of an original: codes of attributes, marks that must agree, and kinds of original rows."""
 
     meanings: Sequence[Meaning]
