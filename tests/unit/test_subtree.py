@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,12 +11,16 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
+from discreet.example import town
+from discreet.policy import Policy
+from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import METHODS as PLANNED
-from discreet.privacy import KAnonymity, LDiversity
+from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
+from discreet.release.prepare import count_classes
 from discreet.search.lattice.search import search
 from discreet.search.lattice.subtree import subtree
-from discreet.search.methods import METHODS
-from discreet.search.problem import make_problem
+from discreet.search.methods import METHODS, find
+from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recipe import Recipe
@@ -40,6 +46,63 @@ def test_levels_may_differ_between_subtrees() -> None:
 def test_it_is_never_worse_than_full_domain_here() -> None:
     problem = zip_problem(["10", "11", "20", "20", "21", "21"])
     assert leaf_share_loss(subtree(problem)) < search(problem).best.cost
+
+
+def test_what_meets_the_requirements_already_stays_as_it_is() -> None:
+    # Two hundred people, fifty of a kind; the level below the root says no more than the root.
+    columns = {"sex": ["f", "m"] * 100, "zip": ["10", "10", "20", "20"] * 50}
+    trees = {
+        "sex": [["f", "person", "*"], ["m", "person", "*"]],
+        "zip": [["10", "here", "*"], ["20", "here", "*"]],
+    }
+    classes = EquivalenceClasses.from_columns(columns)
+    ladders = [Hierarchy.of(domain.name, trees[domain.name]).ladder(domain) for domain in classes.attributes]
+    recoding = subtree(make_problem(classes, ladders, [KAnonymity(50)]))
+    assert leaf_share_loss(recoding) == 0.0
+    assert [column.values.to_pylist() for column in recoding.columns] == [["f", "m"], ["10", "20"]]
+
+
+def costs(problem: Problem) -> list[float]:
+    """What full-domain, subtree and local recoding cost."""
+    return [find(problem, method=method).cost for method in ("optimal", "subtree", "local")]
+
+
+@pytest.mark.parametrize(
+    "models", [[KAnonymity(5)], [KAnonymity(11), TCloseness(0.3, "diagnosis")]], ids=["k", "k and t"]
+)
+def test_freer_methods_lose_no_more_on_the_demo(models: list[PrivacyModel]) -> None:
+    table = read(town())
+    policy = Policy.of(
+        quasi_identifiers=["age", "sex", "education", "nationality"], sensitive=["diagnosis"], require=models
+    )
+    classes = count_classes(policy.fit(table), policy)
+    ladders = [fitted.ladder for fitted in hierarchies(policy, classes)]
+    full_domain, by_subtree, local = costs(make_problem(classes, ladders, models, suppression_limit=0.1))
+    assert local <= by_subtree <= full_domain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [0.0, 0.05])
+@pytest.mark.parametrize(
+    "models", [[KAnonymity(5)], [KAnonymity(5), TCloseness(0.3, "salary-class")]], ids=["k", "k and t"]
+)
+def test_freer_methods_lose_no_more_on_adult(
+    data_dir: Path, models: list[PrivacyModel], limit: float
+) -> None:
+    table = read(data_dir / "arx" / "adult.csv.gz")
+    classes = table.engine.count(
+        table,
+        quasi_identifiers=["sex", "age", "race", "marital-status", "education", "workclass", "occupation"],
+        sensitive=["salary-class"],
+    )
+    ladders = [
+        Hierarchy.read(
+            data_dir / "arx" / "hierarchies" / f"adult_hierarchy_{domain.name}.csv", domain.name
+        ).ladder(domain)
+        for domain in classes.attributes
+    ]
+    full_domain, by_subtree, local = costs(make_problem(classes, ladders, models, suppression_limit=limit))
+    assert local <= by_subtree <= full_domain + 1e-12
 
 
 def test_nothing_is_kept_when_even_the_root_fails() -> None:
@@ -70,7 +133,7 @@ def test_every_group_meets_further_models() -> None:
 
 def test_its_recipe_maps_values() -> None:
     recoding = subtree(zip_problem(["10", "11", "20", "20", "21", "21"]))
-    recipe = Recipe.of(recoding)
+    recipe = Recipe.of(recoding, columns=["zip"])
     assert recipe.scope == "global"
     assert recipe.values["zip"] == {"10": "1*", "11": "1*", "20": "20", "21": "21"}
     again = Recipe.loads(recipe.dumps()).recode(recoding.classes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,7 @@ class FittedHierarchy:
     @property
     def assumed(self) -> bool:
         """Whether nobody gave it."""
-        return self.origin in (LEARNED, POSTCODE)
+        return self.origin in ASSUMED
 
     def known(self, level: int) -> dict[str, str]:
         """What every value of the hierarchy becomes at a level, also those that the table does not have."""
@@ -45,6 +45,8 @@ class FittedHierarchy:
 
 LEARNED = "learned from the data"
 POSTCODE = "built: zip, because it was recognised as a postcode"
+ASSUMED = (LEARNED, POSTCODE)
+"""Where hierarchies come from that nobody gave."""
 
 
 def hierarchies(policy: Policy, classes: EquivalenceClasses) -> list[FittedHierarchy]:
@@ -84,7 +86,8 @@ def fit(
     'learned from the data'
     """
     hierarchy, origin = _build(domain, totals, given, type)
-    return FittedHierarchy(hierarchy, hierarchy.ladder(domain), origin)
+    assumed = origin if origin in ASSUMED else None
+    return FittedHierarchy(hierarchy, replace(hierarchy.ladder(domain), assumed=assumed), origin)
 
 
 def named_hierarchies(policy: Policy, classes: EquivalenceClasses) -> dict[str, Hierarchy]:

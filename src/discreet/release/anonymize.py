@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from discreet.classes import EquivalenceClasses
-from discreet.errors import GoalUnreachable
+from discreet.errors import GoalUnreachable, InvalidPolicy
 from discreet.policy import Policy
+from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.build import Solution, make_release
@@ -34,13 +36,16 @@ from discreet.release.requirements import (
     within_limit,
     within_mean,
 )
+from discreet.search.cost import Cost, cost_of
 from discreet.search.methods import SearchResult, find
-from discreet.search.problem import make_problem
+from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.transform.loss import leaf_share_loss
+from discreet.transform.recoding import Recoding
 from discreet.transform.suppress import ValueSuppression
 from discreet.types import Progress
 from discreet.utility.objectives.registry import build_objective
+
+MISSING_LEAVES = "not defined here: the hierarchies lack values that the plan suppresses"
 
 
 def anonymize(
@@ -101,7 +106,7 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
         def attempt(k: int) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
             asked = with_size(wanted, k)
             result = least_change(ready.classes, ready.ladders, asked, plan, say)
-            return _uncovered(result, ready.covered, plan, asked), asked
+            return _uncovered(result, ready.covered, without_dropped(policy, plan), plan, asked), asked
 
         return within_mean(mean_limit(profile), attempt, lambda result: mean_risk(result[0].recoding))
 
@@ -132,17 +137,10 @@ def least_change(
     """
 
     def attempt(asked: Sequence[PrivacyModel]) -> SearchResult:
-        problem = make_problem(
-            classes,
-            ladders,
-            asked,
-            suppression_limit=plan.suppression_limit,
-            objective=build_objective(plan.objective, {"label": plan.label} if plan.label else None),
-            suppression_weight=plan.suppression_weight,
-            weights=plan.weights,
-        )
+        problem = _problem(classes, ladders, asked, plan)
         say("searching for the least change")
-        return _released(find(problem, method=plan.method, seconds=plan.seconds, progress=say), models, plan)
+        chosen = find(problem, method=plan.method, seconds=plan.seconds, progress=say)
+        return _released(chosen, problem, models, plan)
 
     whole = against_original(models)
     if plan.suppressed == "star" and whole != tuple(models):
@@ -153,18 +151,44 @@ def least_change(
     return attempt(models)
 
 
-def _released(chosen: SearchResult, models: Sequence[PrivacyModel], plan: Plan) -> SearchResult:
+def _released(
+    chosen: SearchResult, problem: Problem, models: Sequence[PrivacyModel], plan: Plan
+) -> SearchResult:
     """What was found, with what else must be suppressed for the release to hold by itself."""
     recoding = as_released(chosen.recoding, models, plan)
     within_limit(recoding, plan, models)
     if recoding.suppressed_records == chosen.recoding.suppressed_records:
         return replace(chosen, recoding=recoding)
     # More had to go than the search thought: what it knew about the cost holds no longer.
-    return replace(chosen, recoding=recoding, cost=leaf_share_loss(recoding), bound=None, optimal=False)
+    return _priced(chosen, recoding, cost_of(recoding, problem))
+
+
+def _problem(
+    classes: EquivalenceClasses, ladders: Sequence[Ladder], models: Sequence[PrivacyModel], plan: Plan
+) -> Problem:
+    """What a plan asks a search for."""
+    return make_problem(
+        classes,
+        ladders,
+        models,
+        suppression_limit=plan.suppression_limit,
+        objective=build_objective(plan.objective, {"label": plan.label} if plan.label else None),
+        suppression_weight=plan.suppression_weight,
+        weights=plan.weights,
+    )
+
+
+def _priced(chosen: SearchResult, recoding: Recoding, cost: Cost) -> SearchResult:
+    """Another recoding than the search chose, of which nothing is proven."""
+    return replace(chosen, recoding=recoding, cost=cost.value, undefined=cost.note, bound=None, optimal=False)
 
 
 def _uncovered(
-    chosen: SearchResult, covered: ValueSuppression, plan: Plan, models: Sequence[PrivacyModel]
+    chosen: SearchResult,
+    covered: ValueSuppression,
+    policy: Policy,
+    plan: Plan,
+    models: Sequence[PrivacyModel],
 ) -> SearchResult:
     """What was found for the covered classes, for those of the table: suppressed values are ``*``."""
     if not covered.attributes:
@@ -175,4 +199,8 @@ def _uncovered(
     within_limit(recoding, plan, models)
     if shown.scope == "global" and recoding.suppressed_records == shown.suppressed_records:
         return replace(chosen, recoding=recoding)
-    return replace(chosen, recoding=recoding, cost=leaf_share_loss(recoding), bound=None, optimal=False)
+    try:
+        ladders = [fitted.ladder for fitted in hierarchies(policy, covered.original)]
+    except InvalidPolicy:
+        return _priced(chosen, recoding, Cost(math.nan, MISSING_LEAVES))
+    return _priced(chosen, recoding, cost_of(recoding, _problem(covered.original, ladders, models, plan)))

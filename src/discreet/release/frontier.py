@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -35,7 +36,7 @@ MOST_POINTS = 200
 class Outcome:
     """One setting or method and what it leads to: loss, the risk it leaves, what an intruder gains.
 
-    ``loss`` is the leaf-share loss; ``mean_risk`` and ``max_risk`` are prosecutor risks; ``inference`` is the share
+    ``loss`` is the leaf-share loss, which is not defined for means and other centres; ``mean_risk`` and ``max_risk`` are prosecutor risks; ``inference`` is the share
     of people whose sensitive value is the most frequent one of their class, the worst of the sensitive attributes.
     ``best``: no other outcome is at least as good in both loss and mean risk and better in one.
     """
@@ -58,7 +59,7 @@ class Outcome:
 
     @property
     def reached(self) -> bool:
-        """Whether the requirements were met, so that there are loss and risk."""
+        """Whether the requirements were met, and there are loss and risk to compare."""
         return self.loss is not None and self.mean_risk is not None
 
     @property
@@ -234,9 +235,10 @@ def _outcome(point: Outcome, recoding: Recoding) -> Outcome:
     shown = recoding.shown()
     sizes = shown.persons if shown.event_level else shown.records
     risk = 1.0 / sizes
+    loss = leaf_share_loss(recoding)
     return replace(
         point,
-        loss=leaf_share_loss(recoding),
+        loss=None if math.isnan(loss) else loss,
         suppressed_share=recoding.suppressed_records / recoding.classes.total,
         mean_risk=float(np.dot(risk, shown.records) / shown.records.sum()),
         max_risk=float(risk.max()),
@@ -316,10 +318,11 @@ def compare_methods(
             outcomes.append(Outcome(method, seconds=perf_counter() - start, failed=error.message))
             continue
         risk = release.after.risk("prosecutor")
+        loss = leaf_share_loss(release.recoding)
         outcomes.append(
             Outcome(
                 method,
-                loss=leaf_share_loss(release.recoding),
+                loss=None if math.isnan(loss) else loss,
                 suppressed_share=release.suppressed / release.before.rows,
                 mean_risk=risk.mean,
                 max_risk=risk.max,

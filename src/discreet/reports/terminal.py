@@ -56,7 +56,7 @@ def outcome_table(
     failed = []
     for outcome in sorted(outcomes, key=lambda outcome: (outcome.loss is None, outcome.loss)):
         name = outcome.label if settings else outcome.method
-        if outcome.loss is None or outcome.mean_risk is None or outcome.max_risk is None:
+        if outcome.mean_risk is None or outcome.max_risk is None:
             failed.append(f"Failed: {name}: {outcome.failed}.")
             continue
         guessed = "–" if outcome.inference is None else percent(outcome.inference)
@@ -65,7 +65,7 @@ def outcome_table(
             table,
             ("★" if outcome.best else "") + ("◆" if outcome.knee else "") + ("■" if outcome.chosen else ""),
             name,
-            number(outcome.loss),
+            "undefined" if outcome.loss is None else number(outcome.loss),
             percent(outcome.suppressed_share or 0.0),
             percent(outcome.mean_risk),
             percent(outcome.max_risk),

@@ -37,22 +37,27 @@ def part_by_part(problem: Problem, search: Callable[[Problem], Recoding]) -> Rec
     for part in np.flatnonzero(able):
         at = np.sort(order[bounds[part] : bounds[part + 1]])
         solved.append((at, search(replace(problem, classes=PartOfTable.of(classes, at)))))
-    shown = np.zeros(len(classes), dtype=bool)
-    for at, recoding in solved:
-        shown[at] = recoding.kept
-    columns = tuple(
-        of_level(problem.ladders[j], 0, classes.codes[j])
-        if j in kept
-        else _joined(problem, j, [(at, recoding.columns[j]) for at, recoding in solved])
-        for j in range(len(problem.ladders))
-    )
-    method = solved[0][1].method if solved else "part by part"
-    recoding = Recoding(classes, columns, shown, method)
-    groups = recoding.groups()
+    recoding = joined(problem, solved)
+    shown, groups = recoding.kept, recoding.groups()
     # Groups of one part that are written alike are one, and must hold as one.
     seen = np.where(shown, groups, groups.max() + 1)
     _, seen = np.unique(seen, return_inverse=True)
     return replace(recoding, kept=shown & held(models, classes, seen, int(seen.max()) + 1)[seen])
+
+
+def joined(problem: Problem, solved: Sequence[tuple[IntArray, Recoding]]) -> Recoding:
+    """The recodings of parts of the classes as one; classes of no part are suppressed."""
+    classes = problem.classes
+    shown = np.zeros(len(classes), dtype=bool)
+    for at, recoding in solved:
+        shown[at] = recoding.kept
+    columns = tuple(
+        _joined(problem, j, [(at, recoding.columns[j]) for at, recoding in solved])
+        if ladder.height
+        else of_level(ladder, 0, classes.codes[j])
+        for j, ladder in enumerate(problem.ladders)
+    )
+    return Recoding(classes, columns, shown, solved[0][1].method if solved else "part by part")
 
 
 def _joined(
@@ -79,4 +84,5 @@ def _joined(
     given = pa.concat_arrays([column.per_class() for _, column in parts])
     encoded = given.dictionary_encode(null_encoding="encode")
     codes[np.concatenate([at for at, _ in parts])] = encoded.indices.to_numpy(zero_copy_only=False)
-    return replace(before, values=encoded.dictionary, codes=codes, shares=shares)
+    truthful = all(column.truthful for _, column in parts)
+    return replace(before, values=encoded.dictionary, codes=codes, shares=shares, truthful=truthful)

@@ -6,11 +6,15 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from discreet.classes.part import PartOfTable
 from discreet.errors import GoalUnreachable
 from discreet.privacy import KAnonymity
 from discreet.search.clusters.k_member import k_member
 from discreet.search.clusters.microaggregation import microaggregate
-from discreet.search.kept import part_by_part
+from discreet.search.cost import cost_of
+from discreet.search.kept import joined, part_by_part
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.lattice.subtree import subtree
@@ -18,9 +22,11 @@ from discreet.search.local.search import local_recoding
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
 from discreet.search.suppression import consistent
-from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
 from discreet.types import Progress
+from discreet.utility.objectives.aggregates import CellObjective
+from discreet.utility.objectives.objective import Objective
+from discreet.utility.objectives.registry import LOSS
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,9 @@ class SearchResult:
     """The recoding that a search of any method ended with, why by this method, and how good it is known to be.
 
     ``LatticeResult`` is what a search of the lattice knows before: a node, the proof, and the effort. Methods
-    that prove nothing have neither; their ``bound`` is ``None``, and their ``cost`` the leaf-share loss, by which
-    all methods can be compared.
+    that prove nothing have neither, and their ``bound`` is ``None``. ``cost`` always is that of the problem's
+    objective, as a comparison measures it, or NaN, and ``undefined`` says why. ``minimised`` is what the method
+    steered by, which is another loss where it cannot follow the objective.
     """
 
     recoding: Recoding = field(repr=False)
@@ -38,6 +45,8 @@ class SearchResult:
     cost: float
     bound: float | None
     optimal: bool
+    minimised: str = ""
+    undefined: str = ""
 
     @property
     def gap(self) -> float | None:
@@ -61,7 +70,9 @@ def find(
     # The method compared its groups with all records; which of them hold in the release is decided here.
     recoding = consistent(result, problem.models, problem.allowed)
     if recoding.kept.any() and recoding.suppressed_records <= problem.allowed:
-        return SearchResult(recoding, method, why, leaf_share_loss(recoding), None, False)
+        cost = cost_of(recoding, problem)
+        minimised = minimised_by(method, problem.objective)
+        return SearchResult(recoding, method, why, cost.value, None, False, minimised, cost.note)
     uniform, _ = choose(problem)
     why = f"the groups of {method} do not meet the requirements within the limit, so values are generalised uniformly"
     return _of_node(problem, NODES[uniform](problem, seconds, say), uniform, why)
@@ -77,45 +88,116 @@ def choose(problem: Problem) -> tuple[str, str]:
     return "anytime", f"{problem.nodes:.1e} generalisations are too many to search to the end"
 
 
-def _local(problem: Problem, _seconds: float, say: Progress) -> Recoding:
-    """Local recoding, part by part."""
+def minimised_by(method: str, objective: Objective) -> str:
+    """What a method steers by: the objective where it can, else the leaf-share loss or its own distance.
+
+    >>> from discreet.utility.objectives.ambiguity import Ambiguity
+    >>> [minimised_by(method, Ambiguity()) for method in ("subtree", "local", "microaggregation")]
+    ['ambiguity', 'loss', 'squared distance']
+    """
+    if method in ("optimal", "anytime", "subtree"):
+        return objective.name
+    if method == "local" and isinstance(objective, CellObjective):
+        return objective.cost.name  # of several ways to sum up it knows the plain sum
+    return "squared distance" if method == "microaggregation" else LOSS.name
+
+
+def _local(problem: Problem, seconds: float, say: Progress) -> Recoding:
+    """Local recoding, part by part, and never worse than the generalisation by subtrees that it could take."""
 
     def search_part(part: Problem) -> Recoding:
         # Of several parts none knows how much of the limit the others use.
         alone = part if part is problem else replace(part, suppression_limit=0.0)
         return local_recoding(alone, progress=say)
 
-    return part_by_part(problem, search_part)
+    less_free = subtree(problem, seconds=seconds / 2, progress=say)
+    own, given = (
+        consistent(recoding, problem.models, problem.allowed)
+        for recoding in (part_by_part(problem, search_part), replace(less_free, method="local recoding"))
+    )
+    if _rank(own, problem) <= _rank(given, problem):
+        return own
+    if not given.kept.any() or not all(ladder.height for ladder in problem.ladders):
+        return given
+    refined = consistent(_refined(problem, given, say), problem.models, problem.allowed)
+    return min(given, refined, key=lambda recoding: _rank(recoding, problem))
+
+
+def _refined(problem: Problem, start: Recoding, say: Progress) -> Recoding:
+    """Local recoding of what a recoding keeps, from its groups on; what it suppresses stays so."""
+    at = np.flatnonzero(start.kept)
+    _, groups = np.unique(start.groups()[at], return_inverse=True)
+    part = replace(problem, classes=PartOfTable.of(problem.classes, at), suppression_limit=0.0)
+    return joined(problem, [(at, local_recoding(part, start=groups.astype(np.int64), progress=say))])
+
+
+def _rank(recoding: Recoding, problem: Problem) -> tuple[bool, float, int]:
+    """Order of preference: something within the limit, then by cost, then by what is suppressed."""
+    suppressed = recoding.suppressed_records
+    none = suppressed > problem.allowed or not recoding.kept.any()
+    return none, cost_of(recoding, problem).value, suppressed
+
+
+def _loss_weights(problem: Problem) -> dict[str, float]:
+    """Weights with which shares of domains add up to the leaf-share loss: (share - 1/D) / (1 - 1/D) is a multiple."""
+    given = problem.weights or {}
+    return {
+        ladder.name: given.get(ladder.name, 1.0) * ladder.leaves / max(ladder.leaves - 1, 1)
+        for ladder in problem.ladders
+    }
 
 
 def _mondrian(problem: Problem, _seconds: float, say: Progress) -> Recoding:
-    """Multidimensional recoding, part by part."""
+    """Multidimensional recoding, part by part: the better one of two weightings of cuts, which are chosen greedily."""
+
+    def search_parts(weights: Callable[[Problem], Mapping[str, float] | None]) -> Recoding:
+        return part_by_part(
+            problem,
+            lambda part: mondrian(
+                part.classes, part.models, ladders=part.ladders, weights=weights(part), progress=say
+            ),
+        )
+
+    recodings = (
+        consistent(search_parts(weights), problem.models, problem.allowed)
+        for weights in (_loss_weights, lambda part: part.weights)
+    )
+    return min(recodings, key=lambda recoding: _rank(recoding, problem))
+
+
+def _size(problem: Problem) -> int:
+    """How many persons a group of a clustering must have: the largest k that is asked for, or 2."""
+    return max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=2)
+
+
+def _clustering(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    """k-member clustering, part by part."""
     return part_by_part(
         problem,
-        lambda part: mondrian(
-            part.classes, part.models, ladders=part.ladders, weights=part.weights, progress=say
+        lambda part: k_member(
+            part.classes,
+            _size(problem),
+            ladders=part.ladders,
+            models=part.models,
+            weights=_loss_weights(part),
+            progress=say,
         ),
     )
 
 
-def _by_size(cluster: Callable[..., Recoding]) -> Search:
-    """A clustering that is told how many persons a group must have: the largest k that is asked for, or 2."""
-
-    def search_parts(problem: Problem, _seconds: float, say: Progress) -> Recoding:
-        k = max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=2)
-        return part_by_part(
-            problem,
-            lambda part: cluster(
-                part.classes,
-                k,
-                ladders=part.ladders,
-                models=part.models,
-                weights=part.weights,
-                progress=say,
-            ),
-        )
-
-    return search_parts
+def _microaggregation(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    """Microaggregation, part by part."""
+    return part_by_part(
+        problem,
+        lambda part: microaggregate(
+            part.classes,
+            _size(problem),
+            ladders=part.ladders,
+            models=part.models,
+            weights=part.weights,
+            progress=say,
+        ),
+    )
 
 
 Search = Callable[[Problem, float, Progress], LatticeResult | Recoding]
@@ -129,11 +211,11 @@ NODES: Mapping[str, Callable[[Problem, float, Progress], LatticeResult]] = {
 
 METHODS: Mapping[str, Search] = {
     **NODES,
-    "subtree": lambda problem, _, say: subtree(problem, progress=say),
+    "subtree": lambda problem, seconds, say: subtree(problem, seconds=seconds, progress=say),
     "local": _local,
     "mondrian": _mondrian,
-    "clustering": _by_size(k_member),
-    "microaggregation": _by_size(microaggregate),
+    "clustering": _clustering,
+    "microaggregation": _microaggregation,
 }
 
 
@@ -145,7 +227,15 @@ def _of_node(problem: Problem, result: LatticeResult, method: str, why: str) -> 
     recoding = Recoding.of_node(
         problem.classes, problem.ladders, result.best.node, kept[owner], method=method
     )
-    return SearchResult(recoding, method, why, result.best.cost, result.bound, result.optimal)
+    return SearchResult(
+        recoding,
+        method,
+        why,
+        result.best.cost,
+        result.bound,
+        result.optimal,
+        minimised_by(method, problem.objective),
+    )
 
 
 def _unreachable(problem: Problem, result: LatticeResult) -> GoalUnreachable:

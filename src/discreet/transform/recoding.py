@@ -30,7 +30,8 @@ class ReleasedAttribute:
     ``{Bachelors, Masters}``, ``1020*`` or ``*``, or numbers where cells were replaced by means. A null that was not
     generalised stays a null; as a member of a set it prints as ``∅``.
     ``shares[c]`` is the share of the attribute's domain that the new value of class ``c`` may stand for
-    (1 / D for a single value), which is what losses are made of.
+    (1 / D for a single value), which is what losses are made of. ``truthful``: a new value stands for the old
+    one, not for a mean or another centre in its place.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ReleasedAttribute:
     codes: Int32Array = field(repr=False)
     shares: FloatArray = field(repr=False)
     leaves: int
+    truthful: bool = True
 
     def printed(self) -> list[str]:
         """The new values as text; a null prints as ``∅``."""

@@ -68,6 +68,14 @@ NUMBER_OF_CLASSES = _classes(
     "Samarati 2001 (maximum distribution)",
     better="higher",
 )
+CLASSIFICATION_METRIC = _classes(
+    "classification-metric",
+    "share of records",
+    "How many records show nothing, or have another value than most records that look like them.",
+    "1/|T| · (Σ (|E| - most frequent value of E) + suppressed)",
+    "[0, 1]",
+    "Iyengar 2002 (classification metric)",
+)
 
 
 def suppression_ratio(pair: Pair) -> Measure:
@@ -152,6 +160,29 @@ def number_of_classes(pair: Pair) -> Measure:
     2.0
     """
     return NUMBER_OF_CLASSES(int((~pair.suppressed).sum()))
+
+
+def classification_metric(pair: Pair) -> tuple[Measure, ...]:
+    """For each sensitive attribute: records whose value is not the most frequent of their class, or that show nothing.
+
+    CM = 1/|T| × (sum over classes of (|E| - records with the most frequent value) + suppressed); if no class
+    shows anything, those in the release are one class. Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
+
+    >>> from discreet.classes import EquivalenceClasses
+    >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]}, sensitive={"flu": list("ynyn")})
+    >>> released = EquivalenceClasses.from_columns(
+    ...     {"age": ["[31, 34]", "[31, 34]", "47", "*"]}, sensitive={"flu": list("ynyn")})
+    >>> classification_metric(Pair.of(original, released))[0].value  # one of [31, 34], and the one of *
+    0.5
+    """
+    shown = ~pair.suppressed if not pair.suppressed.all() else np.ones(len(pair.released), dtype=bool)
+    measures = []
+    for name in pair.sensitive:
+        histogram = pair.released.histogram(name)
+        most = histogram.per_class(np.maximum, histogram.records)
+        missed = pair.original.total - most[shown].sum()
+        measures.append(CLASSIFICATION_METRIC(float(missed / pair.original.total), attribute=name))
+    return tuple(measures)
 
 
 def _suppressed(pair: Pair) -> int:

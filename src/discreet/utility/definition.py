@@ -19,7 +19,7 @@ Weights = Mapping[str, float] | None
 EXACT, FOREIGN, SUPPRESSED = (KINDS.index(kind) for kind in ("exact", "foreign", "suppressed"))
 
 FOREIGN_NOTE = (
-    "not defined here: the release has values that the original lacks (means, noise or made-up ones), "
+    "not defined here: the release has values that the original or its record lacks (means, noise or made-up ones), "
     "and this measure asks what a generalised value may stand for"
 )
 UNLINKED_NOTE = "not defined here: which original record became which released one is not known"

@@ -20,6 +20,7 @@ _PLAIN: tuple[Callable[[Pair], Measure | tuple[Measure, ...]], ...] = (
     class_sizes.discernibility,
     class_sizes.normalised_discernibility,
     class_sizes.number_of_classes,
+    class_sizes.classification_metric,
     precision.minimal_distortion,
     precision.generalisation_height,
     precision.minimum_absolute_distance,

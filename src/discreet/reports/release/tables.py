@@ -252,9 +252,13 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
         if release.recipe.scope == "global"
         else ("Kind of change", "a value may become different things in different classes (local recoding)"),
     ]
-    if not math.isnan(chosen.cost):
+    if chosen.minimised:
         rows.append(("Objective", plan.objective + (f" for {plan.label}" if plan.label else "")))
-        if not figures.public:
+        if chosen.minimised != plan.objective:
+            rows.append(("Minimised by the method", chosen.minimised))
+        if chosen.undefined:
+            rows.append(("Cost by the objective", chosen.undefined))
+        elif not figures.public:
             rows.append(("Cost by the objective", number(chosen.cost)))
             if chosen.bound is not None:
                 rows.append(("Lower bound of the cost", number(chosen.bound)))
@@ -275,7 +279,7 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
 def quality(release: Release) -> tuple[str, str]:
     """How near to the best the change is known to be: a word and a sentence."""
     chosen = release.chosen
-    if math.isnan(chosen.cost):
+    if not chosen.minimised:
         return "not known", "A recipe was applied; no other change was looked for."
     if chosen.optimal:
         return (
@@ -315,7 +319,7 @@ def cautions(release: Release) -> list[str]:
         lines.append(
             "Person ids are left out of the release: before, classes are counted in persons, after in records"
         )
-    if math.isnan(release.chosen.cost):
+    if not release.chosen.minimised:
         lines.append(
             "A recipe was applied without hierarchies: what a value may stand for, and so the loss, is "
             "not known"

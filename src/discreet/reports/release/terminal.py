@@ -33,7 +33,8 @@ def _headline(release: Release) -> RenderableType:
     body.append("✔ Every requirement on the classes holds.\n", style="bold green")
     body.append(f"{several(release.after.rows, 'record')} of {release.before.rows:,}; ")
     body.append(
-        f"{percent(release.suppressed / release.before.rows)} suppressed; loss {number(release.chosen.cost)}"
+        f"{percent(release.suppressed / release.before.rows)} suppressed; "
+        f"{release.plan.objective} {number(release.chosen.cost)}"
     )
     known = "the best there is" if release.chosen.optimal else f"method {release.chosen.method}"
     body.append(f" ({known})\n")

@@ -33,6 +33,8 @@ def replaced(
     """
     groups, null = len(shares), domain.null_code
     leaves = ladder.leaves if ladder is not None else domain.size
+    # Where all values of every group are the same, they stay what they are.
+    alike = len(np.unique(owner * domain.size + codes)) == len(np.unique(owner))
     if centre == "mode" or (centre != "middle" and not domain.is_numeric):
         chosen = mode(codes, records, owner, groups, null=null)
     elif centre == "middle":
@@ -42,12 +44,14 @@ def replaced(
         centres = (means if centre == "mean" else medians)(numbers, records, owner, groups)
         distinct, places = np.unique(centres, return_inverse=True)
         return ReleasedAttribute(
-            domain.name, typed(distinct, domain), places.astype(np.int32)[owner], shares[owner], leaves
+            domain.name, typed(distinct, domain), places.astype(np.int32)[owner], shares[owner], leaves, alike
         )
     used, places = np.unique(chosen, return_inverse=True)
     # Taking a null index gives a null.
     values = domain.values.take(pa.array(used, mask=used == (-1 if null is None else null)))
-    return ReleasedAttribute(domain.name, values, places.astype(np.int32)[owner], shares[owner], leaves)
+    return ReleasedAttribute(
+        domain.name, values, places.astype(np.int32)[owner], shares[owner], leaves, alike
+    )
 
 
 def means(numbers: FloatArray, records: IntArray, owner: IntArray, groups: int) -> FloatArray:

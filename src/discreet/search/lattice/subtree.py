@@ -3,108 +3,106 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
-from discreet.search.lattice.kernels import regroup
-from discreet.search.lattice.space import slots_for
-from discreet.search.problem import Problem, attribute_weights
-from discreet.search.requirements import held, on_groups
-from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level
-from discreet.types import BoolArray, IntArray, Progress
-from discreet.utility.objectives.cells import LeafShare
+from discreet.search.lattice.anytime import search_anytime
+from discreet.search.lattice.cuts import Cut, CutProblem
+from discreet.search.lattice.search import LARGEST_LATTICE, search
+from discreet.search.problem import Evaluation, Problem
+from discreet.search.suppression import Work
+from discreet.transform.recoding import Recoding
+from discreet.types import AnyIntArray, BoolArray, Progress
+
+FIRST_PART = 0.5
+"""The share of the time in which the best generalisation with one level per attribute is looked for."""
+
+
+def subtree(problem: Problem, *, seconds: float | None = None, progress: Progress | None = None) -> Recoding:
+    """Global recoding by full subtrees, never worse than the full-domain generalisation it starts from.
+
+    The first start is the best node of the lattice (found in half of ``seconds`` at most), the second one are
+    the roots. From each, again and again the node whose replacement by its children lowers the objective most
+    is replaced, as long as the suppression stays within the limit (top-down specialisation: Fung, Wang and Yu
+    2005); then nodes are replaced by their parents where that is cheaper, until neither helps or the time is
+    over. Gains only shrink while other nodes are replaced in most cases, so a node is priced again only when it
+    comes to the top. The better end is the result. It need not be the best: the optimum over all cuts is not
+    searched.
+    """
+    say = progress or (lambda _: None)
+    climb = _Climb(problem, math.inf if seconds is None else time.monotonic() + seconds, say)
+    starts = [climb.at(problem.heights)]
+    if (best := _full_domain(problem, seconds, say)) is not None:
+        # Which of its groups are suppressed was looked at closely: they stay so.
+        starts.append(replace(climb.at(best.node), cost=replace(best, node=starts[0].cost.node)))
+    ends = [climb.run(start) for start in starts[::-1]]
+    end = min(ends, key=lambda end: (not problem.fits(end.cost), end.cost.rank()[:2]))
+    return CutProblem.of(problem, end.cuts).recoding(end.cuts, end.cost, method="subtree")
+
+
+def _full_domain(problem: Problem, seconds: float | None, say: Progress) -> Evaluation | None:
+    """The best node of the lattice that there was time for; none if none is within the limit."""
+    if problem.nodes > LARGEST_LATTICE:
+        some = 60.0 if seconds is None else seconds * FIRST_PART
+        return search_anytime(problem, seconds=some, progress=say).best
+    end = math.inf if seconds is None else time.monotonic() + seconds * FIRST_PART
+    return search(problem, progress=say, cancelled=lambda: time.monotonic() >= end).best
 
 
 @dataclass(frozen=True)
 class _Generalisation:
-    """A cut through every hierarchy, what it costs and what it suppresses."""
+    """A cut through every hierarchy, and what it costs."""
 
-    cuts: tuple[_Cut, ...]
-    cost: float
-    suppressed: int
-    kept: BoolArray
+    cuts: tuple[Cut, ...]
+    cost: Evaluation
 
 
-class _Cut:
-    """Where one hierarchy is cut: the level at which each value stands."""
+class _Climb:
+    """From cuts to better neighbours, until none is better."""
 
-    def __init__(self, ladder: Ladder, level: IntArray) -> None:
-        self.ladder = ladder
-        self.level = level
-        starts = np.cumsum([0, *(len(step.labels) for step in ladder.steps)])
-        place = np.stack([step.codes for step in ladder.steps])[level, np.arange(len(level))]
-        self.node = (starts[level] + place).astype(np.int32)
-        losses = np.stack(
-            [LeafShare().generalised(ladder, at, level.astype(np.float64)) for at in range(ladder.height + 1)]
-        )
-        self.loss = losses[level, np.arange(len(level))]
-
-    def nodes(self) -> list[int]:
-        """One value under each node that can be replaced by its children."""
-        _, first = np.unique(self.node, return_index=True)
-        return [int(code) for code in first if self.level[code] > 0]
-
-    def specialised(self, code: int) -> _Cut:
-        """The cut in which the node above ``code`` is replaced by its children."""
-        below = self.level.copy()
-        below[self.node == self.node[code]] -= 1
-        return _Cut(self.ladder, below)
-
-
-def subtree(problem: Problem, *, progress: Progress | None = None) -> Recoding:
-    """Global recoding by full subtrees: top-down specialisation (Fung, Wang and Yu 2005).
-
-    All attributes start at their roots. Again and again the node whose replacement by its children lowers
-    the leaf-share loss most is replaced, as long as the suppression stays within the limit. A node that would
-    exceed it is tried no more. Gains only shrink while other nodes are replaced in most cases, so a node is
-    priced again only when it comes to the top. The result is no worse than the coarsest one and need not be
-    the best: the optimum over all cuts is not searched.
-    """
-    search = _Descent(problem)
-    return search.recoding(search.run(progress or (lambda _: None)))
-
-
-class _Descent:
-    """Top-down specialisation of one problem."""
-
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, end: float, say: Progress) -> None:
         self.problem = problem
-        self.classes = problem.classes
-        self.models = on_groups(problem.models)
-        weights = attribute_weights(self.classes, problem.weights)
-        self.weights = weights / weights.sum()
-        size = len(self.classes)
-        self.everyone = np.arange(size, dtype=np.int32)
-        self.slots = np.empty(slots_for(size), dtype=np.int32)
-        self.rows = np.arange(len(problem.ladders), dtype=np.int64)
+        self.end = end
+        self.say = say
+        self.least = 1e-12 * problem.pricing.worst
+        self.work = Work()
 
-    def price(self, cuts: tuple[_Cut, ...]) -> _Generalisation:
-        """Group the classes by their nodes, ask the requirements, and price what is left."""
-        columns = self.classes.codes
-        codes = np.stack([cut.node[column] for cut, column in zip(cuts, columns, strict=True)])
-        size = len(self.classes)
-        first, owner = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
-        sizes = np.empty(size, dtype=np.int64)
-        groups = regroup(
-            codes, self.rows, self.everyone, self.classes.records, self.slots, first, sizes, owner
+    def at(self, levels: Sequence[int]) -> _Generalisation:
+        """One level per attribute."""
+        return self.price(
+            tuple(
+                Cut(ladder, np.full(ladder.domain.size, level))
+                for ladder, level in zip(self.problem.ladders, levels, strict=True)
+            )
         )
-        kept = held(self.models, self.classes, owner, groups)[owner]
-        records = self.classes.records
-        loss = np.zeros(size)
-        for weight, cut, column in zip(self.weights, cuts, columns, strict=True):
-            loss += weight * cut.loss[column]
-        cost = float(np.where(kept, loss, 1.0) @ records) / self.classes.total
-        return _Generalisation(cuts, cost, int(records[~kept].sum()), kept)
 
-    def run(self, say: Progress) -> _Generalisation:
-        """Replace nodes by their children as long as that lowers the loss and the limit allows it."""
-        ladders = self.problem.ladders
-        here = self.price(
-            tuple(_Cut(ladder, np.full(ladder.domain.size, ladder.height)) for ladder in ladders)
-        )
+    def run(self, here: _Generalisation) -> _Generalisation:
+        """The best that is found from some cuts on."""
+        while True:
+            start = here
+            here = self.generalised(self.specialised(here))
+            if here is start or self.over:
+                return here
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() >= self.end
+
+    def price(self, cuts: tuple[Cut, ...]) -> _Generalisation:
+        return _Generalisation(cuts, CutProblem.of(self.problem, cuts).priced(self.work))
+
+    def gain(self, here: _Generalisation, there: _Generalisation) -> float:
+        """By how much the cost falls; nothing where too much is suppressed, and all where it was before."""
+        if there.cost.tentative or not self.problem.fits(there.cost):
+            return 0.0
+        return here.cost.cost - there.cost.cost if self.problem.fits(here.cost) else math.inf
+
+    def specialised(self, here: _Generalisation) -> _Generalisation:
+        """Nodes replaced by their children, always the one that gains most, as long as one gains."""
         waiting: list[tuple[float, int, int, int]] = []
         serial = 0
 
@@ -114,45 +112,46 @@ class _Descent:
             heapq.heappush(waiting, (-gain, serial, attribute, code))
 
         for j, cut in enumerate(here.cuts):
-            for code in cut.nodes():
-                offer(j, code, float("inf"))
+            for code in cut.below_root():
+                offer(j, code, math.inf)
         steps = 0
-        while waiting:
+        while waiting and not self.over:
             _, _, j, code = heapq.heappop(waiting)
             finer = here.cuts[j].specialised(code)
-            there = self.price((*here.cuts[:j], finer, *here.cuts[j + 1 :]))
-            gain = here.cost - there.cost
-            if there.suppressed > self.problem.allowed or gain <= 1e-12:
+            there = self.price(_with(here.cuts, j, finer))
+            gain = self.gain(here, there)
+            if gain <= self.least:
                 continue
-            if waiting and gain < -waiting[0][0] - 1e-15:
+            if waiting and gain < -waiting[0][0] - self.least:
                 offer(j, code, gain)
                 continue
             members = here.cuts[j].node == here.cuts[j].node[code]
             here = there
             steps += 1
-            say(f"specialised {steps} nodes, loss {here.cost:.4f}")
-            _, children = np.unique(np.where(members, finer.node, -1), return_index=True)
-            for child in children:
-                if members[child] and finer.level[child] > 0:
-                    offer(j, int(child), float("inf"))
+            self.say(f"specialised {steps} nodes, cost {here.cost.cost:.6g}")
+            for child in _first_of(finer.node, members):
+                if finer.level[child] > 0:
+                    offer(j, child, math.inf)
         return here
 
-    def recoding(self, generalisation: _Generalisation) -> Recoding:
-        """The cut as new values per class."""
-        columns = []
-        for cut, codes in zip(generalisation.cuts, self.classes.codes, strict=True):
-            ladder = cut.ladder
-            if not cut.level.any():
-                columns.append(of_level(ladder, 0, codes))
-                continue
-            shown = [ladder.values(at) for at in range(len(ladder.steps))]
-            labels = [shown[at][ladder.steps[at].codes[c]] for c, at in enumerate(cut.level)]
-            encoded = pa.array(labels, pa.string()).dictionary_encode(null_encoding="encode")
-            places = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-            shares = np.stack([step.shares for step in ladder.steps])[cut.level, np.arange(len(cut.level))]
-            columns.append(
-                ReleasedAttribute(
-                    ladder.name, encoded.dictionary, places[codes], shares[codes], ladder.leaves
-                )
-            )
-        return Recoding(self.classes, tuple(columns), generalisation.kept, "subtree", scope="global")
+    def generalised(self, here: _Generalisation) -> _Generalisation:
+        """Nodes replaced by their parents where that costs less: what was suppressed for their sake comes back."""
+        for j in range(len(here.cuts)):
+            for code in here.cuts[j].parents():
+                if self.over:
+                    return here
+                if here.cuts[j].level[code] < self.problem.heights[j]:
+                    there = self.price(_with(here.cuts, j, here.cuts[j].generalised(code)))
+                    if self.gain(here, there) > self.least:
+                        here = there
+        return here
+
+
+def _with(cuts: tuple[Cut, ...], attribute: int, cut: Cut) -> tuple[Cut, ...]:
+    return (*cuts[:attribute], cut, *cuts[attribute + 1 :])
+
+
+def _first_of(nodes: AnyIntArray, members: BoolArray) -> list[int]:
+    """One value under each of the nodes of some values."""
+    _, first = np.unique(np.where(members, nodes, -1), return_index=True)
+    return [int(code) for code in first if members[code]]

@@ -49,7 +49,9 @@ SWEEPS = 50
 """At most so often every group gives up a class, where suppression is allowed and cheaper."""
 
 
-def local_recoding(problem: Problem, *, progress: Progress | None = None) -> Recoding:
+def local_recoding(
+    problem: Problem, *, start: IntArray | None = None, progress: Progress | None = None
+) -> Recoding:
     """Local recoding: records that one generalisation would suppress get another one, until none is left.
 
     The cells of all nodes of the lattice are taken from the least loss on. The classes without a group in a
@@ -66,7 +68,8 @@ def local_recoding(problem: Problem, *, progress: Progress | None = None) -> Rec
     the one that saves most on, as far as the limit allows and as long as the release also holds when it is
     judged by itself. Else nothing is suppressed, unless not even the whole table as one group meets the
     requirements: then everything is. Requirements that compare a group with the table always see the whole table.
-    Chance takes part but is always the same: so is the result.
+    With ``start``, the group of each class in a recoding whose groups meet the requirements, these groups are the
+    beginning instead of those of the nodes. Chance takes part but is always the same: so is the result.
 
     Follows the idea of ARX (Prasser, Kohlmayer and Kuhn): recode what was suppressed again; loss: Iyengar,
     "Transforming data to satisfy privacy constraints", KDD 2002; grouping anew: Shaw, "Using constraint
@@ -94,10 +97,13 @@ def local_recoding(problem: Problem, *, progress: Progress | None = None) -> Rec
     screen = screen_of(classes, others)
     if kept.all() and len(classes) > 1:
         partition = Partition(classes, space, others, say)
-        visited = _absorbed(classes, space, models, _visited(classes, space, others, ladders, costs, say))
+        visited = start
+        if visited is None:
+            visited = _visited(classes, space, others, ladders, costs, say)
+            visited = _absorbed(classes, space, models, visited)
         # Where little is left over the visit is the better start; where much is, the table as a whole.
-        starts = [partition.divided(start, strict=False) for start in (visited, owner)]
-        owner = min(starts, key=lambda start: _loss(space, start))
+        divided = [partition.divided(groups, strict=False) for groups in (visited, owner)]
+        owner = min(divided, key=lambda groups: _loss(space, groups))
         owner = _regrouped(classes, space, screen, others, owner, say)
         owner = partition.exchanged(partition.divided(owner, strict=False))
         _, owner = np.unique(owner, return_inverse=True)

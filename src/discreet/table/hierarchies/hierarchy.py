@@ -212,7 +212,7 @@ class Hierarchy:
                     compact.astype(np.int32), tuple(names[place] for place in used), shares.astype(np.float64)
                 )
             )
-        return Ladder(domain, self.leaves, tuple(steps), self.leaf_numbers)
+        return Ladder(domain, self.leaves, tuple(steps), self.leaf_numbers, self)
 
 
 @dataclass(frozen=True)
@@ -232,6 +232,10 @@ class Ladder:
     leaves: int
     steps: tuple[Step, ...]
     leaf_numbers: FloatArray | None = field(default=None, repr=False)
+    hierarchy: Hierarchy | None = field(default=None, repr=False, compare=False)
+    """The whole hierarchy, with the values that the column does not have."""
+    assumed: str | None = field(default=None, repr=False, compare=False)
+    """Where the hierarchy came from, if nobody gave it."""
 
     @property
     def name(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -9,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.errors import InvalidParameter
-from discreet.types import BoolArray, FloatArray
+from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.cells import LEAF_SHARE, CellCost
 from discreet.utility.objectives.objective import (
     Grouping,
@@ -58,11 +60,11 @@ class CellObjective:
         return True
 
     def bind(self, setting: Setting) -> Pricing:
-        kinds = {"arithmetic": _Sum, "geometric": _Geometric, "max": _Max}
+        kinds = {"arithmetic": CellSums, "geometric": _Geometric, "max": _Max}
         return kinds[self.aggregate](setting, self.cost)
 
 
-class _Sum:
+class CellSums:
     """The weighted sum, and what all aggregates share.
 
     Why the bounds hold. A cell of value v costs at a node n either c(n, v), or s(v) if its record is
@@ -88,12 +90,22 @@ class _Sum:
         )
         least = [np.minimum(c, s) for c, s in zip(self._costs.parts, self._suppressed.parts, strict=True)]
         self._caps = LevelTable(tuple(np.maximum.accumulate(part, axis=0) for part in least))
-        self._means = tuple(part @ n for part, n in zip(self._costs.parts, totals, strict=True))
+        self._means = self._sums(self._costs)
         self._least = tuple(part @ n for part, n in zip(least, totals, strict=True))
         self._ends = self._suppressed.starts(np.zeros(len(totals), dtype=np.int64))
 
     def _scale(self, setting: Setting) -> FloatArray:
         return setting.shares / setting.total
+
+    def _sums(self, table: LevelTable) -> tuple[FloatArray, ...]:
+        """Per attribute and level the cost of all records."""
+        return tuple(part @ n for part, n in zip(table.parts, self.setting.value_records, strict=True))
+
+    def along(self, cuts: Sequence[IntArray]) -> Pricing:
+        other = copy(self)
+        other._costs, other._caps = self._costs.along(cuts), self._caps.along(cuts)
+        other._means = other._sums(other._costs)
+        return other
 
     @property
     def combine(self) -> np.ufunc:
@@ -112,6 +124,10 @@ class _Sum:
         ends = [float((part @ n).max()) for part, n in zip(self._suppressed.parts, totals, strict=True)]
         tops = [float(mean.max()) for mean in self._means]
         return self._aggregate(np.maximum(ends, tops)) or 1.0
+
+    def combined(self, losses: FloatArray) -> float:
+        """The cost, from the mean loss per cell of each attribute."""
+        return self._aggregate(losses * self._scale(self.setting) * self.setting.total)
 
     def _aggregate(self, losses: FloatArray) -> float:
         return float(losses.sum())
@@ -142,7 +158,7 @@ class _Sum:
         return Price(without, self._aggregate(means + added) - without, *self._floor(sure))
 
 
-class _Geometric(_Sum):
+class _Geometric(CellSums):
     """With the same L_j >= levels + D_j: geometric means are superadditive, GM(x + D) >= GM(x) + GM(D)."""
 
     def _scale(self, setting: Setting) -> FloatArray:
@@ -163,7 +179,7 @@ class _Geometric(_Sum):
         return float(np.prod(np.maximum(certain, 0.0) ** self.setting.shares)), 0.0
 
 
-class _Max(_Sum):
+class _Max(CellSums):
     """With the same L_j >= levels + D_j: max(x + D) >= max(x) + min(D), and max(x + D) >= max(D)."""
 
     def _scale(self, setting: Setting) -> FloatArray:

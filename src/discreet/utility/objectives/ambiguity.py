@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.types import FloatArray
+from discreet.types import FloatArray, IntArray
 from discreet.utility.objectives.class_sizes import ClassSums
 from discreet.utility.objectives.objective import Grouping, Pricing, Setting
 
@@ -45,6 +47,11 @@ class _Ambiguity(ClassSums):
 
     def below(self, combined: FloatArray) -> FloatArray:
         return np.asarray(self.setting.discount * np.exp(combined))
+
+    def along(self, cuts: Sequence[IntArray]) -> Pricing:
+        other = copy(self)
+        other._leaves = self._leaves.along(cuts)
+        return other
 
     def released(self, grouping: Grouping) -> FloatArray:
         product = grouping.sizes / self.setting.total

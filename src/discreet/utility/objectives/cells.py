@@ -147,7 +147,7 @@ class IntervalWidth(CellCost):
     def generalised(self, ladder: Ladder, level: int, totals: FloatArray) -> FloatArray:
         numbers = ladder.domain.numbers
         known = ~np.isnan(numbers)
-        if not known.any():
+        if not known.any() or not ladder.domain.is_numeric:
             raise UnsuitableColumn(
                 f"{ladder.name!r} has no numbers, so its intervals have no width",
                 remedy="minimise another loss, or leave this column out of the quasi-identifiers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +65,9 @@ class ClassSums(ABC):
 
     def below(self, combined: FloatArray) -> FloatArray:
         return np.asarray(combined + self.setting.discount * self._lowest)
+
+    def along(self, cuts: Sequence[IntArray]) -> Pricing:
+        return self
 
     @abstractmethod
     def released(self, grouping: Grouping) -> FloatArray:
@@ -151,6 +155,9 @@ class _AverageClassSize:
     def below(self, combined: FloatArray) -> FloatArray:
         fewest = self.setting.discount * self.setting.total / (self._k * len(self.setting.classes))
         return np.asarray(combined + fewest)
+
+    def along(self, cuts: Sequence[IntArray]) -> Pricing:
+        return self
 
     def price(self, grouping: Grouping, kept: BoolArray, certain: BoolArray) -> Price:
         total, weight = self.setting.total, self.setting.suppression

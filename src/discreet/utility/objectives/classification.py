@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.table.domain import Domain
 from discreet.types import FloatArray
 from discreet.utility.objectives.class_sizes import ClassSums
 from discreet.utility.objectives.objective import Grouping, Pricing, Setting
@@ -29,17 +31,20 @@ class Classification:
     additive = False
 
     def bind(self, setting: Setting) -> Pricing:
-        names = [domain.name for domain in setting.classes.sensitive]
-        label = self.label
-        if label is None:
-            if len(names) != 1:
-                raise InvalidParameter(
-                    f"the classification metric needs a label, and there are {len(names)} sensitive attributes",
-                    remedy="name one of them as its label",
-                )
-            label = names[0]
+        label = self.label_among(setting.classes.sensitive)
         setting.classes.sensitive_domain(label)
         return _Classification(setting, label)
+
+    def label_among(self, sensitive: Sequence[Domain]) -> str:
+        """The label, or the only sensitive attribute if none is given."""
+        if self.label is not None:
+            return self.label
+        if len(sensitive) != 1:
+            raise InvalidParameter(
+                f"the classification metric needs a label, and there are {len(sensitive)} sensitive attributes",
+                remedy="name one of them as its label",
+            )
+        return sensitive[0].name
 
 
 class _Classification(ClassSums):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.types import BoolArray, FloatArray
+from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.objective import Grouping, Price, Pricing, Setting
 
 
@@ -68,6 +70,11 @@ class _Divergence:
     def below(self, combined: FloatArray) -> FloatArray:
         constant = self._inside.sum() / self.setting.total - self._most
         return np.asarray(self.setting.discount * (combined + constant))
+
+    def along(self, cuts: Sequence[IntArray]) -> Pricing:
+        other = copy(self)
+        other._leaves = self._leaves.along(cuts)
+        return other
 
     def price(self, grouping: Grouping, kept: BoolArray, certain: BoolArray) -> Price:
         total, sizes = self.setting.total, grouping.sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -86,6 +86,20 @@ class LevelTable:
         """Where each attribute's numbers at its level begin in ``flat``."""
         return self._first + levels * self._widths
 
+    def along(self, cuts: Sequence[IntArray]) -> LevelTable:
+        """The numbers on two levels: of the values themselves, and of the nodes at which cuts put them.
+
+        >>> LevelTable((np.array([[0.0, 0.0], [1.0, 2.0]]),)).along([np.array([0, 1])]).parts[0]
+        array([[0., 0.],
+               [0., 2.]])
+        """
+        return LevelTable(
+            tuple(
+                np.stack([part[0], part[cut, np.arange(len(cut))]])
+                for part, cut in zip(self.parts, cuts, strict=True)
+            )
+        )
+
 
 @dataclass(frozen=True)
 class Grouping:
@@ -119,6 +133,11 @@ class Pricing(Protocol):
     """An objective bound to a table."""
 
     @property
+    def setting(self) -> Setting:
+        """What it is bound to."""
+        ...
+
+    @property
     def worst(self) -> float:
         """About the largest cost that can occur: the scale on which costs are compared."""
         ...
@@ -142,6 +161,14 @@ class Pricing(Protocol):
 
         ``certain`` are the groups that meet every requirement of the absorbing kind: the other groups are
         suppressed at every finer node too, which is what ``floor`` and ``least`` are made of.
+        """
+        ...
+
+    def along(self, cuts: Sequence[IntArray]) -> Pricing:
+        """The same objective on hierarchies of two levels: the values, and the nodes at which cuts put them.
+
+        ``cuts[j][v]`` is the level at which value ``v`` of attribute ``j`` stands. Only ``price`` speaks of
+        cuts; bounds are those of the lattice.
         """
         ...
 
