@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -34,6 +35,30 @@ def plain(value: object, *, nulls: bool = True) -> Any:
     if isinstance(value, Sequence):
         return [plain(part, nulls=nulls) for part in value]
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+OBEYED = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
+"""Signs that a terminal obeys instead of showing them (escape codes, changes of direction), and halves of characters."""
+
+
+def printable(text: str) -> str:
+    """A text as it may be printed: whatever a terminal would obey is shown as a sign of its own.
+
+    >>> printable("a\\x1b[2Jb\\nc\\u202ed")
+    'a␛[2Jb\\nc\ufffdd'
+    """
+    return OBEYED.sub(lambda sign: chr(0x2400 + ord(sign[0])) if sign[0] < " " else "\ufffd", text)
+
+
+def printable_json(text: str) -> str:
+    """A JSON text as it may be printed; it says the same.
+
+    >>> printable_json('"a\\x9bb"')
+    '"a\\\\u009bb"'
+    """
+    return OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
 def finite(value: float) -> float | str:

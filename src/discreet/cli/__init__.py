@@ -156,9 +156,11 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
 
 def _tell(code: str, message: str, remedy: str) -> None:
     """An error as people read it."""
-    click.echo(click.style("error: ", fg="red", bold=True, reset=True) + message, err=True)
+    from discreet.plain import printable
+
+    click.echo(click.style("error: ", fg="red", bold=True, reset=True) + printable(message), err=True)
     if remedy:
-        click.echo(f"  → {remedy}", err=True)
+        click.echo(f"  → {printable(remedy)}", err=True)
 
 
 def _tell_json(code: str, message: str, remedy: str) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.text import Text
 
-from discreet.cli.options import FILE, reading_options, refuse_unwritable, role_options
+from discreet.cli.options import FILE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
@@ -18,6 +17,7 @@ from discreet.files.reading import read_text
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
 from discreet.release.write import check_target
+from discreet.reports.console import Terminal
 
 OUTPUT = click.option(
     "--output", "-o", type=click.Path(path_type=Path), required=True, help="Where the release is written."
@@ -84,11 +84,11 @@ def read_key(file: Path | None) -> str | None:
 def print_release(release: Release, files: list[Path | None], *, as_json: bool, quiet: bool) -> None:
     """Say what was released and which files were written."""
     if as_json:
-        click.echo(json.dumps(release.to_dict(), ensure_ascii=False, indent=2))
+        print_json(release.to_dict())
     elif not quiet:
         from discreet.reports.release.terminal import show_release
 
-        console = Console(highlight=False)
+        console = Terminal()
         console.print(show_release(release))
         for path in filter(None, files):
-            console.print(f"Wrote [bold]{path}[/bold]", soft_wrap=True)
+            console.print(Text.assemble("Wrote ", (str(path), "bold")), soft_wrap=True)

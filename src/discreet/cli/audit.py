@@ -18,6 +18,7 @@ from discreet.cli.options import (
     reading_options,
     refuse_unwritable,
     role_options,
+    say,
 )
 from discreet.cli.progress import progress
 from discreet.release.audit import Audit
@@ -54,7 +55,7 @@ def audit(
     if as_json:
         print_json(result.to_dict())
     elif quiet:
-        click.echo(f"{result.verdict.decision}: {result.verdict.words}")
+        say(f"{result.verdict.decision}: {result.verdict.words}")
     else:
         from discreet.reports.audit.terminal import show
 

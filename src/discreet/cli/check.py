@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from discreet.cli import EXIT_NOT_MET
 from discreet.cli.options import FILE, open_with_policy, print_json, reading_options, role_options
 from discreet.cli.progress import progress
 from discreet.release.check import check as run_check
+from discreet.reports.console import Terminal
 
 
 @click.command()
@@ -38,7 +38,7 @@ def check(file: Path, as_json: bool, quiet: bool, **given: Any) -> int:
     elif not quiet:
         from discreet.reports.audit.terminal import criterion_line
 
-        console = Console(highlight=False)
+        console = Terminal()
         for criterion in verdict.criteria:
             console.print(criterion_line(criterion), soft_wrap=True)
         failed = len(verdict.obstacles)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
-from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable, role_options
+from discreet.cli.options import CHART, FILE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.files.writing import write_text
+from discreet.reports.console import Terminal
 
 
 @click.command("compare-methods")
@@ -37,6 +36,6 @@ def compare_methods(file: Path, methods: str | None, chart: Path | None, as_json
         if chart is not None:
             write_text(chart, chart_of_methods(outcomes))
     if as_json:
-        click.echo(json.dumps([outcome.to_dict(setting=False) for outcome in outcomes], indent=2))
+        print_json([outcome.to_dict(setting=False) for outcome in outcomes])
     else:
-        Console(highlight=False).print(show_methods(outcomes))
+        Terminal().print(show_methods(outcomes))

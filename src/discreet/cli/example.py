@@ -18,6 +18,7 @@ import click
 def example(folder: Path, people: int, seed: int) -> None:
     """Write a made-up town's residents.csv and visits.csv into FOLDER."""
     from discreet.example import write_example
+    from discreet.plain import printable
 
     for path in write_example(folder, people=people, seed=seed).values():
-        click.echo(str(path))
+        click.echo(printable(str(path)))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
-from discreet.cli.options import CHART, FILE, reading_options, refuse_unwritable, role_options
+from discreet.cli.options import CHART, FILE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter
 from discreet.files.writing import write_text
+from discreet.reports.console import Terminal
 
 
 @click.command()
@@ -59,9 +58,9 @@ def frontier(
         if chart is not None:
             write_text(chart, outcome.chart())
     if as_json:
-        click.echo(json.dumps(outcome.to_dict(), indent=2))
+        print_json(outcome.to_dict())
     else:
-        console = Console(highlight=False)
+        console = Terminal()
         console.print(show_frontier(outcome))
         if chart is not None:
             console.print(f"Wrote {chart}", soft_wrap=True, markup=False)

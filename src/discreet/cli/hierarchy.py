@@ -9,7 +9,6 @@ from typing import Any
 import click
 import numpy as np
 from rich import box
-from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 from rich.tree import Tree
@@ -21,13 +20,16 @@ from discreet.cli.options import (
     add_options,
     load_policy,
     open_table,
+    print_document,
     reading_options,
     refuse_unwritable,
+    say,
 )
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.files.writing import write_text
+from discreet.reports.console import Terminal
 from discreet.table import DATA_TYPES, DataType, Domain
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.hierarchy import Hierarchy, missing_values, problems, read_rows
@@ -119,12 +121,12 @@ def build(file: Path, column: str, output: Path | None, force: bool, **given: An
     refuse_unwritable(output, inputs=[file], given=given)
     made, _, _, origin = _make(file, column, given)
     if output is None:
-        click.echo(made.to_csv(), nl=False)
+        print_document(made.to_csv())
         return
     write_text(output, made.to_csv())
     sizes = " → ".join(f"{len(labels):,}" for labels in made.labels)
-    click.echo(f"Wrote {output}: {origin}; {made.leaves:,} values, nodes per level {sizes}")
-    click.echo(f'Name it in the policy: [columns.{column}] hierarchy = "{output.name}"')
+    say(f"Wrote {output}: {origin}; {made.leaves:,} values, nodes per level {sizes}")
+    say(f'Name it in the policy: [columns.{column}] hierarchy = "{output.name}"')
 
 
 @hierarchy.command()
@@ -142,7 +144,7 @@ def show(file: Path, column: str, hierarchy_file: Path | None, **given: Any) -> 
     """Print a hierarchy as a tree, and what each level does to COLUMN of FILE."""
     made, domain, totals, origin = _make(file, column, given, hierarchy_file)
     ladder = made.ladder(domain)
-    console = Console(highlight=False)
+    console = Terminal()
     console.print(Text(f"{column}: {origin}", style="bold"))
     console.print(_tree(made))
     grid = Grid(box=box.SIMPLE_HEAD, header_style="dim")
@@ -187,17 +189,17 @@ def check(file: Path, column: str, hierarchy_file: Path, show_values: bool, **gi
         hint = "" if show_values else "; --show-values lists them"
         defects.append(f"it misses {share}; {records}{hint}")
     for defect in defects:
-        click.echo(f"✘ {defect}")
+        say(f"✘ {defect}")
     if missing and show_values:
         for code in missing[:LISTED]:
-            click.echo(f"    {domain.label(code)}")
+            say(f"    {domain.label(code)}")
         if len(missing) > LISTED:
-            click.echo(f"    … and {len(missing) - LISTED:,} more")
+            say(f"    … and {len(missing) - LISTED:,} more")
     if defects:
-        click.echo(f"{hierarchy_file.name} has {len(defects)} problem{'s' if len(defects) != 1 else ''}")
+        say(f"{hierarchy_file.name} has {len(defects)} problem{'s' if len(defects) != 1 else ''}")
         return EXIT_BAD_INPUT
     made = Hierarchy.of(column, rows, lines=lines)
-    click.echo(
+    say(
         f"✔ {hierarchy_file.name} is sound and covers all {len(domain.values):,} values of {column}: "
         f"{made.leaves:,} values, {made.height} levels above them"
     )

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from discreet.attacks.scenario import SCENARIOS
 from discreet.cli.setting_options import Option, given_settings, setting_options, split
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.files.writing import refuse_clashes
+from discreet.plain import printable, printable_json
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
+from discreet.reports.console import Terminal
 from discreet.table import Table
 from discreet.table.reading import ReadOptions
 from discreet.types import Progress
@@ -145,12 +148,22 @@ def _named_files(given: Mapping[str, Any]) -> list[Path]:
 
 def print_json(document: object) -> None:
     """Print a result as JSON, which has neither infinity nor NaN."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+    click.echo(printable_json(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)))
+
+
+def say(line: str) -> None:
+    """Print a line for people."""
+    click.echo(printable(line))
+
+
+def print_document(text: str) -> None:
+    """Print a file's content: as it is for a program, as it may be shown for people."""
+    click.echo(printable(text) if sys.stdout.isatty() else text, nl=not text.endswith("\n"))
 
 
 def print_result(result: RenderableType, report_file: Path | None) -> None:
     """Print a result for people, and where its report is."""
-    console = Console(highlight=False)
+    console = Terminal()
     console.print(result)
     if report_file is not None:
         console.print(f"\nReport: {report_file}", soft_wrap=True, markup=False)

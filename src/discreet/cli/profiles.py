@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table as Grid
+
+from discreet.reports.console import Terminal
 
 
 @click.command()
@@ -21,4 +22,4 @@ def profiles() -> None:
         grid.add_row(
             name, f"{profile.title}. {profile.description}", profile.source, profile.date.isoformat()
         )
-    Console(highlight=False).print(grid)
+    Terminal().print(grid)

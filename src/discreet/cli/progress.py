@@ -6,8 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from discreet.reports.console import Terminal
 
 PATIENCE_SECONDS = 2.0
 
@@ -16,7 +17,7 @@ class Reporter:
     """Shows in a progress bar what is being done, once that takes longer than ``PATIENCE_SECONDS``."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._console = Console(stderr=True)
+        self._console = Terminal(stderr=True)
         # In a log a moving bar is noise, so only somebody who sits before a terminal gets one.
         self._wanted = not quiet and self._console.is_terminal
         self._message = "starting"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
-from discreet.cli.options import FILE, reading_options, role_options
+from discreet.cli.options import FILE, print_json, reading_options, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
+from discreet.reports.console import Terminal
 
 
 @click.command()
@@ -29,6 +28,6 @@ def recommend(file: Path, as_json: bool, **given: Any) -> None:
         table, policy, plan, _ = open_with_plan(file, given, tell)
         advice = run_recommend(table, policy, plan=plan, progress=tell)
     if as_json:
-        click.echo(json.dumps(advice.to_dict(), indent=2))
+        print_json(advice.to_dict())
     else:
-        Console(highlight=False).print(show_advice(advice))
+        Terminal().print(show_advice(advice))

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli.audit import audit_file, write_report
-from discreet.cli.options import FILE, PATH, reading_options, refuse_unwritable, role_options
+from discreet.cli.options import FILE, PATH, reading_options, refuse_unwritable, role_options, say
 from discreet.reports.words import Edition
 
 
@@ -31,4 +31,4 @@ def report(file: Path, output: Path, edition: Edition, quiet: bool, **given: Any
     result = audit_file(file, given, quiet=quiet)
     written = write_report(result, output, edition, quiet=quiet)
     if not quiet:
-        click.echo(f"{result.verdict.words} Report: {written}")
+        say(f"{result.verdict.words} Report: {written}")

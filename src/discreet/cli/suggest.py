@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from discreet.cli.options import FILE, PATH, open_table, read_options, reading_options, refuse_unwritable
+from discreet.cli.options import (
+    FILE,
+    PATH,
+    open_table,
+    print_document,
+    read_options,
+    reading_options,
+    refuse_unwritable,
+    say,
+)
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
 from discreet.policy import dumps, save
@@ -41,12 +50,12 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
     reading = {key: value for key, value in read_options(given).given().items() if key not in UNWRITTEN}
     policy = dataclasses.replace(suggested.policy, read=reading)
     if output is None:
-        click.echo(dumps(policy, notes=suggested.notes, heading=suggested.heading))
+        print_document(dumps(policy, notes=suggested.notes, heading=suggested.heading))
         return
     save(policy, output, notes=suggested.notes, heading=suggested.heading)
     counts = {
         role: sum(column.role == role for column in policy.columns)
         for role in dict.fromkeys(column.role for column in policy.columns)
     }
-    click.echo(f"Wrote {output}: " + ", ".join(f"{n} {role}" for role, n in counts.items()))
-    click.echo(f"Check the roles in it, then run: discreet audit {file} --policy {output}")
+    say(f"Wrote {output}: " + ", ".join(f"{n} {role}" for role, n in counts.items()))
+    say(f"Check the roles in it, then run: discreet audit {file} --policy {output}")

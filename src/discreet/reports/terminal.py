@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from discreet.release.frontier import Outcome
 from discreet.release.verdict import Decision
+from discreet.reports.console import Terminal
 from discreet.reports.words import number, percent
 
 STYLE: dict[Decision, tuple[str, str]] = {
@@ -76,7 +77,7 @@ def outcome_table(
 
 def plain(shown: RenderableType, width: int = 110) -> str:
     """Something that rich can print, as plain text."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    console = Terminal(file=io.StringIO(), width=width)
     console.print(shown)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().rstrip() + "\n"
