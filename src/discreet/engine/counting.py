@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
+from discreet.engine.limits import check_counted
 from discreet.engine.relations import SqlRelations
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.table import Column, Domain, Table
@@ -56,6 +57,7 @@ class Counting(SqlRelations):
         grouping the columns themselves, and what comes back is already encoded.
         """
         names = [*quasi_identifiers, *([person] if person else []), *sensitive]
+        check_counted(names)
         columns = [table.column(name) for name in names]
         repeated = {name for name in names if names.count(name) > 1}
         if repeated:

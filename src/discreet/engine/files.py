@@ -17,6 +17,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from discreet.engine.dialect import SqlDialect
+from discreet.engine.limits import check_columns, check_spreadsheet
 from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import EmptyTable, UnreadableInput
 from discreet.files.reading import check_regular
@@ -69,6 +70,7 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
         names=options.names,
         decimal=options.decimal,
     )
+    check_columns(text_format.names, path.name)
     settings: dict[str, object] = {
         **{
             name: getattr(text_format, name)
@@ -219,6 +221,7 @@ def _mapped_batches(path: Path) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
 def _excel_batches(path: Path, options: ReadOptions) -> pa.RecordBatchReader:
     from python_calamine import CalamineError, CalamineWorkbook
 
+    check_spreadsheet(path)
     try:
         workbook = CalamineWorkbook.from_path(str(path))
         sheets = workbook.sheet_names

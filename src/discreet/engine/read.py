@@ -13,6 +13,7 @@ import pyarrow as pa
 from narwhals.typing import IntoFrame
 
 from discreet.engine.duckdb import DuckDBEngine
+from discreet.engine.limits import check_columns
 from discreet.engine.protocol import Engine
 from discreet.engine.relations import check_names
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
@@ -71,6 +72,7 @@ def read(
     if isinstance(source, (str, PathLike)):
         return target.read_file(Path(source), options)
     reader, kind = _batches(source)
+    check_columns(reader.schema.names, "the frame")
     check_names(reader.schema.names, "the frame")
     if not reader.schema.names:
         raise EmptyTable("the frame has no columns", remedy="check that this is the frame you meant")

@@ -104,8 +104,8 @@ class TypeRecognition(SqlRelations):
         numeric: dict[str, DataType] = {}
         if wanted and texts:
             # A short look rules most readings out, so that the full pass tests few of them.
-            for scope in (f"(SELECT * FROM {relation} LIMIT {FIRST_LOOK_ROWS}) AS first_look", relation):
-                candidates, marked = self._readings(scope, texts, candidates)
+            for rows in (FIRST_LOOK_ROWS, None):
+                candidates, marked = self._readings(relation, rows, texts, candidates)
         for name, value in texts.items():
             reading = candidates[name][0] if candidates[name] else None
             if reading is not None and not marked[name]:
@@ -121,13 +121,17 @@ class TypeRecognition(SqlRelations):
         return self._table(typed, source).retype(numeric, declared=False)
 
     def _readings(
-        self, scope: str, texts: Mapping[str, str], candidates: Mapping[str, Sequence[Reading]]
+        self,
+        relation: str,
+        rows: int | None,
+        texts: Mapping[str, str],
+        candidates: Mapping[str, Sequence[Reading]],
     ) -> tuple[dict[str, list[Reading]], dict[str, bool]]:
         """Which readings every value of a column allows, and whether missing marks stand among them."""
-        tests = []
+        tests: dict[str, list[str]] = {}
         for i, (name, value) in enumerate(texts.items()):
             real = f"{value} NOT IN ({self._marks})"
-            tests += [
+            tests[name] = [
                 f"count({value}) AS filled{i}",
                 f"count(*) FILTER (WHERE {real}) AS real{i}",
                 *(
@@ -135,7 +139,7 @@ class TypeRecognition(SqlRelations):
                     for j, reading in enumerate(candidates[name])
                 ),
             ]
-        counts = self._fetch(f"SELECT {', '.join(tests)} FROM {scope}").to_pylist()[0]
+        counts = self._figures(tests, relation, rows)
         kept = {
             name: [
                 r for j, r in enumerate(candidates[name]) if 0 < counts[f"real{i}"] == counts[f"as{i}_{j}"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import pyarrow as pa
 
 from discreet.engine.dialect import SqlDialect
+from discreet.engine.limits import check_columns
 from discreet.engine.protocol import Engine
 from discreet.errors import EmptyTable, UnreadableInput, UnsuitableColumn
 from discreet.table import MISSING_MARKS, Column, Lease, Source, Table
@@ -21,6 +22,8 @@ class SqlRelations(ABC):
 
     name: str
     dialect: SqlDialect
+    columns_at_once = 32
+    """So many columns are asked about in one query: time and memory of planning grow with the square of them."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -31,6 +34,20 @@ class SqlRelations(ABC):
     @abstractmethod
     def _fetch(self, query: str) -> pa.Table:
         """Run a query and bring its (small) result here."""
+
+    def _figures(
+        self, questions: Mapping[str, Sequence[str]], relation: str, rows: int | None = None
+    ) -> dict[str, Any]:
+        """The answers to questions about columns, each a list of aggregates with names; of the first rows if so many."""
+        figures: dict[str, Any] = {}
+        for names in batched(questions, self.columns_at_once):
+            wanted = ", ".join(part for name in names for part in questions[name])
+            scope = relation
+            if rows is not None:
+                columns = ", ".join(self.dialect.quote(name) for name in names)
+                scope = f"(SELECT {columns} FROM {relation} LIMIT {rows}) AS first_look"
+            figures |= self._fetch(f"SELECT {wanted} FROM {scope}").to_pylist()[0]
+        return figures
 
     @abstractmethod
     def _keep(self, query: str) -> str:
@@ -75,6 +92,7 @@ class SqlRelations(ABC):
         columns = [self._column(name, type_name) for name, type_name in self._schema(relation)]
         if not columns:
             raise EmptyTable(f"{source.name} has no columns", remedy="check that this is the file you meant")
+        check_columns([column.name for column in columns], source.name)
         check_names([column.name for column in columns], source.name)
         rows = int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
         if not rows:
@@ -93,6 +111,17 @@ class SqlRelations(ABC):
         while name in {column.lower() for column in table.names}:
             name += "_"
         return name
+
+
+def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Names in lists of at most ``size``.
+
+    >>> list(batched("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    left = iter(names)
+    while part := list(itertools.islice(left, size)):
+        yield part
 
 
 def no_rows(source: Source) -> EmptyTable:

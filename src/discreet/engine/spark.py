@@ -67,6 +67,8 @@ class SparkEngine(SqlEngine):
 
     name = "spark"
     dialect = SPARK
+    # Each query reads the file anew.
+    columns_at_once = 200
 
     def __init__(self, *, session: SparkSession | None = None) -> None:
         super().__init__()

@@ -23,7 +23,7 @@ class SqlEngine(TypeRecognition, Counting):
     def profile(self, table: Table) -> tuple[ColumnProfile, ...]:
         """A first look at every column in one pass."""
         approximate = table.rows > EXACT_DISTINCT_ROWS
-        wanted = []
+        wanted: dict[str, list[str]] = {}
         for i, column in enumerate(table.columns):
             value = self.dialect.value(column)
             marked = (
@@ -41,14 +41,14 @@ class SqlEngine(TypeRecognition, Counting):
                 if column.storage in ("float", "timestamp")
                 else f"avg(CAST(length({printed}) AS DOUBLE))"
             )
-            wanted += [
+            wanted[column.name] = [
                 f"count({value}) AS filled{i}",
                 f"{'approx_count_distinct(' if approximate else 'count(DISTINCT '}{value}) AS distinct{i}",
                 f"{marked} AS marks{i}",
                 f"{infinite} AS infinite{i}",
                 f"{length} AS length{i}",
             ]
-        figures = self._fetch(f"SELECT {', '.join(wanted)} FROM {table.relation}").to_pylist()[0]
+        figures = self._figures(wanted, table.relation)
         return tuple(
             ColumnProfile(
                 column=column,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
+from discreet.engine.limits import check_unpacked
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
 from discreet.files.reading import check_regular
 
@@ -196,9 +197,12 @@ def _read_ends(path: Path, compression: str, sample_bytes: int) -> tuple[bytes, 
             data += more
         tail = data[-64:]
         if compression:
+            unpacked = len(data)
             while chunk := stream.read(CHUNK):
                 complete = False
                 tail = (tail + chunk)[-64:]
+                unpacked += len(chunk)
+                check_unpacked(path, unpacked)
         elif not complete:
             size = path.stat().st_size
             complete = size <= len(data)

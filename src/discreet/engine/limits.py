@@ -1,0 +1,109 @@
+"""How much of a file is taken in: what is beyond is refused before it fills the memory."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from discreet.errors import InvalidParameter, UnreadableInput
+
+MAX_COLUMNS = 2_000
+"""Columns of a table."""
+MAX_COUNTED = 200
+"""Columns that are counted together."""
+UNPACKED_RATIO = 200
+"""A packed file may be so many times larger inside: text about people is 5 to 50 times."""
+UNPACKED_FREE = 256 << 20
+"""Up to this size a packed file may be anything inside."""
+MAX_CELLS = 50_000_000
+"""Cells of a sheet, from its first to its last filled one in both directions: each takes memory, filled or not."""
+CHUNK = 1 << 20
+CELL = re.compile(rb"""\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
+REPEATED = re.compile(rb"""number-(rows|columns)-repeated=["']([0-9]{1,10})["']""")
+
+
+def check_columns(names: Sequence[str], source: str) -> None:
+    """Raise if a table is too wide."""
+    if len(names) > MAX_COLUMNS:
+        raise UnreadableInput(
+            f"{source} has {len(names):,} columns, more than {MAX_COLUMNS:,}",
+            remedy="keep the columns that are needed",
+        )
+
+
+def check_counted(names: Sequence[str]) -> None:
+    """Raise if too many columns are to be counted together."""
+    if len(names) > MAX_COUNTED:
+        raise InvalidParameter(
+            f"{len(names):,} columns are to be counted together, more than {MAX_COUNTED:,}",
+            remedy="name fewer quasi-identifiers and sensitive attributes",
+        )
+
+
+def check_unpacked(path: Path, unpacked: int) -> None:
+    """Raise if a packed file grows out of all proportion."""
+    if unpacked > max(UNPACKED_FREE, UNPACKED_RATIO * path.stat().st_size):
+        raise UnreadableInput(
+            f"{path.name} unpacks to more than {UNPACKED_RATIO} times its size",
+            remedy="unpack it first, if that is what it should hold",
+        )
+
+
+def check_spreadsheet(path: Path) -> None:
+    """Raise if a spreadsheet unpacks to too much, or if its cells are too far apart; other files are left alone.
+
+    The reader takes all cells between the first and the last one into memory: two filled cells are enough to end
+    the process.
+    """
+    if not zipfile.is_zipfile(path):
+        return
+    unpacked = 0
+    try:
+        with zipfile.ZipFile(path) as book:
+            for part in book.infolist():
+                rows = columns = repeated_rows = repeated_columns = 1
+                with book.open(part) as stream:
+                    for chunk in _overlapping(iter(lambda: stream.read(CHUNK), b"")):
+                        unpacked += CHUNK
+                        check_unpacked(path, unpacked - CHUNK)
+                        if part.filename.startswith("xl/worksheets/"):
+                            found = set(CELL.findall(chunk))
+                            rows = max([rows, *(int(row) for _, row in found)])
+                            columns = max([columns, *(_column(letters) for letters, _ in found)])
+                        elif part.filename == "content.xml":
+                            for kind, times in REPEATED.findall(chunk):
+                                if kind == b"rows":
+                                    repeated_rows = max(repeated_rows, int(times))
+                                else:
+                                    repeated_columns = max(repeated_columns, int(times))
+                if max(rows * columns, repeated_rows * repeated_columns) > MAX_CELLS:
+                    raise UnreadableInput(
+                        f"the cells of {path.name} are spread over more than {MAX_CELLS:,}",
+                        remedy="remove what stands far away from the table, or save it as CSV",
+                    )
+    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zlib.error):
+        # Damaged or locked: the reader says so in its own way.
+        return
+
+
+def _overlapping(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Chunks with the end of the one before, so that nothing is cut in two."""
+    tail = b""
+    for chunk in chunks:
+        yield tail + chunk
+        tail = chunk[-64:]
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column.
+
+    >>> _column(b"A"), _column(b"Z"), _column(b"XFD")
+    (1, 26, 16384)
+    """
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number

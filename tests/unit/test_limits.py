@@ -1,0 +1,98 @@
+"""What would fill the memory is refused before it does, with a limit that is stated."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pytest
+
+from discreet.engine import limits
+from discreet.engine.read import read
+from discreet.errors import InvalidParameter, UnreadableInput
+
+Run = Callable[..., Any]
+
+
+def test_two_cells_far_apart_are_refused(tmp_path: Path, run: Run) -> None:
+    """The reader would take 17 billion cells into memory and abort."""
+    file = tmp_path / "people.xlsx"
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet["A1"], sheet["XFD1048576"] = "age", 1
+    book.save(file)
+    told = run("audit", file)
+    assert told.code == 2
+    assert "spread over more than 50,000,000" in told.err
+
+
+def test_repeated_cells_of_an_open_document_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "people.ods"
+    with zipfile.ZipFile(file, "w") as book:
+        book.writestr(
+            "content.xml",
+            '<table:table-row table:number-rows-repeated="1048576">'
+            '<table:table-cell table:number-columns-repeated="16384"/></table:table-row>',
+        )
+    with pytest.raises(UnreadableInput, match="spread over"):
+        read(file)
+
+
+def test_usual_spreadsheets_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "people.xlsx"
+    book = openpyxl.Workbook()
+    for row in (["age", "sex"], [31, "f"], [47, "m"]):
+        book.worksheets[0].append(row)
+    book.save(file)
+    assert read(file).rows == 2
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that a test need not write gigabytes for."""
+    monkeypatch.setattr(limits, "UNPACKED_FREE", 4 << 20)
+
+
+def test_a_gzip_file_that_grows_out_of_all_proportion(small: None, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv.gz"
+    file.write_bytes(gzip.compress(b"age,sex\n" + b"31,f\n" * 4_000_000))
+    with pytest.raises(UnreadableInput, match="more than 200 times its size"):
+        read(file)
+
+
+def test_a_spreadsheet_that_grows_out_of_all_proportion(small: None, tmp_path: Path) -> None:
+    file = tmp_path / "people.xlsx"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/sharedStrings.xml", b" " * (20 << 20))
+    with pytest.raises(UnreadableInput, match="more than 200 times its size"):
+        read(file)
+
+
+def test_a_table_that_is_too_wide(tmp_path: Path) -> None:
+    names = [f"c{i}" for i in range(limits.MAX_COLUMNS + 1)]
+    file = tmp_path / "wide.csv"
+    file.write_text("\n".join([",".join(names), ",".join("1" * len(names)), ",".join("2" * len(names))]))
+    for source in (file, pa.table({name: [1] for name in names})):
+        with pytest.raises(UnreadableInput, match="has 2,001 columns, more than 2,000"):
+            read(source)
+
+
+def test_too_many_columns_to_be_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_COUNTED", 20)
+    table = read(pa.table({f"c{i}": [1, 2] for i in range(limits.MAX_COUNTED + 1)}))
+    with pytest.raises(InvalidParameter, match="more than 20"):
+        table.engine.count(table, quasi_identifiers=table.names)
+    assert len(table.engine.count(table, quasi_identifiers=table.names[1:])) == 2
+
+
+def test_wide_tables_are_asked_about_in_parts() -> None:
+    wide = {f"c{i}": [str(i), str(i + 1), None] for i in range(100)}
+    table = read(pa.table(wide))
+    profiles = table.engine.profile(table)
+    assert [profile.column.name for profile in profiles] == list(wide)
+    assert {(profile.nulls, profile.distinct) for profile in profiles} == {(1, 2)}
