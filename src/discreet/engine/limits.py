@@ -70,9 +70,9 @@ def check_spreadsheet(path: Path) -> None:
                         unpacked += CHUNK
                         check_unpacked(path, unpacked - CHUNK)
                         if part.filename.startswith("xl/worksheets/"):
-                            found = set(CELL.findall(chunk))
-                            rows = max([rows, *(int(row) for _, row in found)])
-                            columns = max([columns, *(_column(letters) for letters, _ in found)])
+                            cells = set(CELL.findall(chunk))
+                            rows = max([rows, *(int(row) for _, row in cells)])
+                            columns = max([columns, *(_column(letters) for letters, _ in cells)])
                         elif part.filename == "content.xml":
                             for kind, times in REPEATED.findall(chunk):
                                 if kind == b"rows":
