@@ -62,6 +62,9 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@echo "  $(abspath $(DEMO))/evidence.html"
 	@echo "      what that change lost, and what an intruder could still do"
 
+# Tests start many processes: without bytecode on disk each of them would compile the whole package anew.
+test test-fast truth: export PYTHONDONTWRITEBYTECODE :=
+
 test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 

@@ -11,6 +11,7 @@ from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.protocol import Engine
 from discreet.engine.spark import SparkEngine
 from discreet.errors import MissingDependency
+from helpers.java import QUICK_JAVA
 
 
 @pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
@@ -21,8 +22,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
             made = DuckDBEngine()
         else:
             with pytest.MonkeyPatch.context() as patch:
-                # Many small queries: a quick compiler serves them better than a thorough one.
-                patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+                patch.setenv("JDK_JAVA_OPTIONS", QUICK_JAVA)
                 made = SparkEngine()
     except MissingDependency as error:
         if os.environ.get("CI"):

@@ -33,6 +33,7 @@ from discreet.engine.spark_session import start
 from discreet.errors import DiscreetError, EmptyTable, MissingDependency, UnreadableInput, UnsuitableColumn
 from discreet.table import Table
 from discreet.table.reading import ReadOptions
+from helpers.java import QUICK_JAVA
 
 SECRET = "Zzyzx-4711"
 
@@ -707,7 +708,7 @@ def test_one_engine_after_another_in_one_process(tmp_path: Path) -> None:
     """Java runs on after the first is closed; the second must not write where nothing is kept."""
     done = subprocess.run(
         [sys.executable, "-c", TWO_ENGINES],
-        env={**os.environ, "TMPDIR": str(tmp_path), "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
+        env={**os.environ, "TMPDIR": str(tmp_path), "JDK_JAVA_OPTIONS": QUICK_JAVA},
         capture_output=True,
         text=True,
     )

@@ -22,10 +22,11 @@ import pytest
 
 from discreet.example import write_example
 from helpers import program
+from helpers.java import QUICK_JAVA
 from helpers.markdown import ROOT, Block, anchors, blocks, documents, links
 
 BIN = Path(sys.executable).parent
-PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "JDK_JAVA_OPTIONS": QUICK_JAVA}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SPARK = "<!-- needs: spark -->"
 RUN = [
@@ -149,6 +150,7 @@ def test_the_examples_of_a_page_work(
         need_spark()
     shutil.copytree(town, tmp_path / "demo")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK_JAVA)
     shell, namespace = Shell(tmp_path), {"__name__": "__main__"}
     for block in blocks(text):
         where = f"{name(path)}:{block.line}"

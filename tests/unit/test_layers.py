@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,11 @@ def room(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """Every node but what stands under ``if TYPE_CHECKING``: types do not couple at run time."""
     for node in ast.iter_child_nodes(tree):
@@ -81,10 +87,11 @@ def runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield from runtime_nodes(node)
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """The modules that a file imports, anywhere in it."""
     found: set[str] = set()
-    for node in runtime_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in runtime_nodes(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -128,7 +135,7 @@ def test_models_and_risks_know_no_rows(path: Path) -> None:
 def test_sql_is_written_in_the_engine_only(path: Path) -> None:
     found = [
         f"line {node.lineno}"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and any(word in node.value for word in SQL)
@@ -149,7 +156,7 @@ def late_imports(path: Path) -> set[str]:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -168,7 +175,7 @@ def oversized(path: Path) -> list[str]:
 
 def bound_names(path: Path) -> set[str]:
     """Every name that a module binds, but for fields of results, which are public: variables, parameters, functions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     fields = {
         id(line.target)
         for node in ast.walk(tree)
@@ -200,7 +207,7 @@ def test_our_own_package_is_imported_at_the_top(path: Path) -> None:
 def test_no_class_name_stands_for_two_things() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(label(path))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
@@ -247,6 +254,7 @@ def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
     )
     assert imports(module) == {"typing", "discreet.cli", "duckdb.typing"}
     assert late_imports(module) == {"discreet.cli"}
+    module = tmp_path / "many.py"
     module.write_text("def many(a, b, c, d, e, f, g, h, *, i):\n    found = a\n    return found\n")
     assert oversized(module) == ["many: 8 parameters, 3 lines"]
     assert bound_names(module) >= {"many", "found", "h", "i"}

@@ -69,7 +69,7 @@ def anonymises(page: Page) -> None:
 
 
 def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
-    chromium: Browser, own_home: Program, judged: str, frozen: list[int]
+    chromium: Browser, own_home: Program, judged: str, frozen: list[int], tmp_path: Path
 ) -> None:
     page, complaints = entered(chromium, own_home, judged)
     page.click("#anonymize")
@@ -81,7 +81,9 @@ def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
     # Another tab with another table is judged meanwhile, and what it changes is its own.
     other = page.context.new_page()
     other.goto(str(own_home.client.base_url))
-    other.click("button[value=visits]")
+    file = tmp_path / "other.csv"
+    file.write_text(TABLE.replace("illness", "diagnosis"), encoding="utf-8")
+    upload(other, file)
     other.wait_for_selector(VERDICT)
     assert page.locator(WORKING).is_visible()
     # Another tab with the same table sees the same work.

@@ -1,0 +1,6 @@
+"""How Java runs for tests."""
+
+from __future__ import annotations
+
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Many small queries: a quick compiler and a collector without threads serve them better than thorough ones."""
