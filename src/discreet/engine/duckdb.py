@@ -18,7 +18,8 @@ import pyarrow as pa
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import describe_file, head_of_lines, open_batches, scan_path, text_scan
-from discreet.engine.query import check_duckdb, refuse
+from discreet.engine.locked import answer, locked
+from discreet.engine.query import check_duckdb, named_columns, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import unanswerable
 from discreet.engine.sql import SqlEngine
@@ -235,13 +236,25 @@ class DuckDBEngine(SqlEngine):
         return str(self._connection.execute(f"SELECT {function}(?)", [text]).fetchall()[0][0])
 
     def _answer(self, query: str, table: Table) -> pa.Table:
+        columns = ", ".join(self.dialect.quote(name) for name in self._asked_about(query, table))
         with self._lock:
+            rows = self._connection.sql(f"SELECT {columns} FROM {table.relation}").to_arrow_reader()
             try:
-                return self._connection.sql(query).to_arrow_table()
+                with locked(rows, self._scratch / "query") as connection:
+                    return answer(connection, query)
             except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
                 name = re.search(r'(?:Referenced column|a column named) "(.*?)"', str(error))
                 # Said of names in the query; everything else could quote a cell.
                 raise (UnknownColumn(name[1], table.names) if name else unanswerable(table)) from None
+
+    def _asked_about(self, query: str, table: Table) -> list[str]:
+        """The columns that a checked query needs: those that it names, or all if it may mean more than it names."""
+        tree = json.loads(self._parsed("json_serialize_sql", query))
+        named = named_columns(tree)
+        known = {name.lower(): name for name in table.names}
+        if named is None or not named or not named <= set(known):
+            return list(table.names)
+        return [name for lower, name in known.items() if lower in named]
 
     def _keep(self, query: str) -> str:
         relation = f"on_disk.main.{self._name()}" if self._on_disk else self._name()

@@ -101,6 +101,29 @@ def check_duckdb(tree: object) -> None:
     _check_read(_duckdb(tree, frozenset([TABLE])))
 
 
+def named_columns(part: object) -> set[str] | None:
+    """The columns that a tree names, in lower case; ``None`` if a star or a natural join means others, too.
+
+    The outermost star, of the wrapping that limits the answer, is no such one.
+    """
+    names: set[str] = set()
+    stars = 0
+    parts = [part]
+    while parts:
+        inner = parts.pop()
+        if isinstance(inner, list):
+            parts += inner
+        elif isinstance(inner, dict):
+            stars += inner.get("class") == "STAR"
+            if stars > 1 or inner.get("ref_type") == "NATURAL":
+                return None
+            if inner.get("class") == "COLUMN_REF":
+                names.add(str(inner["column_names"][-1]).lower())
+            names |= {str(name).lower() for name in inner.get("using_columns") or []}
+            parts += inner.values()
+    return names
+
+
 def _duckdb(part: object, scope: frozenset[str]) -> frozenset[str]:
     """Check a part of the tree; the tables it reads. ``scope`` are the tables and CTEs it may name.
 

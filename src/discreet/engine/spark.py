@@ -15,7 +15,7 @@ import pyarrow as pa
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import SPARK
 from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches, scan_path
-from discreet.engine.query import check_spark, refuse
+from discreet.engine.query import TABLE, check_spark, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import no_rows, unanswerable
 from discreet.engine.sniff.format import TextFormat
@@ -222,7 +222,8 @@ class SparkEngine(SqlEngine):
     def _answer(self, query: str, table: Table) -> pa.Table:
         try:
             with unlogged():
-                return self._session.sql(query).toArrow()
+                named = f"WITH {TABLE} AS (SELECT * FROM {table.relation}) {query}"
+                return self._session.sql(named).toArrow()
         except spark_errors() as error:
             name = unresolved_column(error)
             # Said of names in the query; everything else could quote a cell.

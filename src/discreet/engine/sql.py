@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from discreet.engine.counting import Counting
-from discreet.engine.query import MAX_ROWS, TABLE
+from discreet.engine.query import MAX_ROWS
 from discreet.engine.recognise import TypeRecognition
 from discreet.errors import InvalidParameter
 from discreet.table import ColumnProfile, Table
@@ -102,11 +102,8 @@ class SqlEngine(TypeRecognition, Counting):
         ``engine.query`` or gives too many rows. ``UnknownColumn``, ``UnsuitableColumn``: this table cannot
         answer it. The engine's own words are never passed on: they quote cells.
         """
-        answer = self._answer(
-            f"WITH {TABLE} AS (SELECT * FROM {table.relation}) "
-            f"SELECT * FROM (\n{self._checked(query)}\n) AS answer LIMIT {MAX_ROWS + 1}",
-            table,
-        )
+        checked = self._checked(query)
+        answer = self._answer(f"SELECT * FROM (\n{checked}\n) AS answer LIMIT {MAX_ROWS + 1}", table)
         if answer.num_rows > MAX_ROWS:
             raise InvalidParameter(
                 f"the query gives more than {MAX_ROWS:,} rows",
