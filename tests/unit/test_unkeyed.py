@@ -94,3 +94,13 @@ def test_a_shuffled_table_that_fits_by_luck_is_not_taken_for_one_in_order() -> N
     many = people(200, 6).drop(["nr"])
     kept = generalised(people(200, 6), np.arange(200)).drop(["nr"])
     assert make_pair(discreet.read(many), discreet.read(kept), POLICY).rows is not None
+
+
+def test_where_everybody_fits_one_released_class_no_order_is_needed() -> None:
+    """Whoever of A, C and E is which row of the set: all of them are in it, and the others are not."""
+    original = pa.table({"age": [31, 31, 34, 47], "town": ["a", "c", "e", "b"]})
+    released = pa.table({"age": ["*"] * 4, "town": ["{a, c, e}"] * 3 + ["b"]})
+    policy = Policy.of(quasi_identifiers=["age", "town"])
+    links = make_pair(discreet.read(original), discreet.read(released), policy).pair.links
+    assert links is not None
+    assert links.records.tolist() == [1, 1, 1, 1]

@@ -172,8 +172,10 @@ def _matched_rows(
     sides = _RowCodes(tested, after, before, same, kinds)
     rows = match_in_order(tested, after, before, same)
     if rows is not None:
-        unique = len(rows) == original.rows or only_match(tested, after, before, same, rows, kinds)
-        if (unique and sides.keep_their_order()) or sides.told_by_values():
+        whole = len(rows) == original.rows
+        unique = whole or only_match(tested, after, before, same, rows, kinds)
+        in_order = unique and sides.keep_their_order()
+        if in_order or sides.told_by_values() or (whole and _one_class_each(pair)):
             return rows, "records were matched in their order, which leaves no other matching"
         return None, "records were not matched: their order leaves several matchings"
     if same is None or release.rows != original.rows:
