@@ -274,6 +274,7 @@ def visits(residents: pa.Table, *, seed: int = 1) -> pa.Table:
 def write_example(folder: Path, *, people: int = 4000, seed: int = 1) -> dict[str, Path]:
     """Write ``residents.csv`` and ``visits.csv`` (UTF-8, comma, header) into ``folder``; each appears whole.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     paths = write_example(Path(folder), people=10)
     ...     sorted(path.name for path in paths.values())

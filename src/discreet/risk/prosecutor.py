@@ -64,8 +64,8 @@ class PopulationSizes:
 
         >>> classes = EquivalenceClasses.from_columns({"age": ["[30, 39]", "47"]})
         >>> people = EquivalenceClasses.from_columns({"age": [31, 34, 38, 47]})
-        >>> PopulationSizes.by_table(classes, people, {}).people
-        array([3., 1.])
+        >>> classes.attributes[0].values.to_pylist(), PopulationSizes.by_table(classes, people, {}).people
+        (['47', '[30, 39]'], array([1., 3.]))
         """
         fitting = Pair.of(population, classes, hierarchies=hierarchies).fitting
         few = int((fitting < classes.persons).sum())

@@ -86,9 +86,9 @@ def membership(
     not tested for want of a control set. Nergiz, Atzori, Clifton, "Hiding the presence of individuals from shared
     databases", SIGMOD 2007.
 
-    >>> original = EquivalenceClasses.from_columns({"age": [31, 34]})
+    >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
     >>> control = EquivalenceClasses.from_columns({"age": [32, 50]})
-    >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]", "[30, 39]"]})
+    >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]", "[30, 39]", "47"]})
     >>> result = membership(Pair.of(original, released), control=control)
     >>> result.rate, dict(result.figures)["false-positive-rate"]
     (0.75, 0.5)
