@@ -83,22 +83,25 @@ class MergedClasses(EquivalenceClasses):
     def _count_values(self, name: str) -> Histogram:
         inner = self.parent.histogram(name)
         width = inner.domain.size
-        keys = self.owner[inner.class_of_entry].astype(np.int64) * width + inner.values
-        if self.groups_ * width <= 4 * len(keys) + (1 << 16):
-            totals = np.bincount(keys, weights=inner.records, minlength=self.groups_ * width)
-            entries = np.flatnonzero(totals)
-            records = totals[entries].astype(np.int64)
+        if self.groups_ * width <= 4 * len(inner.values) + (1 << 16):
+            from discreet.classes.kernels import merged_counts
+
+            indptr, values, records = merged_counts(
+                self.owner, inner.indptr, inner.values, inner.records, self.groups_, width
+            )
         else:
+            keys = self.owner[inner.class_of_entry].astype(np.int64) * width + inner.values
             entries, where = np.unique(keys, return_inverse=True)
             records = np.bincount(where, weights=inner.records).astype(np.int64)
-        indptr = np.searchsorted(entries, np.arange(self.groups_ + 1) * width)
-        values = (entries % width).astype(smallest_type(width))
+            indptr = np.searchsorted(entries, np.arange(self.groups_ + 1) * width)
+            values = (entries % width).astype(smallest_type(width))
         persons = records
         if self.person_codes is not None:
             bound = int(self.person_codes.max()) + 1
             triples = np.unique(
                 (self.class_of_cell * width + self.sensitive_codes[name]) * bound + self.person_codes
             )
+            entries = np.repeat(np.arange(self.groups_), np.diff(indptr)) * width + values
             persons = np.bincount(np.searchsorted(entries, triples // bound), minlength=len(entries)).astype(
                 np.int64
             )

@@ -224,17 +224,12 @@ class SuppressionRule:
                 changed |= bool(kept[group]) and most is None
         return kept
 
-    def every_set(self, groups: Groups, possible: BoolArray, allowed: int) -> Iterator[BoolArray]:
-        """The sets of possible groups that hold together within the limit, and to which none can be added."""
-        choices = np.flatnonzero(possible)
-        spare = allowed - int(groups.sizes[~possible].sum())
-        complete: list[int] = []
-        for left_out in sorted(
-            range((1 << len(choices)) - 1), key=lambda number: (number.bit_count(), number)
-        ):
-            gone = choices[(left_out >> np.arange(len(choices))) & 1 == 1]
-            larger = any(left_out & smaller == smaller for smaller in complete)
-            if larger or groups.sizes[gone].sum() > spare:
+    def _every_set(self, groups: Groups, possible: BoolArray, choices: list[IntArray]) -> Iterator[BoolArray]:
+        """Of the choices of what to leave out, the fewest first, those that hold and to which none can be added."""
+        complete: list[set[int]] = []
+        for gone in choices:
+            left_out = set(gone.tolist())
+            if any(fewer <= left_out for fewer in complete):
                 continue
             kept = possible.copy()
             kept[gone] = False
@@ -245,13 +240,17 @@ class SuppressionRule:
     def sets(
         self, groups: Groups, possible: BoolArray, allowed: int, work: Work
     ) -> tuple[Iterator[BoolArray], bool]:
-        """Sets of groups that hold together, and whether these are all to which none can be added.
+        """Sets of groups that hold together, and whether these are all within the limit to which none can be added.
 
         Few groups are tried in all sets; of many, those that a first look left out are put back one by one,
         the largest first, where all still hold together.
         """
-        if int(possible.sum()) <= FEW_GROUPS and work.take_sets(1 << int(possible.sum())):
-            return self.every_set(groups, possible, allowed), True
+        if int(possible.sum()) <= FEW_GROUPS:
+            choices = _left_out(
+                np.flatnonzero(possible), groups.sizes, allowed - int(groups.sizes[~possible].sum())
+            )
+            if work.take_sets(len(choices)):
+                return self._every_set(groups, possible, choices), True
         first = self.remaining(groups, possible)
         completed = self.completed(groups, possible, first, max(work.groups, 0))
         work.groups -= max(1, int((possible & ~first).sum()))
@@ -268,6 +267,15 @@ class SuppressionRule:
             return kept
         sets, _ = self.sets(groups, possible, allowed, Work())
         return min([kept, *sets], key=lambda shown: int(groups.sizes[~shown].sum()))
+
+
+def _left_out(groups: IntArray, sizes: IntArray, spare: int) -> list[IntArray]:
+    """Every set of some groups, but not all of them, that has at most ``spare`` records; those of few groups first."""
+    numbers = np.arange((1 << len(groups)) - 1)
+    chosen = (numbers[:, None] >> np.arange(len(groups))) & 1 == 1
+    chosen = chosen[chosen @ sizes[groups] <= spare]
+    order = np.argsort(chosen.sum(axis=1), kind="stable")
+    return [groups[row] for row in chosen[order]]
 
 
 def consistent(recoding: Recoding, models: Sequence[PrivacyModel], allowed: int) -> Recoding:
