@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.engine import limits
+from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter, UnreadableInput
 
@@ -96,3 +97,23 @@ def test_wide_tables_are_asked_about_in_parts() -> None:
     profiles = table.engine.profile(table)
     assert [profile.column.name for profile in profiles] == list(wide)
     assert {(profile.nulls, profile.distinct) for profile in profiles} == {(1, 2)}
+
+
+def test_memory_is_what_the_option_says(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(limits.MEMORY, "1G")
+    (tmp_path / "people.csv").write_text("age,sex\n31,f\n31,f\n47,m\n47,m\n")
+    told = run("audit", tmp_path / "people.csv", "--qi", "age", "--core", "--quiet", "--memory", "300M")
+    assert told.code == 0, told.said
+    assert limits.memory() == 300 << 20
+    engine = DuckDBEngine()
+    setting = engine._fetch("SELECT current_setting('memory_limit') AS m")["m"][0].as_py()
+    engine.close()
+    assert limits.parse_size(setting) == pytest.approx(300 << 20, rel=0.01)
+
+
+@pytest.mark.parametrize("size", ["much", "0", "10M", "-1G", "9" * 400 + "G"])
+def test_memory_that_is_none(size: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(limits.MEMORY, "1G")
+    told = run("audit", tmp_path / "people.csv", "--memory", size)
+    assert told.code == 2
+    assert "size" in told.err or "too little memory" in told.err

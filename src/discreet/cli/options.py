@@ -13,6 +13,7 @@ import click
 from rich.console import RenderableType
 
 from discreet.attacks.scenario import SCENARIOS
+from discreet.cli.memory import MEMORY_OPTION
 from discreet.cli.setting_options import Option, given_settings, setting_options, split
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
@@ -48,6 +49,7 @@ READING: list[Option] = [
         show_default=True,
         help="Where the rows are counted.",
     ),
+    MEMORY_OPTION,
 ]
 ROLES = [
     click.option("--policy", "-p", "policy_file", type=PATH, help="Policy file (see `discreet suggest`)."),

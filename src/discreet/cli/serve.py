@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import socket
 import webbrowser
@@ -11,10 +10,10 @@ from pathlib import Path
 
 import click
 
+from discreet.cli.memory import MEMORY_OPTION
 from discreet.errors import InvalidParameter, MissingDependency
 
 DEFAULT_PORT = 8477
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @click.command()
@@ -41,6 +40,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
     show_default=True,
     help="How many jobs may run at once.",
 )
+@MEMORY_OPTION
 def serve(
     port: int | None,
     host: str,
@@ -64,6 +64,7 @@ def serve(
         raise MissingDependency(
             f"the page needs the package {error.name}", remedy='pip install "discreet[web]"'
         ) from None
+    from discreet.engine.limits import parse_size
     from discreet.web.service import Service
     from discreet.web.settings import Settings, is_loopback
 
@@ -111,21 +112,6 @@ def serve(
         service.close()
         listening.close()
     click.echo("Everything was wiped.")
-
-
-def parse_size(text: str) -> int:
-    """A number of bytes from a text such as 500M.
-
-    >>> parse_size("500M"), parse_size("4 GB"), parse_size("1024")
-    (524288000, 4294967296, 1024)
-    """
-    parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE)
-    size = int(float(parts[1]) * UNITS[parts[2].upper()]) if parts else 0
-    if size < 1:
-        raise InvalidParameter(
-            f"{text!r} is not a size", remedy="write e.g. --max-size 500M or --max-size 2G"
-        )
-    return size
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

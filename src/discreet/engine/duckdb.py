@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import os
 import re
 import threading
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import pyarrow as pa
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import describe_file, head_of_lines, open_batches, scan_path, text_scan
+from discreet.engine.limits import machine_memory, memory
 from discreet.engine.locked import answer, locked
 from discreet.engine.query import check_duckdb, named_columns, refuse
 from discreet.engine.recognise import DATES
@@ -41,6 +41,9 @@ class DuckDBEngine(SqlEngine):
 
     def __init__(self, *, memory_limit: str | None = None, threads: int | None = None) -> None:
         super().__init__()
+        allowed = memory()
+        if memory_limit is None and allowed is not None:
+            memory_limit = f"{allowed >> 20}MiB"
         self._lock = threading.RLock()
         self._views: set[str] = set()
         self._folder = Scratch("rows")
@@ -185,8 +188,7 @@ class DuckDBEngine(SqlEngine):
 
     def _make_room(self, path: Path) -> None:
         """Unpack large text into a database file in the private directory instead of into memory."""
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if path.stat().st_size > LARGE_FILE_SHARE * memory and not self._on_disk:
+        if path.stat().st_size > LARGE_FILE_SHARE * (memory() or machine_memory()) and not self._on_disk:
             self._run(f"ATTACH {self.dialect.literal(str(self._scratch / 'rows.duckdb'))} AS on_disk")
             self._on_disk = True
 

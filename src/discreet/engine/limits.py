@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 import zlib
@@ -20,9 +21,43 @@ UNPACKED_FREE = 256 << 20
 """Up to this size a packed file may be anything inside."""
 MAX_CELLS = 50_000_000
 """Cells of a sheet, from its first to its last filled one in both directions: each takes memory, filled or not."""
+MEMORY = "DISCREET_MEMORY"
+"""The variable of the environment that says how much memory an engine may take; jobs of the page inherit it."""
+LEAST_MEMORY = 256 << 20
+"""With less an engine does little but move rows to disk and back."""
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 CHUNK = 1 << 20
 CELL = re.compile(rb"""\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
 REPEATED = re.compile(rb"""number-(rows|columns)-repeated=["']([0-9]{1,10})["']""")
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes from a text such as 500M.
+
+    >>> parse_size("500M"), parse_size("4 GB"), parse_size("1024")
+    (524288000, 4294967296, 1024)
+    """
+    parts = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE | re.ASCII)
+    size = int(float(parts[1]) * UNITS[parts[2].upper()]) if parts else 0
+    if size < 1:
+        raise InvalidParameter(f"{text!r} is not a size", remedy="write e.g. 500M or 2G")
+    return size
+
+
+def memory() -> int | None:
+    """The bytes that an engine may take, as the environment says; nothing if it leaves that to the engine."""
+    text = os.environ.get(MEMORY)
+    size = parse_size(text) if text else None
+    if size is not None and size < LEAST_MEMORY:
+        raise InvalidParameter(
+            f"{text!r} is too little memory for an engine", remedy=f"give at least {LEAST_MEMORY >> 20}M"
+        )
+    return size
+
+
+def machine_memory() -> int:
+    """The bytes that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def check_columns(names: Sequence[str], source: str) -> None:

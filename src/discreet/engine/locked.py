@@ -5,7 +5,6 @@ The list of what a query may say is the first wall; this is what stands behind i
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from discreet.engine.limits import machine_memory, memory
 from discreet.engine.query import TABLE
 from discreet.errors import InvalidParameter
 
@@ -26,11 +26,11 @@ MEMORY_SHARE = 0.25
 @contextmanager
 def locked(rows: pa.RecordBatchReader, spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that knows the rows as the table of a query, and whose settings can no longer be changed."""
-    memory = int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) >> 20
+    allowed = int(MEMORY_SHARE * (memory() or machine_memory())) >> 20
     connection = duckdb.connect(
         config={
             "temp_directory": str(spill),
-            "memory_limit": f"{memory}MB",
+            "memory_limit": f"{allowed}MiB",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.engine.limits import machine_memory, memory
 from discreet.errors import MissingDependency
 from discreet.files.scratch import Scratch
 
@@ -94,14 +95,14 @@ def start() -> SparkSession:
     if shutil.which("java", path=str(Path(home) / "bin") if home else None) is None:
         raise MissingDependency("the Spark engine needs Java", remedy=JAVA_REMEDY)
     scratch = _java_folder()
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    allowed = memory() or int(MEMORY_SHARE * machine_memory())
     conf = SparkConf().setMaster("local[2]").setAppName("discreet")
     for key, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": f"{max(int(MEMORY_SHARE * memory) >> 20, 1024)}m",
+        "spark.driver.memory": f"{max(allowed >> 20, 1024)}m",
         "spark.driver.maxResultSize": "0",
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
