@@ -119,7 +119,7 @@ class Service:
         """A case of a file on this machine, which is read where it is."""
         # Of a user whom the machine does not know there is no folder.
         path = Path(os.path.expanduser(text))
-        if not path.is_absolute():
+        if "\0" in text or not path.is_absolute():
             raise InvalidParameter(
                 "the path is not a full path", remedy="write it from the root, e.g. /data/a.csv"
             )
