@@ -38,6 +38,7 @@ PLAN: dict[str, Any] = {
     "suppressed": "star",
     "suppressed_numbers": "median",
     "person": "drop",
+    "unexamined": "keep",
     "seconds": 5.0,
     "label": "illness",
     "sample": 0.5,
@@ -230,7 +231,7 @@ def test_a_limit_is_the_same_by_every_door(name: str, limits: dict[str, Any]) ->
 
 def test_a_choice_is_the_same_by_every_door() -> None:
     chosen = {name: get_args(bare(s.annotation)) for name, s in settings(Plan).items() if "Literal" in str(s)}
-    assert set(chosen) == {"method", "suppressed", "suppressed_numbers", "person"}
+    assert set(chosen) == {"method", "suppressed", "suppressed_numbers", "person", "unexamined"}
     for name, choices in chosen.items():
         flag = f"--{NAMES.get(name, name).replace('_', '-')}"
         for value in choices:

@@ -234,7 +234,7 @@ def make_policy(
                 for column in policy.columns
                 if column.role not in ("quasi-identifier", "sensitive", "person-id", "weight")
             ]
-            policy = Policy(columns=tuple(kept), profile=policy.profile)
+            policy = Policy(columns=tuple(kept), profile=policy.profile, unknown="examine")
     policy = policy.replace(
         quasi_identifiers=split(given.get("qi")),
         sensitive=split(given.get("sensitive")),

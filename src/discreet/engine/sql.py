@@ -91,9 +91,11 @@ class SqlEngine(TypeRecognition, Counting):
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows themselves, in their order."""
         names = [table.column(name).name for name in columns] if columns else table.names
-        return self._fetch(
-            f"SELECT {', '.join(self.dialect.quote(name) for name in names)} FROM {table.relation}"
-        )
+        return self._fetch(f"SELECT {self._listed(names)} FROM {table.relation}")
+
+    def _listed(self, names: Sequence[str]) -> str:
+        """Names of columns for a SELECT."""
+        return ", ".join(self.dialect.quote(name) for name in names)
 
     def query(self, table: Table, query: str) -> pa.Table:
         """The answer to one SELECT of the user's own, in which the table is called ``data``.

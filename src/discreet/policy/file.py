@@ -21,7 +21,7 @@ from discreet.files.writing import write_text
 from discreet.plain import plain
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Plan
-from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating
+from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
 from discreet.policy.settings import Strict, frozen, given, with_settings
 from discreet.privacy import PrivacyModel, build_model
 from discreet.table import DataType
@@ -77,6 +77,7 @@ class _Kpi(Strict):
 class _File(Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
+    unknown: Unknown = Policy.unknown
     population: _Population = Field(default_factory=_Population)
     read: _Read = Field(default_factory=_Read)
     anonymize: _Anonymize = Field(default_factory=_Anonymize)
@@ -166,6 +167,7 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         ),
         requirements=tuple(models),
         profile=parsed.profile,
+        unknown=parsed.unknown,
         sampling_fraction=parsed.population.sampling_fraction,
         population=parsed.population.table,
         read=ReadOptions(**given(parsed.read, ReadOptions)).given(),
@@ -214,6 +216,8 @@ def dumps(
         document.add(tomlkit.nl())
     document.add("format", tomlkit.item(FORMAT))
     document.add("profile", tomlkit.item(policy.profile))
+    if policy.unknown != Policy.unknown:
+        document.add("unknown", tomlkit.item(policy.unknown))
     population = {"sampling_fraction": policy.sampling_fraction, "table": policy.population}
     if any(value is not None for value in population.values()):
         document.add("population", tomlkit.item(plain(population, nulls=False)))

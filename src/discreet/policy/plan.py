@@ -55,6 +55,10 @@ class Plan:
         Literal["pseudonymise", "drop"],
         Field(description="replace person ids by keyed hashes, or leave them out"),
     ] = "pseudonymise"
+    unexamined: Annotated[
+        Literal["drop", "keep"],
+        Field(description="leave out columns that nobody judged and that single people out, or keep them"),
+    ] = "drop"
     seconds: Annotated[float, Field(gt=0, description="time limit of searches that can stop early")] = 60.0
     label: Annotated[
         str | None, Field(description="attribute that the objective classification predicts")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
+from typing import Literal
 
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.policy.kpi import Kpi
@@ -18,6 +19,10 @@ from discreet.table.hierarchies.builder import Builder
 from discreet.table.roles import Role
 
 DEFAULT_PROFILE = "open-data"
+
+Unknown = Literal["fail", "examine", "drop", "keep"]
+"""What becomes of columns that a policy does not know: ``check`` fails and no release is made; those recognised as
+direct identifiers are treated so, the others kept; releases are made without them; they are kept as they are."""
 
 SLIP = 0.75
 """Names at least so similar (by difflib's ratio) may be one name and a slip of the pen: ``zipp`` and ``zip``."""
@@ -76,6 +81,7 @@ class Policy:
     read: Mapping[str, object] = field(default_factory=dict)
     plan: Plan = field(default_factory=Plan)
     kpis: tuple[Kpi, ...] = ()
+    unknown: Unknown = "fail"
 
     @classmethod
     def of(
@@ -90,9 +96,10 @@ class Policy:
         profile: str = DEFAULT_PROFILE,
         sampling_fraction: float | None = None,
         population: str | PathLike[str] | None = None,
+        unknown: Unknown = "examine",
     ) -> Policy:
-        """A policy from lists of column names."""
-        return cls(profile=profile).replace(
+        """A policy from lists of column names. Columns that are not named are examined (see ``unknown``)."""
+        return cls(profile=profile, unknown=unknown).replace(
             quasi_identifiers=quasi_identifiers,
             sensitive=sensitive,
             person=person,
@@ -249,12 +256,12 @@ class Policy:
         )
 
     def _may_be_gone(self, column: ColumnPolicy, known: Iterable[str]) -> bool:
-        """Whether a column need not be there: a release lacks its direct identifiers.
+        """Whether a column need not be there: a release lacks its direct identifiers and what nobody judged.
 
         If a column without a role has a similar name, the policy has a slip of the pen that would let an
         identifier through, and that must be told.
         """
-        if column.role not in ("direct-identifier", "insensitive"):
+        if column.role not in ("direct-identifier", "insensitive", "weight"):
             return False
         without_role = [name for name in known if self.column(name) is None]
         return not get_close_matches(column.name, without_role, n=1, cutoff=SLIP)

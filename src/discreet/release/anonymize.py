@@ -12,6 +12,7 @@ from discreet.errors import GoalUnreachable, InvalidPolicy
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
+from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.build import Solution, make_release
 from discreet.release.prepare import (
@@ -36,9 +37,11 @@ from discreet.release.requirements import (
     within_limit,
     within_mean,
 )
+from discreet.release.rules import known_columns
 from discreet.search.cost import Cost, cost_of
 from discreet.search.methods import SearchResult, find
 from discreet.search.problem import Problem, make_problem
+from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
 from discreet.transform.suppress import ValueSuppression
@@ -75,6 +78,9 @@ def anonymize(
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
         notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
     refuse_unnamed_persons(table, policy)
+    unknown = unknown_left_out(table, policy)
+    if unknown:
+        notes.append(f"left out because the policy does not know them: {', '.join(unknown)}")
     say("counting equivalence classes")
     counted = count_classes(table, policy)
     left = (
@@ -83,8 +89,25 @@ def anonymize(
     solution = solve(left, policy, plan, say)
     solution = replace(solution, notes=(*notes, *solution.notes))
     return make_release(
-        table, policy, plan, solution, counted=counted, left_out=plan.drop_attributes, key=key, progress=say
+        table,
+        policy,
+        plan,
+        solution,
+        counted=counted,
+        left_out=(*plan.drop_attributes, *unknown),
+        key=key,
+        progress=say,
     )
+
+
+def unknown_left_out(table: Table, policy: Policy) -> tuple[str, ...]:
+    """The columns that the policy does not know and a release must lack; ``InvalidPolicy`` where it says to fail."""
+    rule = known_columns(table, policy, lambda: recognise_columns(table))
+    if rule is None or rule.holds:
+        return ()
+    if policy.unknown == "fail":
+        raise InvalidPolicy([f"the policy does not know {', '.join(rule.columns)}"], remedy=rule.remedy)
+    return rule.columns
 
 
 def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> Solution:

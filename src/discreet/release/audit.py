@@ -45,7 +45,7 @@ from discreet.release.prepare import (
 )
 from discreet.release.profile import load_profile
 from discreet.release.requirements import as_entry
-from discreet.release.rules import RULES
+from discreet.release.rules import RULES, known_columns
 from discreet.release.verdict import Verdict, decide
 from discreet.risk.dependence import Dependence, dependence
 from discreet.risk.exposure import AttributeContribution, RiskyClass, contributions, riskiest_classes
@@ -295,8 +295,11 @@ def audit_counted(
     for rule in profile.rules:
         say(f"rule {rule}")
         rules.append(RULES[rule](table, policy, findings))
+    unknown = known_columns(table, policy, findings)
     say("verdict")
-    verdict = decide(classes, policy=policy, profile=profile, risks=risks, rules=rules, original=original)
+    verdict = decide(
+        classes, policy=policy, profile=profile, risks=risks, rules=rules, unknown=unknown, original=original
+    )
     return Audit(
         source=table.source,
         rows=table.rows,

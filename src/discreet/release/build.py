@@ -15,6 +15,7 @@ from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit, audit_counted
+from discreet.release.examination import singling_out
 from discreet.release.prepare import count_classes
 from discreet.release.release import Release
 from discreet.release.requirements import as_entry
@@ -71,8 +72,14 @@ def make_release(
     released = table.engine.recode(
         table, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed
     )
-    progress("auditing the release")
     notes = solution.notes
+    if plan.unexamined == "drop":
+        progress("examining what nobody judged")
+        culprits = {culprit.column: culprit.describe() for culprit in singling_out(released, policy)}
+        released = released.without(culprits)
+        gone |= culprits.keys()
+        notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())
+    progress("auditing the release")
     if plan.suppressed == "star" and recoding.suppressed_records:
         notes = (*notes, *_told(recoding, plan, stand_ins))
     remaining = replace(
@@ -88,7 +95,7 @@ def make_release(
         recoding,
         requirements=[as_entry(model) for model in solution.required],
         suppression_limit=plan.suppression_limit,
-        columns=columns,
+        columns=released.names,
         keyed=list(keyed),
         person=policy.person,
         profile=policy.profile,

@@ -54,7 +54,8 @@ def count_classes(table: Table, policy: Policy) -> EquivalenceClasses:
         quasi_identifiers=policy.quasi_identifiers,
         sensitive=policy.sensitive,
         person=policy.person,
-        weight=policy.weight,
+        # A release may have been made without its weights.
+        weight=policy.weight if policy.weight in table.names else None,
     )
 
 

@@ -19,7 +19,9 @@ from discreet.policy.file import explain, make_model
 from discreet.policy.settings import Strict
 from discreet.risk.titles import Graded
 
-RuleId = Literal["no-direct-identifiers", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"]
+RuleId = Literal[
+    "no-direct-identifiers", "nothing-unexamined", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"
+]
 
 
 def exact(value: object) -> Fraction:

@@ -11,6 +11,8 @@ from datetime import date
 import numpy as np
 
 from discreet.policy import Policy
+from discreet.release.examination import singling_out, unknown
+from discreet.risk.unexamined import SHARE, TOGETHER
 from discreet.table import Table
 from discreet.table.identifiers import Finding
 
@@ -60,6 +62,53 @@ def no_direct_identifiers(table: Table, policy: Policy, findings: Findings) -> R
         remedy="remove " + ", ".join(present) if present else "",
         source="General Data Protection Regulation, recital 26; Aufschläger et al. 2023, section 4.1",
         columns=present,
+    )
+
+
+def nothing_unexamined(table: Table, policy: Policy, findings: Findings) -> RuleResult:
+    """No column that nobody judged may single people out, alone or with two others, nor all of them at once."""
+    culprits = singling_out(table, policy)
+    names = tuple(culprit.column for culprit in culprits)
+    return RuleResult(
+        id="nothing-unexamined",
+        description=f"no column that nobody judged singles out more than {SHARE:.0%} of the records, alone, with "
+        f"{TOGETHER - 1} others, or with all of its kind",
+        holds=not culprits,
+        found="; ".join(culprit.describe() for culprit in culprits) or "no such column",
+        remedy=f"round, group or remove {', '.join(names)}, or make {'it a' if len(names) == 1 else 'them'} "
+        f"quasi-identifier{'s' if len(names) != 1 else ''}"
+        if culprits
+        else "",
+        source="Article 29 Working Party, Opinion 05/2014 (WP216), section 2.2: singling out; Motwani & Xu 2007",
+        columns=names,
+    )
+
+
+def known_columns(table: Table, policy: Policy, findings: Findings) -> RuleResult | None:
+    """What becomes of columns that the policy does not know: ``None`` where it knows them all."""
+    names = unknown(table, policy)
+    if not names:
+        return None
+    offending = names
+    if policy.unknown == "keep":
+        offending = ()
+    elif policy.unknown == "examine":
+        recognised = findings()
+        offending = tuple(
+            name for name in names if name in recognised and recognised[name].kind.role == "direct-identifier"
+        )
+    return RuleResult(
+        id="known-columns",
+        description="the policy says what every column is",
+        holds=not offending,
+        found=f"no role: {', '.join(offending or names)}",
+        remedy=f"give {', '.join(offending)} a role in the policy, remove "
+        f"{'it' if len(offending) == 1 else 'them'}, or say there what becomes of columns that it does not know: "
+        'unknown = "drop" or "keep"'
+        if offending
+        else "",
+        source="the policy's setting for columns that it does not know",
+        columns=offending,
     )
 
 
@@ -127,6 +176,7 @@ def hipaa_ages(table: Table, policy: Policy, findings: Findings) -> RuleResult:
 
 RULES: Mapping[str, Callable[[Table, Policy, Findings], RuleResult]] = {
     "no-direct-identifiers": no_direct_identifiers,
+    "nothing-unexamined": nothing_unexamined,
     "hipaa-identifiers": hipaa_identifiers,
     "hipaa-zip3": hipaa_zip3,
     "hipaa-ages": hipaa_ages,

@@ -97,6 +97,7 @@ def decide(
     profile: Profile,
     risks: Sequence[RecordRisk],
     rules: Sequence[RuleResult] = (),
+    unknown: RuleResult | None = None,
     original: EquivalenceClasses | None = None,
 ) -> Verdict:
     """Judge a table by its policy and profile; of a release the classes of the ``original`` may be at hand.
@@ -107,7 +108,9 @@ def decide(
     with the risk acknowledged; low: release. (Folz et al. 2025, section IV-B.) The Markov-model risk is
     reported and never decides.
     """
-    criteria = [_rule(result) for result in rules]
+    criteria = [_rule(result, "profile") for result in rules]
+    if unknown is not None:
+        criteria.append(_rule(unknown, "policy"))
     for model, origin, source in required_models(policy, profile, classes):
         criteria.append(_requirement(model, classes, origin, source, original))
     limits = [_limit(limit, risks, classes) for limit in profile.limits]
@@ -163,13 +166,13 @@ def _requirement(
     )
 
 
-def _rule(result: RuleResult) -> Criterion:
+def _rule(result: RuleResult, origin: Literal["policy", "profile"]) -> Criterion:
     return Criterion(
         id=result.id,
         description=result.description,
         found=result.found,
         holds=result.holds,
-        origin="profile",
+        origin=origin,
         source=result.source,
         remedy=result.remedy,
         rank=0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -80,6 +80,10 @@ class Table:
                 for c in self.columns
             ),
         )
+
+    def without(self, names: Collection[str]) -> Table:
+        """The same rows without some columns."""
+        return replace(self, columns=tuple(c for c in self.columns if c.name not in names))
 
     def __repr__(self) -> str:
         return f"Table({self.source.name!r}, {self.rows:,} rows × {len(self.columns)} columns)"

@@ -1,0 +1,183 @@
+"""Columns that nobody judged: found, told, kept out of releases; unknown columns close the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet
+from discreet import Plan, Policy
+from discreet.cli import main
+from discreet.errors import InvalidPolicy
+from discreet.policy.file import dumps, loads
+from discreet.privacy import KAnonymity
+from discreet.release.examination import ROWS, singling_out
+from discreet.risk.unexamined import SHARE, culprits, unique_share
+
+PARTNER = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(3)], profile="research-partner-3")
+
+
+def people(rows: int = 60, **columns: list[object]) -> pa.Table:
+    """Ages that are already in groups of at least three, and what else is asked for."""
+    return pa.table({"age": [30 + i % 5 for i in range(rows)], **columns})
+
+
+def failed(verdict: discreet.Verdict) -> dict[str, str]:
+    return {criterion.id: criterion.found for criterion in verdict.obstacles}
+
+
+# ── who singles out ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_near_unique_column_is_named_and_its_company_is_not() -> None:
+    table = people(weight=[1000 + i for i in range(60)], hours=[20 + i % 4 for i in range(60)])
+    policy = PARTNER.replace(insensitive=["hours"], weight="weight")
+    verdict = discreet.check(table, policy)
+    assert failed(verdict) == {"nothing-unexamined": "weight singles out 100.0% of the records"}
+
+
+def test_a_column_that_singles_out_with_two_others_only() -> None:
+    # 5 ages × 4 × 3 = 60: each record is alone with the three, and nobody with two of them.
+    table = people(a=[i // 5 % 4 for i in range(60)], b=[i // 20 for i in range(60)])
+    verdict = discreet.check(table, PARTNER.replace(insensitive=["a", "b"]))
+    assert failed(verdict) == {"nothing-unexamined": "a with age and b singles out 100.0% of the records"}
+
+
+def test_many_small_columns_at_once() -> None:
+    """Fourteen columns of six values: no three of them single anybody out, all together everybody."""
+    random = np.random.default_rng(1)
+    columns = {f"answer {i}": random.integers(0, 6, 5000) for i in range(14)}
+    named = culprits(columns, list(columns))
+    assert named
+    left = [name for name in columns if name not in {culprit.column for culprit in named}]
+    assert unique_share([columns[name] for name in left]) <= SHARE
+    assert named[0].share == 1.0
+    assert (
+        named[0]
+        .describe()
+        .endswith("with 13 other columns that nobody judged singles out 100.0% of the records")
+    )
+
+
+@given(st.integers(0, 1000), st.integers(2, 5), st.integers(1, 40))
+def test_what_is_left_singles_nobody_out(seed: int, width: int, values: int) -> None:
+    """By brute force: of the columns left, no set of up to three singles out more than the share."""
+    random = np.random.default_rng(seed)
+    columns = {f"c{i}": random.integers(0, random.integers(1, values + 1), 50) for i in range(width)}
+    unexamined = list(columns)[: width // 2 + 1]
+    gone = {culprit.column for culprit in culprits(columns, unexamined)}
+    left = [name for name in columns if name not in gone]
+
+    def further(names: Sequence[str]) -> float:
+        known = [columns[name] for name in names if name not in unexamined]
+        return unique_share([columns[name] for name in names]) - (unique_share(known) if known else 0)
+
+    for size in (1, 2, 3):
+        for names in combinations(left, size):
+            assert further(names) <= SHARE
+    for culprit in culprits(columns, unexamined):
+        assert further(culprit.together) == culprit.share > SHARE
+
+
+def test_alone_in_a_sample_is_not_alone_in_the_table() -> None:
+    """Every value occurs twice: in a sample most are alone, in the table nobody is."""
+    rows = 4 * ROWS
+    table = discreet.read(pa.table({"age": [1] * rows, "code": [i // 2 for i in range(rows)]}))
+    assert singling_out(table, PARTNER.replace(insensitive=["code"])) == []
+    table = discreet.read(pa.table({"age": [1] * rows, "code": list(range(rows))}))
+    [culprit] = singling_out(table, PARTNER.replace(insensitive=["code"]))
+    assert (culprit.column, culprit.share) == ("code", 1.0)
+
+
+def test_nulls_are_a_value_and_sensitive_attributes_are_not_known() -> None:
+    table = people(code=[None] * 60, illness=[str(i) for i in range(60)])
+    policy = PARTNER.replace(insensitive=["code"], sensitive=["illness"])
+    assert discreet.check(table, policy).passes
+
+
+# ── releases ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_release_lacks_what_singles_people_out_and_passes_its_check(tmp_path: Path) -> None:
+    table = people(weight=[1000 + i for i in range(60)])
+    policy = PARTNER.replace(weight="weight")
+    release = discreet.anonymize(table, policy)
+    assert release.table.names == ("age",)
+    assert release.recipe.columns == ("age",)
+    assert (
+        "weight was left out: nobody judged it, and weight singles out 100.0% of the records" in release.notes
+    )
+    path = release.save(tmp_path / "release.csv")
+    assert discreet.check(path, policy).passes
+
+
+def test_kept_on_demand_and_then_not_releasable() -> None:
+    table = people(weight=[1000 + i for i in range(60)])
+    release = discreet.anonymize(table, PARTNER.replace(weight="weight"), plan=Plan(unexamined="keep"))
+    assert release.table.names == ("age", "weight")
+    assert release.verdict.decision == "do-not-release"
+
+
+# ── columns that the policy does not know ────────────────────────────────────────────────────────────
+
+FILE = 'profile = "research-partner-3"\n{}[columns.age]\nrole = "quasi-identifier"'
+MAILS = [f"person{i % 3}@example.org" for i in range(60)]
+COLOURS = ["red", "green", "blue"] * 20
+
+
+@pytest.mark.parametrize(
+    ("unknown", "column", "passes"),
+    [
+        ("", COLOURS, False),
+        ('unknown = "fail"\n', COLOURS, False),
+        ('unknown = "drop"\n', COLOURS, False),
+        ('unknown = "examine"\n', COLOURS, True),
+        ('unknown = "examine"\n', MAILS, False),
+        ('unknown = "keep"\n', COLOURS, True),
+        ('unknown = "keep"\n', MAILS, True),
+    ],
+)
+def test_the_gate_fails_closed(unknown: str, column: list[object], passes: bool) -> None:
+    policy = loads(FILE.format(unknown))
+    assert loads(dumps(policy)) == policy
+    verdict = discreet.check(people(extra=column), policy)
+    assert verdict.passes is passes
+    [criterion] = [criterion for criterion in verdict.criteria if criterion.id == "known-columns"]
+    assert (criterion.found, criterion.origin, criterion.holds) == ("no role: extra", "policy", passes)
+    assert ("extra" in criterion.remedy) is not passes
+
+
+def test_nothing_is_said_where_the_policy_knows_all() -> None:
+    verdict = discreet.check(people(), loads(FILE.format("")))
+    assert "known-columns" not in {criterion.id for criterion in verdict.criteria}
+
+
+def test_anonymize_refuses_leaves_out_or_keeps() -> None:
+    table = people(extra=COLOURS)
+    with pytest.raises(InvalidPolicy, match="does not know extra"):
+        discreet.anonymize(table, loads(FILE.format("")))
+    release = discreet.anonymize(table, loads(FILE.format('unknown = "drop"\n')))
+    assert release.table.names == ("age",)
+    assert "left out because the policy does not know them: extra" in release.notes
+    release = discreet.anonymize(table, loads(FILE.format('unknown = "keep"\n')))
+    assert release.table.names == ("age", "extra")
+
+
+def test_the_command_line_tells_an_unknown_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, policy, release = tmp_path / "people.csv", tmp_path / "policy.toml", tmp_path / "release.csv"
+    pa.csv.write_csv(people(email=MAILS), table)
+    policy.write_text(FILE.format(""))
+    with pytest.raises(SystemExit, match="1"):
+        main(["check", str(table), "-p", str(policy)])
+    assert "known-columns" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        main(["anonymize", str(table), "-p", str(policy), "-o", str(release)])
+    assert not release.exists()
