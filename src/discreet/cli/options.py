@@ -217,6 +217,9 @@ def make_policy(
     quasi-identifiers are named on the command line, nothing is suggested besides direct identifiers.
     """
     assumed: list[str] = []
+    if given.get("weight") is not None:
+        # A release may lack the weights that a policy names, but not those that are named here.
+        table.column(given["weight"])
     if policy is None:
         policy = suggest(table, progress=progress)
         if given.get("qi") is None:

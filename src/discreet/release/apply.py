@@ -93,7 +93,8 @@ def policy_of(recipe: Recipe) -> Policy:
     models = [make_model(entry) for entry in recipe.requirements]
     return Policy.of(
         quasi_identifiers=recipe.quasi_identifiers,
-        sensitive=list(dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)),
+        sensitive=recipe.sensitive
+        or list(dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)),
         person=recipe.person,
         profile=recipe.profile or DEFAULT_PROFILE,
     )

@@ -97,6 +97,7 @@ def make_release(
         suppression_limit=plan.suppression_limit,
         columns=released.names,
         keyed=list(keyed),
+        sensitive=policy.sensitive,
         person=policy.person,
         profile=policy.profile,
         known={

@@ -39,8 +39,8 @@ class Recipe:
     values in global recodings, of old ones in local ones. ``types`` names the type of new values that are not
     text. A value or combination that the recipe does not know is refused or suppressed, as ``unseen`` says.
     ``requirements`` are what the result must meet, so that it can be verified on other rows too; only
-    ``columns`` are released, of which those ``keyed`` become pseudonyms, ``person`` is who is counted, and
-    ``profile`` names what the release was judged by.
+    ``columns`` are released, of which those ``keyed`` become pseudonyms and those ``sensitive`` are what nobody
+    should learn, ``person`` is who is counted, and ``profile`` names what the release was judged by.
     """
 
     method: str
@@ -54,6 +54,7 @@ class Recipe:
     unseen: Unseen = "refuse"
     columns: tuple[str, ...] = ()
     keyed: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict, repr=False)
     person: str | None = None
     profile: str | None = None
@@ -74,6 +75,7 @@ class Recipe:
         suppression_limit: float = 1.0,
         columns: Sequence[str] = (),
         keyed: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
         person: str | None = None,
         profile: str | None = None,
         known: Mapping[str, Mapping[str, str]] | None = None,
@@ -117,6 +119,7 @@ class Recipe:
             suppression_limit=suppression_limit,
             columns=tuple(columns),
             keyed=tuple(keyed),
+            sensitive=tuple(sensitive),
             types={
                 column.name: str(column.values.type)
                 for column in recoding.columns
@@ -233,6 +236,7 @@ class Recipe:
             "unseen": self.unseen,
             "columns": list(self.columns),
             "keyed": list(self.keyed),
+            "sensitive": list(self.sensitive),
             "types": dict(self.types),
             "person": self.person,
             "profile": self.profile,
@@ -293,6 +297,7 @@ class _RecipeFile(BaseModel):
     unseen: Unseen
     columns: list[str]
     keyed: list[str]
+    sensitive: list[str] = []
     types: dict[str, str]
     person: str | None = None
     profile: str | None = None
