@@ -66,7 +66,7 @@ def groups_of(release: Release) -> dict[tuple[object, ...], list[dict[str, objec
 @pytest.mark.parametrize("keep", [("sex",), ("education", "sex"), ("hours",)])
 def test_kept_attributes_stay_and_groups_hold(method: Method, keep: tuple[str, ...]) -> None:
     table = adults()
-    plan = Plan(method=method, keep=keep, suppression_limit=0.3, seconds=3600)
+    plan = Plan(method=method, keep=keep, suppression_limit=0.3, seconds=3600, unexamined="keep")
     release = anonymize(table, policy(KAnonymity(5)), plan=plan)
     original = {row["row"]: row for row in table.to_pylist()}
     for row in rows_of(release):
@@ -81,7 +81,7 @@ def test_kept_attributes_stay_and_groups_hold(method: Method, keep: tuple[str, .
 @pytest.mark.parametrize("method", SOME)
 def test_distances_are_those_from_the_whole_table_not_from_the_kept_part(method: Method) -> None:
     table = adults()
-    plan = Plan(method=method, keep=("sex",), suppression_limit=0.5, seconds=3600)
+    plan = Plan(method=method, keep=("sex",), suppression_limit=0.5, seconds=3600, unexamined="keep")
     try:
         release = anonymize(table, policy(KAnonymity(5), TCloseness(0.15, "income")), plan=plan)
     except GoalUnreachable:
@@ -95,7 +95,7 @@ def test_distances_are_those_from_the_whole_table_not_from_the_kept_part(method:
 
 @pytest.mark.parametrize("method", SOME)
 def test_persons_are_counted_inside_the_kept_parts(method: Method) -> None:
-    plan = Plan(method=method, keep=("sex",), suppression_limit=0.3, seconds=3600)
+    plan = Plan(method=method, keep=("sex",), suppression_limit=0.3, seconds=3600, unexamined="keep")
     wanted = policy(KAnonymity(4), LDiversity(2, "income"), person="who")
     release = anonymize(adults(400), wanted, plan=plan)
     for rows in groups_of(release).values():
@@ -128,7 +128,9 @@ def test_what_everybody_has_may_be_kept(method: Method) -> None:
         quasi_identifiers=["town", "age"], require=[KAnonymity(3)], profile="research-partner-3"
     )
     release = anonymize(
-        rows, wanted, plan=Plan(method=method, keep=("town",), suppression_limit=0, seconds=3600)
+        rows,
+        wanted,
+        plan=Plan(method=method, keep=("town",), suppression_limit=0, seconds=3600, unexamined="keep"),
     )
     assert {row["town"] for row in rows_of(release)} == {"a"}
 
@@ -139,9 +141,13 @@ def test_to_keep_everything_is_to_suppress_what_is_rare(method: Method) -> None:
     wanted = Policy.of(
         quasi_identifiers=["town", "age"], require=[KAnonymity(3)], profile="research-partner-3"
     )
-    plan = Plan(method=method, keep=("town", "age"), suppression_limit=0.25, seconds=3600)
+    plan = Plan(method=method, keep=("town", "age"), suppression_limit=0.25, seconds=3600, unexamined="keep")
     assert rows_of(anonymize(rows, wanted, plan=plan)) == [{"town": "a", "age": 7}] * 3
     with pytest.raises(GoalUnreachable):
         anonymize(
-            rows, wanted, plan=Plan(method=method, keep=("town", "age"), suppression_limit=0.2, seconds=3600)
+            rows,
+            wanted,
+            plan=Plan(
+                method=method, keep=("town", "age"), suppression_limit=0.2, seconds=3600, unexamined="keep"
+            ),
         )

@@ -58,6 +58,7 @@ def policy(**kinds: object) -> Policy:
         direct_identifiers=["who"],
         require=[KAnonymity(5)],
         profile="research-partner-3",
+        unknown="keep",
         **kinds,  # type: ignore[arg-type]
     )
     reasoned = tuple(replace(column, reason="secretreason") for column in found.columns)
