@@ -222,7 +222,7 @@ class SparkEngine(SqlEngine):
     def _answer(self, query: str, table: Table) -> pa.Table:
         try:
             with unlogged():
-                named = f"WITH {TABLE} AS (SELECT * FROM {table.relation}) {query}"
+                named = f"WITH {TABLE} AS (SELECT {self._listed(table.names)} FROM {table.relation}) {query}"
                 return self._session.sql(named).toArrow()
         except spark_errors() as error:
             name = unresolved_column(error)
