@@ -18,6 +18,7 @@ from discreet.search.kept import joined, part_by_part
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.lattice.subtree import subtree
+from discreet.search.local.finer import finely
 from discreet.search.local.search import local_recoding
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
@@ -107,19 +108,21 @@ def _local(problem: Problem, seconds: float, say: Progress) -> Recoding:
 
     def search_part(part: Problem) -> Recoding:
         # Of several parts none knows how much of the limit the others use.
-        alone = part if part is problem else replace(part, suppression_limit=0.0)
+        alone = part if part is fine else replace(part, suppression_limit=0.0)
         return local_recoding(alone, progress=say)
 
+    # One tree for all parts, so that the labels of a column nest.
+    fine = finely(problem)
     less_free = subtree(problem, seconds=seconds / 2, progress=say)
     own, given = (
         consistent(recoding, problem.models, problem.allowed)
-        for recoding in (part_by_part(problem, search_part), replace(less_free, method="local recoding"))
+        for recoding in (part_by_part(fine, search_part), replace(less_free, method="local recoding"))
     )
     if _rank(own, problem) <= _rank(given, problem):
         return own
     if not given.kept.any() or not all(ladder.height for ladder in problem.ladders):
         return given
-    refined = consistent(_refined(problem, given, say), problem.models, problem.allowed)
+    refined = consistent(_refined(fine, given, say), problem.models, problem.allowed)
     return min(given, refined, key=lambda recoding: _rank(recoding, problem))
 
 

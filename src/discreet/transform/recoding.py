@@ -166,7 +166,7 @@ class Recoding:
             if style == "hierarchy" and ladder is not None:
                 columns.append(_ancestors(ladder, codes, owner, len(kept)))
             else:
-                columns.append(_spans(domain, codes, owner, len(kept), ladder))
+                columns.append(spans(domain, codes, owner, len(kept), ladder))
         return cls(classes, tuple(columns), kept[owner], method)
 
 
@@ -220,7 +220,7 @@ def _ancestors(ladder: Ladder, codes: AnyIntArray, owner: AnyIntArray, groups: i
     return ReleasedAttribute(ladder.name, values, where[owner], shares[owner], ladder.leaves)
 
 
-def _spans(
+def spans(
     domain: Domain,
     codes: AnyIntArray,
     owner: AnyIntArray,
