@@ -119,6 +119,17 @@ def test_a_release_lacks_what_singles_people_out_and_passes_its_check(tmp_path: 
     assert discreet.check(path, policy).passes
 
 
+def test_the_written_file_is_looked_at_again() -> None:
+    """A code of three values is released; a file in which it has sixty is not."""
+    release = discreet.anonymize(
+        people(code=[i % 3 for i in range(60)]), PARTNER.replace(insensitive=["code"])
+    )
+    rows = release.table.engine.to_arrow(release.table)
+    assert release.verify(rows).holds
+    spoilt = rows.set_column(1, "code", pa.array(range(60)))
+    assert release.verify(spoilt).failures == ("code singles people out, and nobody judged it",)
+
+
 def test_kept_on_demand_and_then_not_releasable() -> None:
     table = people(weight=[1000 + i for i in range(60)])
     release = discreet.anonymize(table, PARTNER.replace(weight="weight"), plan=Plan(unexamined="keep"))

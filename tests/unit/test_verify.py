@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,11 +25,15 @@ SIX = pa.table(
         "ill": ["flu", "cold", "flu", "flu", "cold", "flu"],
     }
 )
-POLICY = Policy.of(
-    quasi_identifiers=["city"],
-    sensitive=["ill"],
-    require=[KAnonymity(3), LDiversity(2, "ill")],
-    profile="research-partner-3",
+POLICY = replace(
+    Policy.of(
+        quasi_identifiers=["city"],
+        sensitive=["ill"],
+        require=[KAnonymity(3), LDiversity(2, "ill")],
+        profile="research-partner-3",
+        unknown="keep",
+    ),
+    plan=Plan(unexamined="keep"),
 )
 
 

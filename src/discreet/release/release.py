@@ -20,6 +20,7 @@ from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release import rendered
 from discreet.release.audit import Audit
+from discreet.release.examination import unjudged
 from discreet.release.prepare import open_table
 from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
@@ -76,6 +77,7 @@ class Release:
             stand_ins=self.stand_ins,
             blanks_are_nulls=blanks_are_nulls,
             mean_limit=mean_limit(self.verdict.profile),
+            unexamined=unjudged(self.table, self.policy) if self.plan.unexamined == "drop" else (),
         )
 
     def save(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -23,6 +23,7 @@ import pyarrow.parquet
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import DistributionModel, PrivacyModel
+from discreet.risk.unexamined import SHARE
 from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.types import BoolArray
 
@@ -108,6 +109,7 @@ def verify(
     stand_ins: Mapping[str, object] | None = None,
     blanks_are_nulls: bool = False,
     mean_limit: Fraction | None = None,
+    unexamined: Collection[str] = (),
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
 
@@ -118,6 +120,7 @@ def verify(
     the ``stand_ins`` for it, and are a class like any other. Of a text
     file most readers take an empty sensitive value for a null; then the two count as one
     (``blanks_are_nulls``). The mean over all rows of one over the persons of their class is at most ``mean_limit``.
+    Of the ``unexamined`` columns none may make many rows unique by itself.
     """
     failures: list[str] = []
     if starred and _hidden(rows, quasi_identifiers, stand_ins or {}) < suppressed:
@@ -128,6 +131,10 @@ def verify(
             failures.append(f"{name} has values that the original does not have, or has them more often")
     if not rows.num_rows:
         return Verification(0, 0, 0, tuple(failures))
+    for name in unexamined:
+        occurrences = pc.value_counts(rows[name].combine_chunks()).field("counts").to_numpy()
+        if (occurrences == 1).sum() > SHARE * rows.num_rows:
+            failures.append(f"{name} singles people out, and nobody judged it")
     base = _count(rows, quasi_identifiers, person)
     for model in models:
         counted = base
