@@ -204,24 +204,13 @@ class SuppressionRule:
             kept = holds
         return kept
 
-    def completed(
-        self, groups: Groups, possible: BoolArray, kept: BoolArray, most: int | None = None
-    ) -> BoolArray:
-        """The kept groups and those of the others that hold together with them, the largest first.
-
-        Of the others at most the ``most`` largest are tried, once; without it all, until none can be added.
-        """
+    def completed(self, groups: Groups, possible: BoolArray, kept: BoolArray, most: int) -> BoolArray:
+        """The kept groups and those of the others that hold together with them; the ``most`` largest are tried."""
         kept = kept.copy()
-        if not kept.any():
-            kept[np.argmax(np.where(possible, groups.sizes, 0))] = possible.any()
-        changed = True
-        while changed:
-            changed = False
-            left_out = np.flatnonzero(possible & ~kept)
-            for group in left_out[np.argsort(-groups.sizes[left_out], kind="stable")][:most]:
-                kept[group] = True
-                kept[group] = self.hold(groups, kept)
-                changed |= bool(kept[group]) and most is None
+        left_out = np.flatnonzero(possible & ~kept)
+        for group in left_out[np.argsort(-groups.sizes[left_out], kind="stable")][:most]:
+            kept[group] = True
+            kept[group] = self.hold(groups, kept)
         return kept
 
     def _every_set(self, groups: Groups, possible: BoolArray, choices: list[IntArray]) -> Iterator[BoolArray]:
