@@ -12,6 +12,7 @@ from pathlib import Path
 from discreet.cli import COMMANDS, main
 
 PRELOADED = [
+    "pandas",
     *(f"discreet.cli.{name.replace('-', '_')}" for name in COMMANDS if name != "serve"),
     "discreet.engine.duckdb",
     "discreet.reports.audit.html",
@@ -19,6 +20,9 @@ PRELOADED = [
     "discreet.reports.evidence.html",
     "discreet.reports.release.html",
     "discreet.search.lattice.search",
+    "discreet.search.lattice.kernels",
+    "discreet.utility.objectives.kernels",
+    "discreet.web.jobs.compiled",
 ]
 COPIES = get_context("forkserver")
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import parent_process
@@ -21,6 +22,7 @@ from pydantic import BaseModel
 from discreet.web.refusals import ProblemDetails, explain
 
 PRELOADED = (
+    "pandas",
     "altair",
     "vl_convert",
     "discreet.engine.duckdb",
@@ -28,6 +30,9 @@ PRELOADED = (
     "discreet.web.jobs.verbs",
     "discreet.web.jobs.evidence",
     "discreet.search.lattice.search",
+    "discreet.search.lattice.kernels",
+    "discreet.utility.objectives.kernels",
+    "discreet.web.jobs.compiled",
 )
 """What a process that stands ready has already imported."""
 RESULT = "result.json"
@@ -87,7 +92,9 @@ def work(connection: Connection) -> None:
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for module in PRELOADED:
-        import_module(module)
+        # Arrow uses pandas where it is there; what a job cannot do without, it asks for itself.
+        with suppress(ModuleNotFoundError):
+            import_module(module)
     try:
         task = connection.recv()
     except EOFError:
