@@ -203,3 +203,10 @@ def test_columns_that_tell_nobody_apart_are_insensitive() -> None:
 )
 def test_generalised_values_are_recognised(values: list[str], expected: bool) -> None:
     assert looks_generalised(values) is expected
+
+
+def test_a_table_wider_than_what_is_counted_together() -> None:
+    table = pa.table({f"c{i}": [j % (2 + i % 3) for j in range(30)] for i in range(230)})
+    policy = suggestion(discreet.read(table)).policy
+    assert len(policy.columns) == 230
+    assert policy.quasi_identifiers

@@ -20,6 +20,8 @@ RECOGNITION_ROWS = 2_000
 SEPARATION_ROWS = 50_000
 SUBSETS = 3_000
 """So many column combinations are looked at, at most; wide tables get smaller combinations."""
+COUNTED = 20
+"""So many columns are counted at a time where they are not combined."""
 CONFIDENT = 0.5
 KNOWN_TO_OTHERS = 6
 """From this sum of the three ratings on, an unrecognised column is suggested as a quasi-identifier."""
@@ -118,8 +120,17 @@ def _separations(
     while size < 3 and sum(math.comb(len(candidates), s) for s in range(1, size + 2)) <= SUBSETS:
         size += 1
     sampled = table.engine.sample(table, SEPARATION_ROWS)
-    classes = table.engine.count(sampled, quasi_identifiers=candidates, person=person)
-    return combinations(classes, max_size=size)
+    # Columns that are not combined need not be counted together, which takes long and has a limit.
+    together = len(candidates) if size > 1 else COUNTED
+    figures = [
+        figure
+        for i in range(0, len(candidates), together)
+        for figure in combinations(
+            table.engine.count(sampled, quasi_identifiers=candidates[i : i + together], person=person),
+            max_size=size,
+        )
+    ]
+    return sorted(figures, key=lambda figure: (-figure.unique, -figure.small))
 
 
 def _is_prose(profile: ColumnProfile) -> bool:
