@@ -15,6 +15,7 @@ from discreet.privacy import (
     BetaLikeness,
     ConfidenceBounding,
     DeltaDisclosure,
+    DistributionModel,
     EpsilonMAnonymity,
     GBalance,
     HAffiliation,
@@ -111,7 +112,10 @@ def agree(
     expected = min(every, key=lambda node: (round(every[node][0] / scale, 10), every[node][1], node))
     assert found.best is not None
     assert found.best.cost == pytest.approx(every[expected][0], abs=1e-9 * scale)
-    assert (found.best.node, found.best.suppressed, found.best.groups) == (expected, *every[expected][1:])
+    assert (found.best.node, found.best.suppressed) == (expected, every[expected][1])
+    if not any(isinstance(model, DistributionModel) and model.relative for model in problem.models):
+        # Which groups go is no choice then; where it is one, equally good ones may differ in number.
+        assert found.best.groups == every[expected][2]
     assert found.optimal
     assert found.bound == pytest.approx(found.best.cost)
     assert found.gap == 0.0
@@ -211,7 +215,12 @@ def test_parts_of_the_attributes_bound_the_whole(
     assert growing == sorted(growing)
     assert growing[-1] >= bound
     for one in walk_all(problem).values():
-        assert one.suppressed > problem.allowed or growing[-1] <= one.cost + 1e-9 * problem.pricing.worst
+        # What shows nobody is no release.
+        assert (
+            not one.groups
+            or one.suppressed > problem.allowed
+            or growing[-1] <= one.cost + 1e-9 * problem.pricing.worst
+        )
 
 
 @given(example=examples(), objective=st.sampled_from(sorted(OBJECTIVES)))

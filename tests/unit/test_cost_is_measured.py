@@ -64,7 +64,9 @@ def policy_of(objective: str, *, given: bool = True) -> Policy:
         columns=(*columns, ColumnPolicy("ill", "sensitive")),
         requirements=(KAnonymity(K),),
         profile="research-partner-3",
-        plan=Plan(objective=objective, suppression_limit=0.1, weights={"age": 2.0}),
+        plan=Plan(objective=objective, suppression_limit=0.1, weights={"age": 2.0}, unexamined="keep"),
+        # The number of its row tells which record became which.
+        unknown="keep",
     )
 
 

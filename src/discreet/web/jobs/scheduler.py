@@ -28,7 +28,6 @@ PATIENCE_SECONDS = 3.0
 KEPT_MESSAGES = 50
 COPIED = sys.platform == "linux"
 """Whether processes are copies of one that has imported everything: a few milliseconds instead of seconds each."""
-PROCESSES: ForkServerContext | SpawnContext = get_context("forkserver") if COPIED else get_context("spawn")
 
 
 @dataclass
@@ -215,14 +214,25 @@ class Jobs:
 
 
 def _start() -> _Worker:
-    if COPIED:
-        _ensure_original()
-    here, there = PROCESSES.Pipe()
-    process = PROCESSES.Process(target=work, args=(there,), daemon=True)
+    processes = _processes()
+    here, there = processes.Pipe()
+    process = processes.Process(target=work, args=(there,), daemon=True)
     process.start()
     # Only the process itself may hold its end, or its death would go unnoticed.
     there.close()
     return _Worker(process, here)
+
+
+def _processes() -> ForkServerContext | SpawnContext:
+    """How processes are made: as copies, or one by one where the original of copies cannot be had.
+
+    The original listens at a socket in the temporary folder, whose path may be longer than a socket's may be.
+    """
+    if COPIED:
+        with suppress(OSError):
+            _ensure_original()
+            return get_context("forkserver")
+    return get_context("spawn")
 
 
 def _ensure_original() -> None:
