@@ -9,8 +9,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import forkserver, get_context, resource_tracker
 from multiprocessing.connection import Connection
@@ -214,10 +214,11 @@ class Jobs:
 
 
 def _start() -> _Worker:
-    processes = _processes()
-    here, there = processes.Pipe()
-    process = processes.Process(target=work, args=(there,), daemon=True)
-    process.start()
+    with _interrupts_held():
+        processes = _processes()
+        here, there = processes.Pipe()
+        process = processes.Process(target=work, args=(there,), daemon=True)
+        process.start()
     # Only the process itself may hold its end, or its death would go unnoticed.
     there.close()
     return _Worker(process, here)
@@ -238,12 +239,20 @@ def _processes() -> ForkServerContext | SpawnContext:
 def _ensure_original() -> None:
     """Start the process that all others are copies of, unless it is there."""
     forkserver.set_forkserver_preload(list(PRELOADED))
+    forkserver.ensure_running()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C in a terminal reaches all processes: one that is still importing must neither end nor tell of it."""
+    if sys.platform == "win32":
+        yield
+        return
     # It lets interrupts through again for whoever starts it, so it has to be there before they are held back.
     resource_tracker.ensure_running()
-    # Ctrl-C in a terminal reaches all processes: one that is still importing must neither end nor tell of it.
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        forkserver.ensure_running()
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
