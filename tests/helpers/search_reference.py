@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
+from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
+from discreet.utility.objectives.registry import build_objective
 
 ROOT = "*"
 Row = dict[str, object]
@@ -43,6 +45,18 @@ class Example:
             Hierarchy.of(name, self.trees[name]).ladder(domain)
             for name, domain in zip(self.names, classes.attributes, strict=True)
         ]
+
+    def problem(self, models: list[PrivacyModel], objective: str) -> Problem:
+        classes = self.classes()
+        return make_problem(
+            classes,
+            self.ladders(classes),
+            models,
+            suppression_limit=self.suppression_limit,
+            objective=build_objective(objective, {"label": "dx"} if objective == "classification" else None),
+            weights=self.weights,
+            suppression_weight=self.suppression_weight,
+        )
 
     def nodes(self) -> list[tuple[int, ...]]:
         return list(product(*(range(len(tree[0])) for tree in self.trees.values())))

@@ -13,9 +13,9 @@ from discreet.search.cost import cost_of
 from discreet.search.lattice.search import search
 from discreet.search.lattice.subtree import subtree
 from discreet.search.methods import find
-from discreet.search.problem import Problem, make_problem
+from discreet.search.problem import Problem
 from discreet.transform.recoding import Recoding
-from discreet.utility.objectives.registry import OBJECTIVES, build_objective
+from discreet.utility.objectives.registry import OBJECTIVES
 from helpers.profiles import tries
 from helpers.search_reference import Example, Tree, examples
 
@@ -39,16 +39,7 @@ def problem_of(example: Example, models: list[PrivacyModel], objective: str) -> 
     # Of a column with one value nothing can be lost, and measures do not agree on what * costs there.
     assume(all(len(tree) > 1 for tree in example.trees.values()))
     example = replace(example, trees={name: telling(tree) for name, tree in example.trees.items()})
-    classes = example.classes()
-    return make_problem(
-        classes,
-        example.ladders(classes),
-        models,
-        suppression_limit=example.suppression_limit,
-        objective=build_objective(objective, {"label": "dx"} if objective == "classification" else None),
-        weights=example.weights,
-        suppression_weight=example.suppression_weight,
-    )
+    return example.problem(models, objective)
 
 
 def within_limit(recoding: Recoding, problem: Problem) -> bool:

@@ -36,8 +36,8 @@ from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
 from discreet.search.lattice.evaluator import LatticeResult
 from discreet.search.lattice.search import search, walk
-from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
-from discreet.utility.objectives.registry import OBJECTIVES, build_objective
+from discreet.search.problem import Evaluation, Grouper, Problem
+from discreet.utility.objectives.registry import OBJECTIVES
 from helpers.profiles import tries
 from helpers.search_reference import Example, best_of_all, counted, examples, generalised
 
@@ -82,24 +82,10 @@ ALL: dict[str, PrivacyModel] = {
 FEW_ROWS = 7
 """Rows of a table of which every set of classes is tried."""
 WIDE = [name for name, model in ALL.items() if model.needs_attributes]
-PICKED = {"classification": {"label": "dx"}}
 
 
 def test_every_model_is_among_the_cases() -> None:
     assert {model.id for model in ALL.values()} == set(MODELS)
-
-
-def problem_of(example: Example, models: list[PrivacyModel], objective: str) -> Problem:
-    classes = example.classes()
-    return make_problem(
-        classes,
-        example.ladders(classes),
-        models,
-        suppression_limit=example.suppression_limit,
-        objective=build_objective(objective, PICKED.get(objective)),
-        weights=example.weights,
-        suppression_weight=example.suppression_weight,
-    )
 
 
 def agree(
@@ -133,7 +119,7 @@ def all_ways_agree(example: Example, models: list[PrivacyModel], objective: str)
         default=1,
     )
     every = best_of_all(example, models, objective, k)
-    problem = problem_of(example, models, objective)
+    problem = example.problem(models, objective)
     agree(search(problem, threads=1), problem, every)
     agree(search_anytime(problem, seconds=None, threads=1), problem, every)
     full = walk(problem)
@@ -174,7 +160,7 @@ def test_the_optimum_where_requirements_take_classes_from_each_other(
 @tries(50)
 def test_no_node_costs_less_than_its_bounds(objective: str, example: Example, cases: list[str]) -> None:
     """Each bound by itself, not only through the optimum: every pair of a node and a coarser one."""
-    problem = problem_of(example, [ALL[case] for case in cases], objective)
+    problem = example.problem([ALL[case] for case in cases], objective)
     with_all = walk_all(problem)
     slack = 1e-9 * problem.pricing.worst
     discount = min(problem.suppression_weight, 1.0)
@@ -209,7 +195,7 @@ def walk_all(problem: Problem) -> dict[tuple[int, ...], Evaluation]:
 def test_parts_of_the_attributes_bound_the_whole(
     room: int, objective: str, example: Example, cases: list[str]
 ) -> None:
-    problem = problem_of(example, [KAnonymity(2), *(ALL[case] for case in cases)], objective)
+    problem = example.problem([KAnonymity(2), *(ALL[case] for case in cases)], objective)
     bound = bound_by_parts(problem, nodes=room, threads=1)
     growing = list(growing_bounds(problem, least=1, most=room, threads=1))
     assert growing == sorted(growing)
@@ -226,7 +212,7 @@ def test_parts_of_the_attributes_bound_the_whole(
 @given(example=examples(), objective=st.sampled_from(sorted(OBJECTIVES)))
 @tries(25)
 def test_threads_change_nothing(example: Example, objective: str) -> None:
-    problem = problem_of(example, [KAnonymity(2), TCloseness(0.4, "dx")], objective)
+    problem = example.problem([KAnonymity(2), TCloseness(0.4, "dx")], objective)
     alone, together = search(problem, threads=1), search(problem, threads=3)
     assert alone == together
 

@@ -25,18 +25,13 @@ COUNTED = {
 
 
 @pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The trees as hierarchy files."""
-    folder = tmp_path_factory.mktemp("trees")
-    paths = {}
-    for name, tree in TREES.items():
-        paths[name] = folder / f"{name}.csv"
-        paths[name].write_text("\n".join(";".join(path) for path in tree.values()) + "\n", encoding="utf-8")
-    paths["disease"] = folder / "disease.csv"
-    paths["disease"].write_text(
+def trees(trees: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The trees as hierarchy files, and one of the diseases."""
+    diseases = tmp_path_factory.mktemp("trees") / "disease.csv"
+    diseases.write_text(
         "".join(f"{leaf};{kind};*\n" for leaf, kind in attacks.KINDS.items()), encoding="utf-8"
     )
-    return paths
+    return trees | {"disease": diseases}
 
 
 def attacked(

@@ -50,17 +50,6 @@ DISTRIBUTIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The trees as hierarchy files."""
-    folder = tmp_path_factory.mktemp("trees")
-    paths = {}
-    for name, tree in TREES.items():
-        paths[name] = folder / f"{name}.csv"
-        paths[name].write_text("\n".join(";".join(path) for path in tree.values()) + "\n", encoding="utf-8")
-    return paths
-
-
 def compared(pair: PlainPair, trees: dict[str, Path]) -> discreet.Comparison:
     policy = discreet.Policy.of(quasi_identifiers=tuple(TREES), sensitive=["disease"]).generalise(trees)
     original, released = (

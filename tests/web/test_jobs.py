@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from discreet.web.api.parameters import Parameters
+from discreet.web.jobs import scheduler
 from discreet.web.jobs.scheduler import Job, Jobs, task_folders
 from discreet.web.jobs.worker import Task
 from helpers.server import wait_for
@@ -107,6 +108,35 @@ def test_what_goes_wrong_is_told_and_the_next_job_runs(
     following = jobs.submit(job(tmp_path, "counts"))
     wait_for(lambda: ended(following))
     assert following.state == "done"
+
+
+@pytest.mark.parametrize("failure", [OSError, EOFError])
+def test_a_process_that_cannot_be_started_is_a_failure(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: type[Exception]
+) -> None:
+    def fail() -> None:
+        raise failure
+
+    monkeypatch.setattr(scheduler, "_start", fail)
+    stuck = jobs.submit(job(tmp_path, "counts"))
+    wait_for(lambda: ended(stuck))
+    assert stuck.state == "failed"
+    assert stuck.problem is not None
+    assert stuck.problem.code == "worker-died"
+
+
+def test_where_no_copies_can_be_had_processes_are_started_anew(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a temporary folder whose path is longer than that of a socket may be."""
+
+    def too_long() -> None:
+        raise OSError("AF_UNIX path too long")
+
+    monkeypatch.setattr(scheduler, "_ensure_original", too_long)
+    counting = jobs.submit(job(tmp_path, "counts"))
+    wait_for(lambda: ended(counting))
+    assert counting.state == "done"
 
 
 def test_a_result_that_cannot_be_taken_over_is_a_failure(tmp_path: Path) -> None:

@@ -141,6 +141,10 @@ def _rank(recoding: Recoding, problem: Problem) -> tuple[bool, float, int]:
     return none, cost_of(recoding, problem).value, suppressed
 
 
+Weighting = Callable[[Problem], Mapping[str, float] | None]
+"""How much the attributes of a problem matter to a method."""
+
+
 def _loss_weights(problem: Problem) -> dict[str, float]:
     """Weights with which shares of domains add up to the leaf-share loss: (share - 1/D) / (1 - 1/D) is a multiple."""
     given = problem.weights or {}
@@ -153,7 +157,7 @@ def _loss_weights(problem: Problem) -> dict[str, float]:
 def _mondrian(problem: Problem, _seconds: float, say: Progress) -> Recoding:
     """Multidimensional recoding, part by part: the better one of two weightings of cuts, which are chosen greedily."""
 
-    def search_parts(weights: Callable[[Problem], Mapping[str, float] | None]) -> Recoding:
+    def search_parts(weights: Weighting) -> Recoding:
         return part_by_part(
             problem,
             lambda part: mondrian(
@@ -173,34 +177,23 @@ def _size(problem: Problem) -> int:
     return max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=2)
 
 
-def _clustering(problem: Problem, _seconds: float, say: Progress) -> Recoding:
-    """k-member clustering, part by part."""
-    return part_by_part(
-        problem,
-        lambda part: k_member(
-            part.classes,
-            _size(problem),
-            ladders=part.ladders,
-            models=part.models,
-            weights=_loss_weights(part),
-            progress=say,
-        ),
-    )
+def _by_size(cluster: Callable[..., Recoding], weights: Weighting) -> Search:
+    """A clustering, part by part, that is told how large its groups must be and how attributes weigh."""
 
+    def search_parts(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+        return part_by_part(
+            problem,
+            lambda part: cluster(
+                part.classes,
+                _size(problem),
+                ladders=part.ladders,
+                models=part.models,
+                weights=weights(part),
+                progress=say,
+            ),
+        )
 
-def _microaggregation(problem: Problem, _seconds: float, say: Progress) -> Recoding:
-    """Microaggregation, part by part."""
-    return part_by_part(
-        problem,
-        lambda part: microaggregate(
-            part.classes,
-            _size(problem),
-            ladders=part.ladders,
-            models=part.models,
-            weights=part.weights,
-            progress=say,
-        ),
-    )
+    return search_parts
 
 
 Search = Callable[[Problem, float, Progress], LatticeResult | Recoding]
@@ -217,8 +210,8 @@ METHODS: Mapping[str, Search] = {
     "subtree": lambda problem, seconds, say: subtree(problem, seconds=seconds, progress=say),
     "local": _local,
     "mondrian": _mondrian,
-    "clustering": _clustering,
-    "microaggregation": _microaggregation,
+    "clustering": _by_size(k_member, _loss_weights),
+    "microaggregation": _by_size(microaggregate, lambda part: part.weights),
 }
 
 

@@ -148,7 +148,8 @@ class Jobs:
         """Have a process do a job, and record how it ended."""
         last: Message | None = None
         code: int | None = None
-        with suppress(OSError):
+        # A process that cannot be started, or is gone: the job fails, and its code, if any, says why.
+        with suppress(OSError, EOFError):
             worker = self._take()
             last = self._converse(job, worker)
             worker.process.join(PATIENCE_SECONDS)
