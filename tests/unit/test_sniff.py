@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import DiscreetError, EmptyTable, InvalidParameter, UnreadableInput
+from discreet.policy import Policy
+from discreet.release.audit import audit
 
 
 def write(tmp_path: Path, content: str | bytes, *, encoding: str = "utf-8", name: str = "people.csv") -> Path:
@@ -591,3 +593,20 @@ def test_random_tables_in_single_quotes_are_recovered(
     assert (fmt.delimiter, fmt.quote, fmt.names) == (delimiter, "'", tuple(names))
     verify_shape(path, fmt)
     assert cells(path, fmt) == [names, *rows]
+
+
+def test_names_of_the_policy_are_the_header_whatever_they_look_like(tmp_path: Path) -> None:
+    rows = "1,3\n4,5\n4,5\n2,7\n"
+    path = tmp_path / "numbers.csv"
+    path.write_text(rows)
+    assert not sniff(path).header
+    believed = sniff(path, expected=["1", "2", "3"])
+    assert (believed.header, believed.names) == (True, ("1", "3"))
+    assert not sniff(path, expected=["1", "2"]).header  # a number that is no name: a row
+    assert not sniff(path, header=False, expected=["1", "3"]).header
+
+
+def test_a_release_with_numbers_for_names_is_audited_by_its_policy(tmp_path: Path) -> None:
+    policy = Policy.of(quasi_identifiers=["1", "5"], direct_identifiers=["2", "3", "4"])
+    release = write(tmp_path, "1,5\n" + "0.5,2.5\n" * 3)
+    assert audit(release, policy, detail="core").rows == 3

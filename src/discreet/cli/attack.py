@@ -64,7 +64,7 @@ def attack(
     with progress(quiet=as_json) as tell:
         first, policy, assumed = open_with_policy(original or release, given, tell)
         attacked = run_attack(
-            first if original is None else read(release),
+            first if original is None else read(release, expected=policy.names),
             policy,
             original=None if original is None else first,
             attacks=split(attacks),

@@ -67,7 +67,7 @@ def compare(
     refuse_unwritable(report_file, inputs=[original, release, given["public"], given["control"]], given=given)
     with progress(quiet=as_json) as tell:
         before, policy, assumed = open_with_policy(original, given, tell)
-        after = read(release)
+        after = read(release, expected=policy.names)
         comparison = run_compare(
             before,
             after,

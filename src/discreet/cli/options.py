@@ -187,7 +187,8 @@ def open_table(file: Path, given: dict[str, Any], policy: Policy | None = None) 
     wanted: dict[str, Any] = {**(policy.read if policy else {}), **read_options(given).given()}
     if wanted.get("delimiter") in ("\\t", "tab"):
         wanted["delimiter"] = "\t"
-    return read(file, engine=_engine(given.get("engine", "duckdb")), **wanted)
+    expected = policy.names if policy else ()
+    return read(file, engine=_engine(given.get("engine", "duckdb")), expected=expected, **wanted)
 
 
 def read_options(given: dict[str, Any]) -> ReadOptions:

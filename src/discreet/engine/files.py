@@ -69,6 +69,7 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
         header="auto" if options.header is None else options.header,
         names=options.names,
         decimal=options.decimal,
+        expected=options.expected,
     )
     check_columns(text_format.names, path.name)
     settings: dict[str, object] = {

@@ -41,13 +41,15 @@ def read(
     decimal: Decimal | None = None,
     missing: Sequence[str] = (),
     sheet: str | None = None,
+    expected: Sequence[str] = (),
     engine: Engine | None = None,
 ) -> Table:
     """Read a table from a file (CSV, TSV, Parquet, Arrow, JSON lines, Excel; text also gzipped) or a frame.
 
     Whatever is not given is found out, and the table's ``source`` says what was found and why.
     ``rows`` reads only the first rows. Texts that usually mean "missing" (``?``, the empty text) stay
-    ordinary values unless listed in ``missing``; nulls form a class of their own.
+    ordinary values unless listed in ``missing``; nulls form a class of their own. ``expected`` are column names
+    that the table should have, such as those of a policy: a line that holds them is taken for the header.
 
     >>> table = read(pa.table({"age": [31, 47], "sex": ["f", "m"]}))
     >>> table
@@ -65,6 +67,7 @@ def read(
         decimal=decimal,
         missing=tuple(missing),
         sheet=sheet,
+        expected=tuple(expected),
     )
     target = engine or default_engine()
     if isinstance(source, Table):

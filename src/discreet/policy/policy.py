@@ -116,6 +116,11 @@ class Policy:
         return tuple(column.name for column in self.columns if column.role == role)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that the policy knows."""
+        return tuple(column.name for column in self.columns)
+
+    @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         return self._with_role("quasi-identifier")
 

@@ -26,11 +26,12 @@ class Strict(BaseModel):
 
 @cache
 def settings(declared: type) -> dict[str, FieldInfo]:
-    """Type, constraint, help and default of every setting of a dataclass."""
+    """Type, constraint, help and default of every setting of a dataclass: of every annotated field."""
     hints, defaults = get_type_hints(declared, include_extras=True), declared()
     return {
         field.name: FieldInfo.from_annotated_attribute(hints[field.name], getattr(defaults, field.name))
         for field in fields(declared)
+        if get_origin(hints[field.name]) is Annotated
     }
 
 

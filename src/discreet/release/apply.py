@@ -44,7 +44,7 @@ def apply(
     """
     recipe = recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)
     say = progress or (lambda _: None)
-    table = open_table(source)
+    table = open_table(source, policy)
     notes: list[str] = []
     if policy is None:
         policy = policy_of(recipe)

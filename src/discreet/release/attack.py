@@ -132,7 +132,7 @@ def attack(
     say = progress or (lambda _: None)
     wanted = _wanted(attacks)
     table, policy = open_release(release, policy)
-    before = None if original is None else open_table(original)
+    before = None if original is None else open_table(original, policy)
     policy, notes = with_roles(before or table, policy, say)
     given = make_scenario(
         scenario,

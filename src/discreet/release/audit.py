@@ -243,7 +243,7 @@ def audit(
     ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence.
     """
     say = progress or (lambda _: None)
-    table = open_table(source)
+    table = open_table(source, policy)
     policy, notes = with_roles(table, policy, say)
     # Only to tell an unknown profile before anything is counted.
     load_profile(policy.profile)

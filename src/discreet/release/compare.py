@@ -84,7 +84,7 @@ def compare(
     of both tables.
     """
     say = progress or (lambda _: None)
-    before = open_table(original)
+    before = open_table(original, policy)
     after, policy = open_release(release, policy)
     policy, notes = with_roles(before, policy, say)
     for label in labels or ():

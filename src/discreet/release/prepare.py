@@ -33,9 +33,9 @@ MOST_COMPARED = 10_000
 """So many values are looked through for one that was meant."""
 
 
-def open_table(source: object) -> Table:
-    """A table as it is, or what ``discreet.read`` makes of anything else."""
-    return source if isinstance(source, Table) else read(source)
+def open_table(source: object, policy: Policy | None = None) -> Table:
+    """A table as it is, or what ``discreet.read`` makes of anything else, looking out for the policy's columns."""
+    return source if isinstance(source, Table) else read(source, expected=policy.names if policy else ())
 
 
 def with_roles(table: Table, policy: Policy | None, say: Progress) -> tuple[Policy, list[str]]:
@@ -77,7 +77,7 @@ def population_sizes(policy: Policy, classes: EquivalenceClasses) -> PopulationS
 def _count_population(file: str, policy: Policy, classes: EquivalenceClasses) -> EquivalenceClasses:
     """The people of the population by the quasi-identifiers of some classes."""
     missing = policy.read.get("missing", ())
-    table = read(file, missing=missing if isinstance(missing, Sequence) else ())
+    table = read(file, missing=missing if isinstance(missing, Sequence) else (), expected=policy.names)
     lacking = [name for name in classes.names if name not in table.names]
     if lacking:
         raise InvalidPolicy(

@@ -173,7 +173,7 @@ def open_release(release: object, policy: Policy | None) -> tuple[Table, Policy 
     """The table of a release, made here or elsewhere, and the policy: its own if none is given."""
     if isinstance(release, Release):
         return release.table, policy or release.policy
-    return open_table(release), policy
+    return open_table(release, policy), policy
 
 
 def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:

@@ -27,6 +27,8 @@ class ReadOptions:
     sheet: Annotated[str | None, Field(description="sheet of a spreadsheet (the first if not given)")] = None
     missing: Annotated[tuple[str, ...], Field(description="texts to read as null, e.g. '?'")] = ()
     names: Annotated[tuple[str, ...] | None, Field(description="column names")] = None
+    expected: tuple[str, ...] = ()
+    """Column names that the policy knows: a line that holds them is the header. No setting: the policy says it."""
 
     def given(self) -> dict[str, object]:
         """What is not left to be found out, as a policy file has it.
@@ -34,5 +36,9 @@ class ReadOptions:
         >>> ReadOptions(delimiter=";", missing=("?",)).given()
         {'delimiter': ';', 'missing': ['?']}
         """
-        said = {name: value for name, value in vars(self).items() if value not in (None, ())}
+        said = {
+            name: value
+            for name, value in vars(self).items()
+            if value not in (None, ()) and name != "expected"
+        }
         return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}

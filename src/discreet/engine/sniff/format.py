@@ -21,7 +21,7 @@ from discreet.engine.sniff.delimiters import (
     quote_error,
     records,
 )
-from discreet.engine.sniff.values import looks_like_header, missing_marks, number_marks
+from discreet.engine.sniff.values import holds_names, looks_like_header, missing_marks, number_marks
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
 from discreet.table.reading import Decimal
 
@@ -66,12 +66,14 @@ def sniff(
     header: bool | Literal["auto"] = "auto",
     names: Sequence[str] | None = None,
     decimal: Decimal | None = None,
+    expected: Sequence[str] = (),
     sample_bytes: int = 1 << 20,
 ) -> TextFormat:
     r"""Find how a delimited text file is written, from its first ``sample_bytes`` bytes.
 
     More is read when lines are very long, and a gzip file is read to its end to see that it is whole.
-    Later rows are not checked; :func:`read_rows` does that.
+    Later rows are not checked; :func:`read_rows` does that. A first record that holds ``expected`` names is the
+    header, whatever it looks like.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"
@@ -101,7 +103,7 @@ def sniff(
 
     reasons["encoding"] = sample.encoding_reason
     reasons["compression"] = "the file begins with the mark of gzip" if sample.compression else "none"
-    has_header = _header(path, parsed, header, names, reasons)
+    has_header = _header(path, parsed, header, names, expected, reasons)
     body = parsed.rows[1:] if has_header else parsed.rows
     distinct = [{row[i].strip() for row in body} for i in range(parsed.width)]
     final_names = _names(path, parsed.rows[0], has_header, names, reasons)
@@ -256,6 +258,7 @@ def _header(
     parsed: Parse,
     header: bool | Literal["auto"],
     names: Sequence[str] | None,
+    expected: Sequence[str],
     reasons: dict[str, str],
 ) -> bool:
     first, body = parsed.rows[0], parsed.rows[1:]
@@ -263,6 +266,8 @@ def _header(
         has_header, reasons["header"] = header, "given by the caller"
     elif names is not None and [c.strip().casefold() for c in first] == [n.casefold() for n in names]:
         has_header, reasons["header"] = True, "the first record holds the names that the caller gave"
+    elif holds_names(first, expected):
+        has_header, reasons["header"] = True, "the first record holds column names that the policy knows"
     else:
         has_header, reasons["header"] = looks_like_header(first, body)
     if has_header and not body:

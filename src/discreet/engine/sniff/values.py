@@ -116,6 +116,22 @@ def looks_like_header(first: Sequence[str], body: Sequence[list[str]]) -> tuple[
     return False, "every column is text, and the first record does not hold distinct names"
 
 
+def holds_names(cells: Sequence[str], expected: Sequence[str]) -> bool:
+    """Whether a record holds expected column names: nothing else, or mostly and no number besides.
+
+    >>> holds_names(["2", "1"], ["1", "2", "3"]), holds_names(["1", "7"], ["1", "2", "3"])
+    (True, False)
+    >>> holds_names(["age", "sex", "email"], ["age", "sex"]), holds_names(["31", "f"], ["age", "sex"])
+    (True, False)
+    """
+    written = [cell.strip().casefold() for cell in cells]
+    known = {name.strip().casefold() for name in expected}
+    strange = [cell for cell in written if cell not in known]
+    if len(set(written)) < len(written) or 2 * len(strange) >= len(written):
+        return False
+    return not strange or not any(map(is_number, written))
+
+
 def _years(cells: list[str]) -> set[str]:
     """Cells that are consecutive years, as in tables with one column per year; one alone proves nothing."""
     years = [int(cell) for cell in cells if _YEAR.fullmatch(cell)]

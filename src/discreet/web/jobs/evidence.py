@@ -78,7 +78,7 @@ def _open_both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]
     original, policy = open_case(task, progress)
     [file] = task.base.glob("release.*")
     progress("reading the release")
-    released = read(file)
+    released = read(file, expected=policy.names)
     name = f"{Path(task.label).stem}-release{file.suffix}"
     return original, replace(released, source=replace(released.source, name=name)), policy
 

@@ -34,7 +34,7 @@ def open_table(task: Task, policy: Policy, progress: JobProgress) -> Table:
     """The table of a case: as it was parsed, if the file is still the same, else read anew."""
     progress(f"reading {task.source.name}")
     parsed = stored_table(task.case, task.source, policy.read)
-    return labelled(parsed or read(task.source, **policy.read), task)  # type: ignore[arg-type]
+    return labelled(parsed or read(task.source, expected=policy.names, **policy.read), task)  # type: ignore[arg-type]
 
 
 def labelled(table: Table, task: Task) -> Table:
