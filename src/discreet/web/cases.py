@@ -6,13 +6,14 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from discreet.files.scratch import Scratch
-from discreet.web.refusals import not_found
+from discreet.web.refusals import Refusal, not_found
 
 Origin = Literal["upload", "path", "example"]
 SUFFIXES = (
@@ -53,6 +54,10 @@ class Case:
     source: Path
     created: float = field(default_factory=time.time)
     used: float = field(default_factory=time.time)
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    """Held by whoever changes the policy, a draft or the list of jobs."""
+    being_replaced: Callable[[], bool] = field(default=lambda: False, repr=False)
+    """Whether a reading is under way that suggests another policy."""
 
     @property
     def policy_file(self) -> Path:
@@ -62,6 +67,19 @@ class Case:
     def columns_file(self) -> Path:
         """The document about the columns, which reading the table leaves."""
         return self.folder / "columns.json"
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Nobody else changes the policy inside this context; a change that would be lost is refused."""
+        with self.lock:
+            if self.being_replaced():
+                raise Refusal(
+                    409,
+                    "not-ready",
+                    "the table is being read anew, and another policy will be suggested",
+                    "wait until its columns are there",
+                )
+            yield
 
     def snapshot(self, job: str) -> Path:
         """A copy of the policy as it is now, for a job: what is changed while it waits is for the next one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from discreet.table.hierarchies.preview import preview
 from discreet.types import IntArray
 from discreet.web.cases import Case
 from discreet.web.jobs.column_values import Values
-from discreet.web.policies import policy_of, policy_text
+from discreet.web.policies import changed_policy, policy_of, policy_text
 
 Spec = dict[str, Any] | str | None
 """A hierarchy as the policy file has it: a builder with its parameters, a file's name, or nothing (learned)."""
@@ -37,7 +36,6 @@ CHILDREN = (14, 8, 5, 4)
 """So many nodes below the root, below each of those, and so on."""
 BARS = 24
 EXAMPLES = 3
-_writing = threading.RLock()
 
 
 # ── in the policy ─────────────────────────────────────────────────────────────────────────────────
@@ -56,10 +54,9 @@ def set_hierarchy(case: Case, column: str, spec: Spec) -> None:
     """Give one column another hierarchy. Nothing else in the file changes."""
     if spec is not None:
         make_hierarchy(spec)
-    with _writing:
+    with changed_policy(case) as document:
         if spec_of(case, column) == spec:
             return
-        document = tomlkit.parse(policy_text(case))
         entry = document["columns"][column]
         entry.pop("hierarchy", None)
         if isinstance(spec, str):
@@ -68,7 +65,6 @@ def set_hierarchy(case: Case, column: str, spec: Spec) -> None:
             builder = tomlkit.inline_table()
             builder.update(spec)
             entry["hierarchy"] = builder
-        write_text(case.policy_file, tomlkit.dumps(document))
 
 
 def fitted(case: Case, column: Mapping[str, Any], spec: Spec, values: Values) -> FittedHierarchy:
@@ -130,7 +126,7 @@ def draft_of(case: Case, column: str) -> Iterator[Draft]:
     """The draft of a column, kept with the case; changes inside the context are kept if nothing fails."""
     folder = case.folder / "drafts"
     place = folder / f"{hashlib.sha256(column.encode()).hexdigest()[:24]}.json"
-    with _writing:
+    with case.lock:
         now = spec_of(case, column)
         draft = _stored(place, now)
         if draft.saved != now:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from json import loads as loads_json
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from discreet.table import Column
 from discreet.table.roles import Role
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
-from discreet.web.refusals import Refusal, not_found
+from discreet.web.refusals import Refusal, changed_meanwhile, not_found
 
 LARGEST_POLICY = 4 << 20
 
@@ -94,14 +95,39 @@ def known_columns(file: Path) -> list[Column]:
     return [Column(column["name"], column["type"], column["storage"]) for column in columns]
 
 
-def replace_policy(case: Case, text: str) -> list[str]:
-    """Replace the policy by another that can be read; what keeps it from being applied to this table."""
-    policy_text(case)
-    policy = loads(text)
-    if not policy.profile.endswith(".toml"):
-        load_profile(policy.profile)
-    write_text(case.policy_file, text)
-    return policy_problems(case)
+def mark_of(text: str) -> str:
+    """A short hash of a policy file, which tells whether somebody has changed it since it was seen."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def replace_policy(case: Case, text: str, seen: Collection[str] | None = None) -> list[str]:
+    """Replace the policy by another that can be read; what keeps it from being applied to this table.
+
+    With ``seen`` only a policy with one of these marks is replaced.
+    """
+    with case.changing():
+        present = policy_text(case)
+        if seen is not None and mark_of(present) not in seen:
+            raise changed_meanwhile()
+        policy = loads(text)
+        if not policy.profile.endswith(".toml"):
+            load_profile(policy.profile)
+        write_text(case.policy_file, text)
+        return policy_problems(case)
+
+
+@contextmanager
+def changed_policy(case: Case) -> Iterator[tomlkit.TOMLDocument]:
+    """The policy as a document to change, which is written at the end of the context; nobody else changes it meanwhile.
+
+    What could not be read again raises, and the file stays as it was.
+    """
+    with case.changing():
+        document = tomlkit.parse(policy_text(case))
+        yield document
+        text = tomlkit.dumps(document)
+        loads(text)
+        write_text(case.policy_file, text)
 
 
 def policy_problems(case: Case) -> list[str]:
@@ -117,29 +143,27 @@ def policy_problems(case: Case) -> list[str]:
 def set_role(case: Case, name: str, role: Role) -> None:
     """Give one column another role; what the plan says about a quasi-identifier goes with that role."""
     column_named(case, name)
-    document = tomlkit.parse(policy_text(case))
-    columns = document.setdefault("columns", tomlkit.table(is_super_table=True))
-    entry = columns.get(name)
-    if entry is None:
-        columns.add(name, tomlkit.table())
-        entry = columns[name]
-    if entry.get("role") != role:
-        entry["role"] = role
-        entry["reason"] = "chosen by the user"
-    plan = document.get("anonymize", {})
-    if role != "quasi-identifier" and name in plan.get("weights", {}):
-        del plan["weights"][name]
-    if role != "quasi-identifier" and name in plan.get("keep", []):
-        plan["keep"].remove(name)
-    write_text(case.policy_file, tomlkit.dumps(document))
+    with changed_policy(case) as document:
+        columns = document.setdefault("columns", tomlkit.table(is_super_table=True))
+        entry = columns.get(name)
+        if entry is None:
+            columns.add(name, tomlkit.table())
+            entry = columns[name]
+        if entry.get("role") != role:
+            entry["role"] = role
+            entry["reason"] = "chosen by the user"
+        plan = document.get("anonymize", {})
+        if role != "quasi-identifier" and name in plan.get("weights", {}):
+            del plan["weights"][name]
+        if role != "quasi-identifier" and name in plan.get("keep", []):
+            plan["keep"].remove(name)
 
 
 def set_profile(case: Case, profile: str) -> None:
     """Name another profile in the policy."""
     load_profile(profile)
-    document = tomlkit.parse(policy_text(case))
-    document["profile"] = profile
-    write_text(case.policy_file, tomlkit.dumps(document))
+    with changed_policy(case) as document:
+        document["profile"] = profile
 
 
 def policy_from(body: bytes, *, json: bool = False) -> str:
@@ -164,21 +188,13 @@ def policy_from(body: bytes, *, json: bool = False) -> str:
 
 def set_plan(case: Case, given: PlanParameters) -> None:
     """Write what was given into the policy's plan."""
-    document = tomlkit.parse(policy_text(case))
-    plan = document.setdefault("anonymize", tomlkit.table())
-    changed = given.given()
-    plan.update(plain(changed))
-    if changed.get("objective", "classification") != "classification":
-        # No other objective predicts anything.
-        plan.pop("label", None)
-    save_policy(case, document)
-
-
-def save_policy(case: Case, document: tomlkit.TOMLDocument) -> None:
-    """Write a changed policy; one that could not be read again raises, and the file stays as it was."""
-    text = tomlkit.dumps(document)
-    loads(text)
-    write_text(case.policy_file, text)
+    with changed_policy(case) as document:
+        plan = document.setdefault("anonymize", tomlkit.table())
+        changed = given.given()
+        plan.update(plain(changed))
+        if changed.get("objective", "classification") != "classification":
+            # No other objective predicts anything.
+            plan.pop("label", None)
 
 
 def toml_of(document: Mapping[str, object]) -> str:

@@ -66,6 +66,13 @@ def _where(error: BaseException) -> str:
     return f" at {inside[-1].filename.rsplit('discreet/', 1)[-1]}:{inside[-1].lineno}" if inside else ""
 
 
+def changed_meanwhile() -> Refusal:
+    """The refusal of a change that rests on something that somebody else has changed."""
+    return Refusal(
+        409, "changed-meanwhile", "the policy has been changed meanwhile", "look at it again and repeat"
+    )
+
+
 def not_found(what: str) -> Refusal:
     """The refusal for something that is not, or no longer, there."""
     return Refusal(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 import types
 import typing
@@ -15,13 +16,14 @@ import tomlkit
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy
 from discreet.policy.file import make_model
+from discreet.privacy.base import PrivacyModel
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
 from discreet.release.requirements import limit_models, models_of
 from discreet.table import DataType
 from discreet.web.cases import Case
-from discreet.web.policies import columns_of, policy_of, policy_text, save_policy
-from discreet.web.refusals import not_found
+from discreet.web.policies import changed_policy, columns_of, policy_of
+from discreet.web.refusals import changed_meanwhile, not_found
 
 Input = Literal["count", "number", "text", "choice", "column", "list", "pairs"]
 FIRST = ("k-anonymity", "l-diversity", "t-closeness")
@@ -55,6 +57,8 @@ class ListedRequirement:
     model: str = ""
     title: str = ""
     fields: tuple[ModelField, ...] = ()
+    mark: str = ""
+    """Tells whether another one stands at its place by now."""
 
 
 def listed(case: Case) -> list[ListedRequirement]:
@@ -71,6 +75,7 @@ def listed(case: Case) -> list[ListedRequirement]:
                 model.id,
                 model.title,
                 tuple(fields_of(model.id, policy.sensitive, model.parameters())),
+                mark_of(model),
             )
         )
     return rows
@@ -233,33 +238,39 @@ def _number(text: str) -> float:
 # ── changes ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def put(case: Case, entry: Mapping[str, object], number: int | None = None) -> None:
-    """Add a requirement to the policy, or put it in the place of the one with that number."""
-    document = tomlkit.parse(policy_text(case))
-    entries = document.setdefault("require", tomlkit.aot())
-    if number is None:
-        entries.append(_toml(entry))
-    else:
-        _check(entries, number)
-        entries[number] = _toml(entry)
-    save_policy(case, document)
+def put(
+    case: Case, entry: Mapping[str, object], number: int | None = None, *, seen: str | None = None
+) -> None:
+    """Add a requirement to the policy, or put it in the place of the one with that number.
+
+    ``seen`` is the mark of the requirement that was seen at this place: others move up when one is removed.
+    """
+    with changed_policy(case) as document:
+        entries = document.setdefault("require", tomlkit.aot())
+        if number is None:
+            entries.append(_toml(entry))
+        else:
+            _check(entries, number, seen)
+            entries[number] = _toml(entry)
 
 
-def remove(case: Case, number: int) -> None:
+def remove(case: Case, number: int, *, seen: str | None = None) -> None:
     """Remove one of the policy's own requirements."""
-    document = tomlkit.parse(policy_text(case))
-    entries = document.get("require", [])
-    _check(entries, number)
-    del entries[number]
-    if not entries:
-        del document["require"]
-    save_policy(case, document)
+    with changed_policy(case) as document:
+        entries = document.get("require", [])
+        _check(entries, number, seen)
+        del entries[number]
+        if not entries:
+            del document["require"]
 
 
 def use_point(case: Case, point: Mapping[str, Any]) -> None:
     """Write the setting of a point of a frontier into the policy: its k, l and t instead of the policy's own, and its method."""
-    document = tomlkit.parse(policy_text(case))
-    sensitive = policy_of(case).sensitive
+    with changed_policy(case) as document:
+        _write_point(document, policy_of(case).sensitive, point)
+
+
+def _write_point(document: tomlkit.TOMLDocument, sensitive: Sequence[str], point: Mapping[str, Any]) -> None:
     new: list[dict[str, object]] = []
     replaced = set()
     if point["k"] is not None:
@@ -276,7 +287,6 @@ def use_point(case: Case, point: Mapping[str, Any]) -> None:
     if entries:
         document["require"] = entries
     document.setdefault("anonymize", tomlkit.table())["method"] = point["method"]
-    save_policy(case, document)
 
 
 def _toml(entry: Mapping[str, object]) -> tomlkit.items.Table:
@@ -286,6 +296,13 @@ def _toml(entry: Mapping[str, object]) -> tomlkit.items.Table:
     return table
 
 
-def _check(entries: Sequence[object], number: int) -> None:
+def mark_of(model: PrivacyModel) -> str:
+    """A short hash of a requirement."""
+    return hashlib.sha256(repr(model).encode()).hexdigest()[:16]
+
+
+def _check(entries: Sequence[Mapping[str, Any]], number: int, seen: str | None) -> None:
     if not 0 <= number < len(entries):
         raise not_found("requirement")
+    if seen is not None and seen != mark_of(make_model(entries[number])):
+        raise changed_meanwhile()

@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from discreet.errors import InvalidParameter
 from discreet.example import write_example
 from discreet.files.reading import check_regular
 from discreet.reports.words import Edition
-from discreet.web.api.parameters import Parameters, ReportParameters
+from discreet.web.api.parameters import Parameters, ReadParameters, ReportParameters
 from discreet.web.cases import SUFFIXES, Case, Cases
 from discreet.web.jobs import parsed_table
 from discreet.web.jobs.kinds import KINDS, JobKind
@@ -137,9 +137,10 @@ class Service:
 
     def remove(self, case: Case) -> None:
         """Cancel the jobs of a case and remove it."""
-        for job in self._of_case.pop(case.id, []):
-            self.jobs.cancel(job)
-        self.cases.remove(case)
+        with case.lock:
+            for job in self._of_case.pop(case.id, []):
+                self.jobs.cancel(job)
+            self.cases.remove(case)
 
     # ── jobs ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -159,17 +160,28 @@ class Service:
         if wanted is None:
             raise not_found("kind of job")
         parameters = given if isinstance(given, Parameters) else wanted.parameters.checked(given or {})
-        if wanted.needs_policy:
-            policy_text(case)
-        base = self._base(case, wanted) if wanted.base else of
-        for job in self.jobs_of(case):
-            # What rests on another reading of the file is of no use.
-            if kind in ("read", job.kind):
-                self.jobs.cancel(job)
+        with case.lock:
+            # It may have been removed meanwhile.
+            self.cases.get(case.id)
+            if wanted.needs_policy:
+                policy_text(case)
+            base = self._base(case, wanted) if wanted.base else of
+            for job in self.jobs_of(case):
+                # What rests on another reading of the file is of no use.
+                if kind in ("read", job.kind):
+                    self.jobs.cancel(job)
+            job = self._job(case, kind, parameters, base)
+            if isinstance(parameters, ReadParameters) and parameters.suggest:
+                case.being_replaced = lambda: job.active
+            self._of_case.setdefault(case.id, []).append(job)
+            return self.jobs.submit(job)
+
+    def _job(self, case: Case, kind: str, parameters: Parameters, base: Job | None) -> Job:
+        """A job with its folders and its copy of the policy."""
         name = f"{kind}-{time.time_ns()}"
         policy = case.snapshot(name) if base is None else base.task.policy
         task = Task(
-            wanted.function,
+            self.kinds[kind].function,
             case.folder,
             case.source,
             case.label,
@@ -179,10 +191,8 @@ class Service:
             parameters,
             base.task.out if base else None,
         )
-        job = Job(kind, case.id, task, fingerprint(policy, plan=wanted.plan))
         task_folders(task.out, task.scratch)
-        self._of_case.setdefault(case.id, []).append(job)
-        return self.jobs.submit(job)
+        return Job(kind, case.id, task, fingerprint(policy, plan=self.kinds[kind].plan))
 
     def _base(self, case: Case, kind: JobKind) -> Job:
         """The newest result that a kind of job works on."""
@@ -194,15 +204,16 @@ class Service:
     def _finish(self, job: Job) -> None:
         """Move what a job left for the whole case into the case, and start the job that follows by itself."""
         case = self.cases.get(job.case)
-        if job.kind == "read":
-            for name in ("columns.json", "policy.toml"):
-                if (job.task.out / name).exists():
-                    os.replace(job.task.out / name, case.folder / name)
-            parsed_table.take_over(job.task.out, case.folder)
-        self._prune(case, job.kind)
-        following = self.kinds[job.kind].then
-        if following in self.kinds and not policy_problems(case):
-            self.start(case, following)
+        with case.lock:
+            if job.kind == "read":
+                for name in ("columns.json", "policy.toml"):
+                    if (job.task.out / name).exists():
+                        os.replace(job.task.out / name, case.folder / name)
+                parsed_table.take_over(job.task.out, case.folder)
+            self._prune(case, job.kind)
+            following = self.kinds[job.kind].then
+            if following in self.kinds and not policy_problems(case):
+                self.start(case, following)
 
     def _prune(self, case: Case, kind: str) -> None:
         """Remove the results before the newest ones of a kind: releases can be large."""
@@ -243,13 +254,17 @@ class Service:
 
     # ── policy ────────────────────────────────────────────────────────────────────────────────────
 
-    def put_policy(self, case: Case, text: str) -> list[str]:
-        """Replace the policy; if the new one says to read the file in another way, it is read anew."""
-        before = policy_of(case).read
-        problems = replace_policy(case, text)
-        if policy_of(case).read != before:
-            self.start(case, "read", {"suggest": False})
-        return problems
+    def put_policy(self, case: Case, text: str, seen: Collection[str] | None = None) -> list[str]:
+        """Replace the policy; if the new one says to read the file in another way, it is read anew.
+
+        With ``seen`` only a policy with one of these marks is replaced.
+        """
+        with case.lock:
+            before = policy_of(case).read
+            problems = replace_policy(case, text, seen)
+            if policy_of(case).read != before:
+                self.start(case, "read", {"suggest": False})
+            return problems
 
     # ── downloads ─────────────────────────────────────────────────────────────────────────────────
 

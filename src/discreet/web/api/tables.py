@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from discreet.policy.settings import Strict
@@ -19,6 +20,7 @@ from discreet.web.jobs.scheduler import Job, State
 from discreet.web.policies import (
     LARGEST_POLICY,
     columns_document,
+    mark_of,
     policy_from,
     policy_problems,
     policy_text,
@@ -188,7 +190,8 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
     )
     def get_policy(table: str) -> Response:
         """TOML, the same file as the command line's."""
-        return Response(policy_text(service.cases.get(table)), media_type="application/toml")
+        text = policy_text(service.cases.get(table))
+        return Response(text, media_type="application/toml", headers={"etag": f'"{mark_of(text)}"'})
 
     @routes.put(
         "/policy",
@@ -206,10 +209,12 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
     )
     async def put_policy(table: str, request: Request) -> PolicyState:
         """TOML, or the same as JSON. What cannot be read is refused, with all problems at once; what can be read
-        but not applied to this table is kept, and its problems are listed."""
+        but not applied to this table is kept, and its problems are listed. With `If-Match` and the `ETag` of the
+        policy that was read, one that somebody has changed meanwhile stays, and the answer is 409."""
         case = service.cases.get(table)
         text = await _policy_body(request)
-        return PolicyState(problems=service.put_policy(case, text))
+        seen = _marks(request.headers.get("if-match", "*"))
+        return PolicyState(problems=await run_in_threadpool(service.put_policy, case, text, seen))
 
     @routes.get(
         "/policy/problems",
@@ -226,6 +231,15 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         case = service.cases.get(table)
         set_role(case, given.name, given.role)
         return PolicyState(problems=policy_problems(case))
+
+
+def _marks(given: str) -> set[str] | None:
+    """The marks in an ``If-Match`` header; none if any will do.
+
+    >>> sorted(_marks('"a", "b"') or ()), _marks("*")
+    (['a', 'b'], None)
+    """
+    return None if given.strip() == "*" else {mark.strip().strip('"') for mark in given.split(",")}
 
 
 async def _policy_body(request: Request) -> str:

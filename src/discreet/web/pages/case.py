@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import FileResponse, RedirectResponse
+from starlette.concurrency import run_in_threadpool
 
 from discreet.release.profile import profile_names
 from discreet.table.roles import Role
@@ -103,7 +104,8 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
     @routes.post("/case/{case_id}/jobs/{kind}")
     async def start_job(request: Request, case_id: str, kind: str) -> Response:
         case = service.cases.get(case_id)
-        service.start(case, kind, await filled_fields(request))
+        given = await filled_fields(request)
+        await run_in_threadpool(service.start, case, kind, given)
         return show_section(service, request, case, section_of(kind))
 
     @routes.post("/case/{case_id}/jobs/{job_id}/cancel")
@@ -127,7 +129,8 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
     @routes.post("/case/{case_id}/policy")
     async def load_policy(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
-        service.put_policy(case, policy_from(await sent_file(request, "policy")))
+        text = policy_from(await sent_file(request, "policy"))
+        await run_in_threadpool(service.put_policy, case, text)
         return Response(status_code=204, headers=CHANGED)
 
     @routes.post("/case/{case_id}/profile")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_origin
+from typing import Annotated, Any, get_origin
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Form, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from discreet.policy.plan import Plan
 from discreet.policy.settings import bare, settings
@@ -36,12 +37,18 @@ def router(service: Service) -> APIRouter:
     @routes.post("/case/{case_id}/plan")
     async def change_plan(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
-        before = policy_of(case).plan.objective
-        set_plan(case, PlanParameters.checked(plan_of(case, await filled_fields(request))))
-        start_preview(service, case)
+        given = await filled_fields(request)
+
+        def change() -> bool:
+            with case.lock:
+                before = policy_of(case).plan.objective
+                set_plan(case, PlanParameters.checked(plan_of(case, given)))
+                start_preview(service, case)
+                return policy_of(case).plan.objective != before
+
         # Another objective has other settings, so that the form itself changes, too.
-        same = policy_of(case).plan.objective == before
-        return Response(status_code=204, headers=PLANNED if same else CHANGED)
+        other = await run_in_threadpool(change)
+        return Response(status_code=204, headers=CHANGED if other else PLANNED)
 
     @routes.get("/case/{case_id}/requirements/fields")
     def get_fields(request: Request, case_id: str, model: str) -> Response:
@@ -53,20 +60,25 @@ def router(service: Service) -> APIRouter:
     async def add_requirement(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
         given = await filled_fields(request)
-        requirements.put(case, requirements.entry_of(str(given.pop("model", "")), given))
-        return changed(request, case)
+        entry = requirements.entry_of(str(given.pop("model", "")), given)
+        await run_in_threadpool(requirements.put, case, entry)
+        return await run_in_threadpool(changed, request, case)
 
     @routes.post("/case/{case_id}/requirements/{number}")
     async def change_requirement(request: Request, case_id: str, number: int) -> Response:
         case = service.cases.get(case_id)
         given = await filled_fields(request)
-        requirements.put(case, requirements.entry_of(str(given.pop("model", "")), given), number)
-        return changed(request, case)
+        seen = given.pop("seen", None)
+        entry = requirements.entry_of(str(given.pop("model", "")), given)
+        await run_in_threadpool(requirements.put, case, entry, number, seen=seen)
+        return await run_in_threadpool(changed, request, case)
 
     @routes.post("/case/{case_id}/requirements/{number}/remove")
-    def remove_requirement(request: Request, case_id: str, number: int) -> Response:
+    def remove_requirement(
+        request: Request, case_id: str, number: int, seen: Annotated[str | None, Form()] = None
+    ) -> Response:
         case = service.cases.get(case_id)
-        requirements.remove(case, number)
+        requirements.remove(case, number, seen=seen)
         return changed(request, case)
 
     @routes.post("/case/{case_id}/frontier/{place}/use")
