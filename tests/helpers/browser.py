@@ -75,6 +75,12 @@ def watched(
     return page, complaints
 
 
+def home_of(page: Page) -> str:
+    """The address of the start page: every page lies under the same secret path."""
+    parts = page.url.split("/")
+    return "/".join([*parts[:4], ""])
+
+
 def watch_for(page: Page, selector: str) -> Callable[[], object]:
     """Look out for what may be gone before one could look; the answer waits until it has been there."""
     page.evaluate(

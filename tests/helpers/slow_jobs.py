@@ -27,6 +27,13 @@ def sleeps(task: Task, progress: JobProgress) -> None:
     time.sleep(600)
 
 
+def fills(task: Task, progress: JobProgress) -> None:
+    """Puts more on the disk than a small server allows, and never ends."""
+    (task.scratch / "spill").write_bytes(bytes(1 << 20))
+    progress("sleeping", 0.5)
+    time.sleep(600)
+
+
 def is_killed(task: Task, progress: JobProgress) -> None:
     """Ends as a process does whose memory the system wants back."""
     (task.out / "half").write_text("half", encoding="utf-8")

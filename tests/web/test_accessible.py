@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import RELEASE, VERDICT, watched
+from helpers.browser import RELEASE, VERDICT, home_of, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def test_no_serious_violation_at_any_step(chromium: Browser, home: Program) -> N
     found += in_every_light(page, "release")
     page.evaluate(OPEN_ALL)
     found += in_every_light(page, "everything open")
-    page.goto(f"{str(home.client.base_url).rstrip('/')}/case/none")
+    page.goto(f"{home_of(page)}case/none")
     complaints.clear()
     found += in_every_light(page, "no such table")
     assert found == [], "\n".join(found)

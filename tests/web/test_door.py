@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("fastapi")
@@ -10,6 +12,7 @@ from starlette.testclient import TestClient
 
 from discreet.web.service import Service
 from discreet.web.settings import Settings
+from helpers.server import wait_for
 
 pytest_plugins = ("helpers.server",)
 OTHERS = [
@@ -63,12 +66,75 @@ def test_the_token_is_exchanged_for_a_strict_cookie(stranger: TestClient, servic
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
     assert service.settings.token not in cookie + answer.text
-    # The cookie alone is enough from now on.
-    assert "drop" in stranger.get("/").text
+    # The browser sends it to this path only, which no other server of this machine can guess.
+    assert f"Path={service.settings.path};" in f"{cookie};"
+    assert len(service.settings.path) >= 43
+    # Path and cookie are enough from now on.
+    assert "drop" in stranger.get(f"{service.settings.path}/").text
     # And it opens nothing as a token.
     session = {"authorization": f"Bearer {service.settings.session}"}
     stranger.cookies.clear()
     assert stranger.get("/", headers=session).status_code == 401
+
+
+def test_cookie_and_path_alone_open_nothing(
+    client: TestClient, stranger: TestClient, service: Service
+) -> None:
+    """Another local server that was sent the cookie, or somebody who has read the address, reads nothing."""
+    table = client.post("/api/v1/tables", content=b"a,b\n1,2\n3,4\n").json()["id"]
+    paths = [
+        "/",
+        f"/case/{table}",
+        f"/case/{table}/section/columns",
+        f"/case/{table}/download/policy",
+        f"/api/v1/tables/{table}",
+        f"/api/v1/tables/{table}/downloads/policy",
+        "/api/v1/openapi.json",
+        "/static/page.js",
+    ]
+    stolen = {"cookie": f"{service.settings.cookie}={service.settings.session}"}
+    here, wrong = service.settings.path, f"{service.settings.path[:-1]}/"
+    for path in paths:
+        for tried, headers in (
+            (path, stolen),
+            (f"{wrong}{path}", stolen),
+            (f"/x{here}{path}", stolen),
+            (f"{here}{path}", {}),
+            (f"{here}{path}", {"cookie": f"{service.settings.cookie}=wrong"}),
+            (here, stolen),
+        ):
+            answer = stranger.get(tried, headers=headers)
+            assert answer.status_code == 401, tried
+            assert service.settings.path not in answer.text
+    assert stranger.post("/api/v1/tables/example", json={}, headers=stolen).status_code == 401
+    assert stranger.get(f"{here}/case/{table}", headers=stolen).status_code == 200
+    assert client.delete(f"/api/v1/tables/{table}").status_code == 204
+
+
+def test_every_address_of_the_page_is_under_its_path(client: TestClient, service: Service) -> None:
+    here = service.settings.path
+    inside = TestClient(client.app, base_url=service.settings.address, follow_redirects=False)
+    inside.get(service.settings.door)
+    led = inside.post(f"{here}/case/example", data={"table": "residents"})
+    assert led.headers["location"].startswith(f"{here}/case/")
+    table = led.headers["location"].rpartition("/")[2]
+    wait_for(lambda: client.get(f"/api/v1/tables/{table}").json()["rows"])
+    pages = [
+        inside.get(f"{here}/"),
+        inside.get(led.headers["location"]),
+        inside.get(f"{here}/static/none.js"),
+    ]
+    for page in pages:
+        addresses = re.findall(r'(?:href|src|action|hx-get|hx-post)="([^"]*)"', page.text)
+        assert addresses
+        assert [one for one in addresses if not one.startswith((f"{here}/", "#", "?"))] == []
+    made = inside.post(f"{here}/api/v1/tables", content=b"a,b\n1,2\n")
+    assert made.headers["location"].startswith(f"{here}/api/v1/tables/")
+    assert (
+        here not in client.get("/api/v1/openapi.json").text + inside.get(f"{here}/api/v1/openapi.json").text
+    )
+    assert inside.get(f"{here}/api/v1/nothing").json()["code"] == "not-found"
+    assert inside.post(f"{here}/case/{table}/remove").headers["location"] == f"{here}/"
 
 
 @pytest.mark.parametrize("host", OTHERS)
@@ -193,3 +259,4 @@ def test_secrets_are_long_and_not_shown() -> None:
     assert len(one.token) >= 43
     assert one.token not in repr(one)
     assert one.session not in repr(one)
+    assert one.path not in repr(one)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from helpers.bad_input import CASES
-from helpers.browser import REBOUND, RELEASE, VERDICT, upload, watched
+from helpers.browser import REBOUND, RELEASE, VERDICT, home_of, upload, watched
 from helpers.server import Program, children, wait_for
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def frozen(own_home: Program, judged: str) -> Iterator[list[int]]:
 
 def entered(chromium: Browser, home: Program, path: str) -> tuple[Page, list[str]]:
     page, complaints = watched(chromium, home)
-    page.goto(f"{str(home.client.base_url).rstrip('/')}{path}")
+    page.goto(f"{home_of(page).rstrip('/')}{path}")
     return page, complaints
 
 
@@ -89,7 +91,7 @@ def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
 
     # Another tab with another table is judged meanwhile, and what it changes is its own.
     other = page.context.new_page()
-    other.goto(str(own_home.client.base_url))
+    other.goto(home_of(page))
     file = tmp_path / "other.csv"
     file.write_text(TABLE.replace("illness", "diagnosis"), encoding="utf-8")
     upload(other, file)
@@ -261,7 +263,8 @@ def test_a_wrong_token_shows_nothing(chromium: Browser, own_home: Program) -> No
 def test_a_foreign_page_can_do_nothing(chromium: Browser, own_home: Program, judged: str) -> None:
     """In the browser of somebody who has the page open: forms and scripts of another site."""
     page, _ = watched(chromium, own_home)
-    address = str(own_home.client.base_url).rstrip("/")
+    # Even if it had come to know the secret path.
+    address = home_of(page).rstrip("/")
     form = f'<form method="post" action="{address}{judged}/remove"><button id="go">x</button></form>'
 
     def evil(route: Route) -> None:
@@ -283,6 +286,42 @@ def test_a_foreign_page_can_do_nothing(chromium: Browser, own_home: Program, jud
         other.click("#go")
     assert answered.value.status == 403
     assert own_home.client.get(judged).status_code == 200
+    page.context.close()
+
+
+def test_another_server_of_this_machine_gets_no_cookie(chromium: Browser, own_home: Program) -> None:
+    """Browsers send cookies to every port of a host: ours go to a path that nobody else knows."""
+    page, _ = watched(chromium, own_home)
+    page.goto(f"{page.url}?lang=de")
+    assert len(page.context.cookies()) == 2
+    here = home_of(page)
+    cookies: list[str | None] = []
+    referrers: list[str] = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            cookies.append(self.headers.get("cookie"))
+            referrers.append(self.headers.get("referer", ""))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        for path in ("/", "/static/page.js", "/case/x"):
+            page.evaluate(
+                "address => { window.location.assign(address); }",
+                f"http://127.0.0.1:{other.server_port}{path}",
+            )
+            page.wait_for_url(f"http://127.0.0.1:{other.server_port}{path}")
+            page.go_back()
+            page.wait_for_selector("#drop")
+        other.shutdown()
+    assert len(cookies) >= 3
+    assert set(cookies) == {None}
+    assert [address for address in referrers if address.startswith(here[:-1])] == []
     page.context.close()
 
 

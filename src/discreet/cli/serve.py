@@ -34,6 +34,19 @@ DEFAULT_PORT = 8477
 )
 @click.option("--max-size", default="4G", show_default=True, help="Largest upload, e.g. 500M or 2G.")
 @click.option(
+    "--max-disk",
+    default="20G",
+    show_default=True,
+    help="What all tables may take on disk together, with everything made of them.",
+)
+@click.option(
+    "--header-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Close a connection on which no request arrives for so long.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(min=1),
     default=2,
@@ -48,6 +61,8 @@ def serve(
     browser: bool,
     keep_hours: float,
     max_size: str,
+    max_disk: str,
+    header_seconds: float,
     workers: int,
 ) -> None:
     """Open a page on this machine: drop a file, read the verdict, leave with a release.
@@ -58,6 +73,7 @@ def serve(
         import uvicorn
 
         from discreet.web.app import create_app
+        from discreet.web.connections import connections
     except ModuleNotFoundError as error:
         if error.name not in ("uvicorn", "fastapi", "starlette"):
             raise
@@ -73,14 +89,16 @@ def serve(
             f"other machines can reach {host}, and the page shows personal data",
             remedy="pass --allow-remote if that is meant, and then only in a network that you trust",
         )
-    size = parse_size(max_size)
+    size, disk = parse_size(max_size), parse_size(max_disk)
     listening = _listen(host, port)
     settings = Settings(
         host=host,
         port=listening.getsockname()[1],
         max_size=size,
+        max_disk=disk,
         keep_hours=keep_hours,
         workers=workers,
+        header_seconds=header_seconds,
     )
     service = Service(settings)
     try:
@@ -97,6 +115,8 @@ def serve(
         # No access log: it would hold the token and the names of columns.
         config = uvicorn.Config(
             create_app(service),
+            http=connections(header_seconds),
+            ws="none",
             log_level="critical",
             access_log=False,
             server_header=False,

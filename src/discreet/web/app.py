@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from importlib.metadata import version
@@ -25,6 +25,7 @@ from discreet.web.security import Door, wants_json
 from discreet.web.service import Service
 
 SWEEP_SECONDS = 60.0
+DISK_SECONDS = 1.0
 
 
 def create_app(service: Service) -> Door:
@@ -34,13 +35,17 @@ def create_app(service: Service) -> Door:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         # Not awaited: imports take seconds, and the page answers meanwhile.
         threading.Thread(target=service.jobs.warm, daemon=True).start()
-        sweeper = asyncio.create_task(_sweep(service))
+        repeated = [
+            asyncio.create_task(_repeat(service.sweep, SWEEP_SECONDS)),
+            asyncio.create_task(_repeat(service.check_disk, DISK_SECONDS)),
+        ]
         try:
             yield
         finally:
-            sweeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await sweeper
+            for task in repeated:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             await run_in_threadpool(service.close)
 
     app = FastAPI(
@@ -51,6 +56,8 @@ def create_app(service: Service) -> Door:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
+        # The description is the same for browsers, which have a path before everything.
+        root_path_in_servers=False,
         lifespan=lifespan,
     )
     for part in (tables, hierarchies, case, hierarchy_editor, plan):
@@ -62,10 +69,10 @@ def create_app(service: Service) -> Door:
     return Door(app, service.settings)
 
 
-async def _sweep(service: Service) -> None:
+async def _repeat(action: Callable[[], None], seconds: float) -> None:
     while True:
-        await asyncio.sleep(SWEEP_SECONDS)
-        await run_in_threadpool(service.sweep)
+        await asyncio.sleep(seconds)
+        await run_in_threadpool(action)
 
 
 async def _handle(request: Request, error: Exception) -> Response:

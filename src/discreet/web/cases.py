@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -124,6 +125,16 @@ class Cases:
     def __iter__(self) -> Iterator[Case]:
         with self._lock:
             return iter(list(self._cases.values()))
+
+    def size(self) -> int:
+        """What everything of all cases takes on disk, in bytes."""
+        total = 0
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                # What a job removes meanwhile takes nothing.
+                with suppress(OSError):
+                    total += os.lstat(os.path.join(folder, name)).st_size
+        return total
 
     def remove(self, case: Case) -> None:
         """Forget a case and wipe its directory; a file that was named in place stays where it is."""

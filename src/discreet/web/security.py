@@ -1,10 +1,9 @@
-"""Access control: checks token, Host and Origin of every request, and sets the security headers of every response."""
+"""Access control: checks token, path, Host and Origin of every request, and sets the headers of every response."""
 
 from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
@@ -15,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet.web.refusals import ProblemDetails
 from discreet.web.settings import Settings
 
+HOME = "discreet.home"
 READING = ("GET", "HEAD", "OPTIONS")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -57,6 +57,8 @@ class Door:
                 headers.setdefault("content-security-policy", POLICY)
             await send(message)
 
+        if self._under_path(scope):
+            scope = {**scope, "root_path": self._settings.path, HOME: self._settings.path}
         answer = self._answer(scope)
         await (self._app if answer is None else answer)(scope, receive, guarded)
 
@@ -70,9 +72,14 @@ class Door:
         token = QueryParams(scope["query_string"]).get("token")
         if scope["path"] == "/" and token is not None:
             return self._set_cookie(scope, token)
-        if not self._has_access(headers, Request(scope).cookies):
+        if not self._has_access(scope, headers):
             return refuse(scope, 401, "no-token", "this page needs the token of its server", _OPEN)
         return None
+
+    def _under_path(self, scope: Scope) -> bool:
+        """Whether a request goes to the path that only browsers with the cookie know."""
+        first, mark, _ = scope["path"].removeprefix("/").partition("/")
+        return bool(mark) and same(f"/{first}", self._settings.path)
 
     def _same_origin(self, headers: Headers) -> bool:
         """Whether a request that changes something was made by our own page or by a program."""
@@ -89,15 +96,19 @@ class Door:
                 return False
         return site in (None, "same-origin", "none")
 
-    def _has_access(self, headers: Headers, cookies: Mapping[str, str]) -> bool:
-        """Whether a request has the token or the cookie that was set for it."""
+    def _has_access(self, scope: Scope, headers: Headers) -> bool:
+        """Whether a request has the token, or under the secret path the cookie that was set for it."""
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and same(given.strip(), self._settings.token):
             return True
-        return same(cookies.get(self._settings.cookie, ""), self._settings.session)
+        cookie = Request(scope).cookies.get(self._settings.cookie, "")
+        return bool(home_of(scope)) and same(cookie, self._settings.session)
 
     def _set_cookie(self, scope: Scope, token: str) -> Response:
-        """Exchange the token for a cookie, so that it stays neither in the address bar nor in the history.
+        """Exchange the token for cookie and path, so that it stays neither in the address bar nor in the history.
+
+        Browsers send a cookie to every port of a host, but only to its path, which other servers cannot guess; nor
+        does whoever has come by the cookie know where it counts.
 
         A page that leads on, not a redirect: the browser gives a strict cookie only to a request that our
         own page has made, and the first one may come from a terminal, a mail or a file.
@@ -106,15 +117,26 @@ class Door:
             return refuse(scope, 401, "no-token", "this token is not the one of this server", _OPEN)
         response = HTMLResponse(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>discreet</title>'
-            '<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/"><p><a href="/">discreet</a></p></html>'
+            f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url={self._settings.path}/">'
+            f'<p><a href="{self._settings.path}/">discreet</a></p></html>'
         )
         response.set_cookie(
-            self._settings.cookie, self._settings.session, httponly=True, samesite="strict", path="/"
+            self._settings.cookie,
+            self._settings.session,
+            httponly=True,
+            samesite="strict",
+            path=self._settings.path,
         )
         return response
 
 
 _OPEN = "open the address that `discreet serve` has printed, token included"
+
+
+def home_of(scope: Scope) -> str:
+    """What stands before every path of the page: the secret path for a browser, nothing for a program."""
+    home: str = scope.get(HOME, "")
+    return home
 
 
 def same(given: str, secret: str) -> bool:
@@ -136,4 +158,5 @@ def refuse(scope: Scope, status: int, code: str, message: str, remedy: str) -> R
 
 def wants_json(scope: Scope) -> bool:
     """Whether a request is one of the REST interface."""
-    return Request(scope).url.path.startswith("/api/")
+    path: str = scope["path"]
+    return path.removeprefix(home_of(scope)).startswith("/api/")

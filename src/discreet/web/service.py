@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +30,8 @@ from discreet.web.policies import fingerprint, policy_of, policy_problems, polic
 from discreet.web.refusals import ProblemDetails, Refusal, not_found
 from discreet.web.settings import Settings
 
+LOOKED_AT = 16 << 20
+"""So much of an upload arrives before the disk is looked at again."""
 KEPT_RESULTS = 3
 """So many results of a kind of job are kept, the newest ones."""
 ExampleName = Literal["residents", "visits"]
@@ -88,14 +91,20 @@ class Service:
         self._refuse_large(length or 0)
         if length is not None and length > shutil.disk_usage(self.cases.root).free:
             raise _no_space()
+        self._refuse_full(length or 0)
         case = self.cases.create(name, "upload")
         try:
-            received = 0
+            received = looked = 0
             with case.source.open("xb") as file:
                 async for chunk in chunks:
                     received += len(chunk)
                     self._refuse_large(received)
                     await run_in_threadpool(file.write, chunk)
+                    if received - looked > LOOKED_AT:
+                        looked = received
+                        await run_in_threadpool(self._refuse_full)
+                file.flush()
+            self._refuse_full()
         except OSError as error:
             self.cases.remove(case)
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -111,9 +120,29 @@ class Service:
             raise Refusal(
                 413,
                 "too-large",
-                f"the file is larger than {_in_words(self.settings.max_size)}, which this server takes at most",
+                f"the file is larger than {size_in_words(self.settings.max_size)}, which this server takes at most",
                 "name its path instead, or start the server with a larger --max-size",
             )
+
+    def _refuse_full(self, more: int = 0) -> None:
+        """Refuse what would make all tables together larger than they may be."""
+        if self.cases.size() + more > self.settings.max_disk:
+            raise Refusal(507, *self._full())
+
+    def _full(self) -> tuple[str, str, str]:
+        """What is said when all tables together take more than they may."""
+        most = size_in_words(self.settings.max_disk)
+        return (
+            "no-space",
+            f"the tables on this page would take more than {most}, which this server keeps at most",
+            "wipe a table, or start the server with a larger --max-disk",
+        )
+
+    def check_disk(self) -> None:
+        """Stop the newest job while jobs take more of the disk than they may."""
+        jobs = [job for case in self.cases for job in self.jobs_of(case) if job.active]
+        if jobs and self.cases.size() > self.settings.max_disk:
+            self.jobs.fail(max(jobs, key=lambda job: job.created), ProblemDetails(*self._full()))
 
     def from_path(self, text: str) -> Case:
         """A case of a file on this machine, which is read where it is."""
@@ -165,6 +194,7 @@ class Service:
             self.cases.get(case.id)
             if wanted.needs_policy:
                 policy_text(case)
+            self._refuse_full()
             base = self._base(case, wanted) if wanted.base else of
             for job in self.jobs_of(case):
                 # What rests on another reading of the file is of no use.
@@ -213,7 +243,9 @@ class Service:
             self._prune(case, job.kind)
             following = self.kinds[job.kind].then
             if following in self.kinds and not policy_problems(case):
-                self.start(case, following)
+                # What there is no room for is refused again when somebody asks for it.
+                with suppress(Refusal):
+                    self.start(case, following)
 
     def _prune(self, case: Case, kind: str) -> None:
         """Remove the results before the newest ones of a kind: releases can be large."""
@@ -346,10 +378,10 @@ def _no_space() -> Refusal:
     )
 
 
-def _in_words(size: int) -> str:
+def size_in_words(size: int) -> str:
     """A number of bytes in words.
 
-    >>> _in_words(4 << 30), _in_words(500 << 20), _in_words(10)
+    >>> size_in_words(4 << 30), size_in_words(500 << 20), size_in_words(10)
     ('4 GB', '500 MB', '10 bytes')
     """
     for unit, power in (("GB", 30), ("MB", 20), ("KB", 10)):

@@ -8,22 +8,33 @@ import socket
 from dataclasses import dataclass, field
 
 DEFAULT_MAX_SIZE = 4 << 30
+DEFAULT_MAX_DISK = 20 << 30
 DEFAULT_KEEP_HOURS = 12.0
+DEFAULT_HEADER_SECONDS = 10.0
 DEFAULT_WORKERS = 2
 WILDCARDS = ("0.0.0.0", "::")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one server. ``token`` gives access, ``session`` is the cookie that a browser gets for it."""
+    """The settings of one server.
+
+    ``token`` gives access. A browser gets two secrets for it: the cookie ``session``, and the ``path`` under which alone
+    the cookie counts and to which alone the browser sends it.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8477
     max_size: int = DEFAULT_MAX_SIZE
+    max_disk: int = DEFAULT_MAX_DISK
+    """What all tables may take on disk together, with everything that is made of them."""
     keep_hours: float = DEFAULT_KEEP_HOURS
     workers: int = DEFAULT_WORKERS
+    header_seconds: float = DEFAULT_HEADER_SECONDS
+    """How long a client may take to send the head of a request."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    path: str = field(default_factory=lambda: f"/{secrets.token_urlsafe(32)}", repr=False)
 
     @property
     def cookie(self) -> str:

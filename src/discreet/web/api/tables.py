@@ -27,6 +27,7 @@ from discreet.web.policies import (
     set_role,
 )
 from discreet.web.refusals import Refusal
+from discreet.web.security import home_of
 from discreet.web.service import MEDIA_TYPES, ExampleName, Service
 
 
@@ -116,9 +117,9 @@ def router(service: Service) -> APIRouter:
 
 
 def _creation_routes(routes: APIRouter, service: Service) -> None:
-    def made(case: Case, response: Response) -> TableInfo:
+    def made(request: Request, case: Case, response: Response) -> TableInfo:
         service.start(case, "read")
-        response.headers["location"] = f"/api/v1/tables/{case.id}"
+        response.headers["location"] = f"{home_of(request.scope)}/api/v1/tables/{case.id}"
         return _table(service, case)
 
     @routes.post(
@@ -146,19 +147,22 @@ def _creation_routes(routes: APIRouter, service: Service) -> None:
             raise Refusal(
                 400, "upload-aborted", "the upload ended too early", "send the file again"
             ) from None
-        return made(case, response)
+        return made(request, case, response)
 
     @routes.post(
-        "/from-path", status_code=201, summary="Take a file on the server's machine", responses=errors(422)
+        "/from-path",
+        status_code=201,
+        summary="Take a file on the server's machine",
+        responses=errors(422, 507),
     )
-    def from_path(given: PathGiven, response: Response) -> TableInfo:
+    def from_path(request: Request, given: PathGiven, response: Response) -> TableInfo:
         """The file is read where it lies. It is never changed or removed."""
-        return made(service.from_path(given.path), response)
+        return made(request, service.from_path(given.path), response)
 
-    @routes.post("/example", status_code=201, summary="Take the made-up town", responses=errors(422))
-    def example(given: ExampleGiven, response: Response) -> TableInfo:
+    @routes.post("/example", status_code=201, summary="Take the made-up town", responses=errors(422, 507))
+    def example(request: Request, given: ExampleGiven, response: Response) -> TableInfo:
         """A table to try everything on."""
-        return made(service.example(given.table), response)
+        return made(request, service.example(given.table), response)
 
 
 def _table_routes(routes: APIRouter, service: Service) -> None:
@@ -196,7 +200,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
     @routes.put(
         "/policy",
         summary="Take another policy",
-        responses=errors(404, 409, 413, 422),
+        responses=errors(404, 409, 413, 422, 507),
         openapi_extra={
             "requestBody": {
                 "required": True,
@@ -259,7 +263,7 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
             methods=["POST"],
             status_code=202,
             summary=f"Start the job {name}",
-            responses=errors(404, 409, 422),
+            responses=errors(404, 409, 422, 507),
             operation_id=f"start_{name}",
             response_model=JobInfo,
         )

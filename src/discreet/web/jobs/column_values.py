@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
+from discreet.files.writing import atomically
 from discreet.policy import load
 from discreet.table import Domain
 from discreet.types import IntArray
@@ -78,13 +78,12 @@ def _write(place: Path, counted: Values) -> None:
     metadata = {NAME: domain.name.encode(), TOO_MANY: b"" if few else b"yes"}
     table = pa.table({"value": values, "records": records if few else records[:0]})
     place.parent.mkdir(mode=0o700, exist_ok=True)
-    scratch = place.with_suffix(f".{os.getpid()}.part")
-    try:
-        with pa.ipc.new_file(scratch, table.schema.with_metadata(metadata)) as writer:
+
+    def write(part: Path) -> None:
+        with pa.ipc.new_file(part, table.schema.with_metadata(metadata)) as writer:
             writer.write_table(table.replace_schema_metadata(metadata))
-        os.replace(scratch, place)
-    finally:
-        scratch.unlink(missing_ok=True)
+
+    atomically(place, write)
 
 
 def _read(place: Path) -> Values:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.store import load, save
+from discreet.files.writing import atomically
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.release.prepare import count_classes, without_dropped
@@ -34,9 +35,7 @@ def counted(
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
     classes = count_classes(table, without_dropped(policy, plan))
     folder.mkdir(mode=0o700, exist_ok=True)
-    scratch = target.with_suffix(f".{os.getpid()}")
-    save(classes, scratch)
-    os.replace(scratch, target)
+    atomically(target, lambda part: save(classes, part))
     for old in sorted(folder.glob("*.arrow"), key=lambda path: path.stat().st_mtime)[:-KEPT]:
         old.unlink(missing_ok=True)
     return classes

@@ -101,11 +101,18 @@ class Jobs:
 
     def cancel(self, job: Job) -> None:
         """Stop a job at once; what it left is removed."""
+        self._abort(job, "cancelled")
+
+    def fail(self, job: Job, problem: ProblemDetails) -> None:
+        """Stop a job at once, because of a problem that it does not know of itself."""
+        self._abort(job, "failed", problem)
+
+    def _abort(self, job: Job, state: State, problem: ProblemDetails | None = None) -> None:
         with self._lock:
             if not job.active:
                 return
-            job.state = "cancelled"
-            job.ended = time.time()
+            job.ended, job.problem = time.time(), problem
+            job.state = state
             worker = self._running.get(job.id)
             waited = job in self._queue
             if waited:
@@ -210,7 +217,7 @@ class Jobs:
                 job.problem = None if done else problem
                 # Last, because whoever sees the state reads the rest.
                 job.state = "done" if done else "failed"
-        if job.state == "cancelled":
+        if job.state != "done":
             _clear(job)
 
 

@@ -16,8 +16,8 @@ from discreet.web.pages.rendering import CHANGED, environment, markup, render
 from discreet.web.pages.sections import SECTIONS, section_content, show_section
 from discreet.web.policies import column_at, policy_from, policy_of, policy_problems, set_profile, set_role
 from discreet.web.refusals import not_found
-from discreet.web.security import REPORT_POLICY
-from discreet.web.service import ExampleName, Service
+from discreet.web.security import REPORT_POLICY, home_of
+from discreet.web.service import ExampleName, Service, size_in_words
 
 
 def router(service: Service) -> APIRouter:
@@ -31,16 +31,19 @@ def router(service: Service) -> APIRouter:
 
 
 def _start_routes(routes: APIRouter, service: Service) -> None:
-    def opened(case: Case) -> Response:
+    def opened(request: Request, case: Case) -> Response:
         service.start(case, "read")
-        return RedirectResponse(f"/case/{case.id}", 303)
+        return RedirectResponse(f"{home_of(request.scope)}/case/{case.id}", 303)
 
     @routes.get("/")
     def start(request: Request) -> Response:
         settings = service.settings
-        return render(
-            request, "start.html.jinja", {"max_size": settings.max_size, "keep_hours": settings.keep_hours}
-        )
+        limits = {
+            "max_size": settings.max_size,
+            "max_disk": size_in_words(settings.max_disk),
+            "keep_hours": settings.keep_hours,
+        }
+        return render(request, "start.html.jinja", limits)
 
     @routes.get("/static/report.css")
     def style() -> Response:
@@ -49,12 +52,12 @@ def _start_routes(routes: APIRouter, service: Service) -> None:
         )
 
     @routes.post("/case/example")
-    def example(table: Annotated[ExampleName, Form()] = "residents") -> Response:
-        return opened(service.example(table))
+    def example(request: Request, table: Annotated[ExampleName, Form()] = "residents") -> Response:
+        return opened(request, service.example(table))
 
     @routes.post("/case/path")
-    def from_path(path: Annotated[str, Form()]) -> Response:
-        return opened(service.from_path(path.strip()))
+    def from_path(request: Request, path: Annotated[str, Form()]) -> Response:
+        return opened(request, service.from_path(path.strip()))
 
 
 def _case_routes(routes: APIRouter, service: Service) -> None:
@@ -69,9 +72,9 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
         return render(request, "case.html.jinja", content)
 
     @routes.post("/case/{case_id}/remove")
-    def remove(case_id: str) -> Response:
+    def remove(request: Request, case_id: str) -> Response:
         service.remove(service.cases.get(case_id))
-        return RedirectResponse("/", 303)
+        return RedirectResponse(f"{home_of(request.scope)}/", 303)
 
     @routes.get("/case/{case_id}/section/{name}")
     def get_section(request: Request, case_id: str, name: str, follows: str = "") -> Response:

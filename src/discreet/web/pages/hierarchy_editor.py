@@ -40,6 +40,7 @@ from discreet.web.pages.rendering import CHANGED, render
 from discreet.web.pages.sections import Content
 from discreet.web.policies import LARGEST_POLICY, column_at, policy_of
 from discreet.web.refusals import ProblemDetails, Refusal, explain, not_found
+from discreet.web.security import home_of
 from discreet.web.service import Service
 
 BY_HAND_VALUES = 5_000
@@ -319,7 +320,7 @@ class Editor:
             "number": self.number,
             "name": self.name,
             "job": self.job,
-            "base": f"/case/{self.case.id}/hierarchy/{self.number}",
+            "base": f"{home_of(request.scope)}/case/{self.case.id}/hierarchy/{self.number}",
             "symbols": SYMBOLS,
             "ready": self.values is not None,
             "problem": problem,

@@ -16,6 +16,7 @@ from discreet.reports.words import SYMBOLS
 from discreet.web.pages.language import COOKIE, LANGUAGES, language_of, text, translate
 from discreet.web.pages.phrasebook import phrasebook, translate_drawing
 from discreet.web.refusals import ProblemDetails
+from discreet.web.security import home_of
 
 CHANGED = {"hx-trigger": "case-changed"}
 """Tells the other sections of the page to look again."""
@@ -69,14 +70,15 @@ def render(
     """The response of a template in the language of the request."""
     response = HTMLResponse(markup(request, template, content), status, headers)
     if request.query_params.get("lang") in LANGUAGES:
-        response.set_cookie(COOKIE, language_of(request), samesite="strict", httponly=True)
+        path = home_of(request.scope) or "/"
+        response.set_cookie(COOKIE, language_of(request), path=path, samesite="strict", httponly=True)
     return response
 
 
 def markup(request: Request, template: str, content: Mapping[str, object]) -> Markup:
     """A template in the language of the request; it has escaped what had to be."""
     language = language_of(request)
-    words = {"t": text(language), "language": language}
+    words = {"t": text(language), "language": language, "home": home_of(request.scope)}
     return Markup(environment().get_template(template).render({**content, **words}))
 
 

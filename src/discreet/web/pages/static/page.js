@@ -29,7 +29,7 @@
         return;
       }
       const request = new XMLHttpRequest();
-      request.open("POST", "/api/v1/tables?name=" + encodeURIComponent(file.name.slice(-200)));
+      request.open("POST", document.body.dataset.home + "/api/v1/tables?name=" + encodeURIComponent(file.name.slice(-200)));
       request.setRequestHeader("Content-Type", "application/octet-stream");
       request.responseType = "json";
       request.upload.addEventListener("progress", (event) => {
@@ -45,7 +45,7 @@
       };
       request.addEventListener("load", () => {
         if (request.status === 201) {
-          window.location.assign("/case/" + encodeURIComponent(request.response.id));
+          window.location.assign(document.body.dataset.home + "/case/" + encodeURIComponent(request.response.id));
         } else {
           failed();
         }
