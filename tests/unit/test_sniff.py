@@ -367,7 +367,7 @@ def test_utf8_asked_for_with_a_byte_order_mark(tmp_path: Path) -> None:
         (b"a,b\n1,2\n  \n3,4\n", UnreadableInput, "line 3 of people.csv has 1 field where the header has 2"),
         (b"sep=;\na;b\n1;2\n", UnreadableInput, "a note to Excel"),
         (b"a   b\n1   2\n33  4\n", UnreadableInput, "runs of spaces"),
-        (b"Report 2020\na,b\n1,2\n4,5\n", UnreadableInput, "remove titles"),
+        (b"Report\nAda,31\nBob,44\nEve,51\n", UnreadableInput, "pass header_row="),
         (
             b'a,b\n1,"x"y\n2,"u,v"\n',
             UnreadableInput,

@@ -183,8 +183,9 @@ def in_options(text: str) -> str:
 
     text = text.replace("header=False", "--no-header").replace("header=True", "--header")
     names = "|".join(vars(ReadOptions()))
-    text = re.sub(rf"\b({names})=('[^']*'|\"[^\"]*\")", r"--\1 \2", text)
-    return re.sub(rf"\b({names})=", r"--\1", text)
+    text = re.sub(rf"\b({names})=('[^']*'|\"[^\"]*\"|\d+)", r"--\1 \2", text)
+    text = re.sub(rf"\b({names})=", r"--\1", text)
+    return re.sub(rf"--(?:{names})\b", lambda option: option[0].replace("_", "-"), text)
 
 
 def _where(error: Exception) -> str:

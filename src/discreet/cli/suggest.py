@@ -57,5 +57,7 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
         role: sum(column.role == role for column in policy.columns)
         for role in dict.fromkeys(column.role for column in policy.columns)
     }
+    if table.source.left_out:
+        say(f"Reading: {table.source.left_out}")
     say(f"Wrote {output}: " + ", ".join(f"{n} {role}" for role, n in counts.items()))
     say(f"Check the roles in it, then run: discreet audit {file} --policy {output}")

@@ -22,6 +22,7 @@ from discreet.engine.locked import answer, locked
 from discreet.engine.query import check_duckdb, named_columns, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import unanswerable
+from discreet.engine.sniff.format import TextFormat
 from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
 from discreet.files.scratch import Scratch
@@ -82,7 +83,7 @@ class DuckDBEngine(SqlEngine):
 
     def read_file(self, path: Path, options: ReadOptions) -> Table:
         """A table over a file, with what was found out about the file in its source."""
-        source, text_format = describe_file(path, options)
+        source, written = describe_file(path, options)
         limit = f" LIMIT {options.rows}" if options.rows is not None else ""
         if source.format == "parquet":
             scan = f"{self._parquet_scan(path, source)}{limit}"
@@ -94,14 +95,14 @@ class DuckDBEngine(SqlEngine):
                 path = head_of_lines(path, options.rows, self._scratch)
             relation = self._guarded(self._json_scan(path, source), source)
             return self._typed(relation, source, options, DATES)
-        if text_format is not None:
-            options = replace(options, decimal=text_format.decimal)
+        if isinstance(written, TextFormat):
+            options = replace(options, decimal=written.decimal)
             self._make_room(path)
-            relation = self._fast_text(text_scan(self._address(path), text_format, self.dialect), limit)
+            relation = self._fast_text(text_scan(self._address(path), written, self.dialect), limit)
             if not relation:
-                relation = self._keep_batches(open_batches(path, source.format, options, text_format))
+                relation = self._keep_batches(open_batches(path, source.format, options, written))
             return self._typed(relation, source, options)
-        return self.read_batches(open_batches(path, source.format, options), source, options)
+        return self.read_batches(open_batches(path, source.format, options, written), source, options)
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""

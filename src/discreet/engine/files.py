@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Literal, get_args
@@ -17,7 +16,8 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from discreet.engine.dialect import SqlDialect
-from discreet.engine.limits import check_columns, check_spreadsheet
+from discreet.engine.limits import check_columns
+from discreet.engine.sheets import Sheet, read_sheet
 from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import EmptyTable, UnreadableInput
 from discreet.files.reading import check_regular
@@ -51,7 +51,7 @@ def detect_format(path: Path) -> FileFormat:
     return next((format for magic, format in MAGIC if start.startswith(magic)), "text")
 
 
-def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat | None]:
+def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat | Sheet | None]:
     """What the file is and how it is written, with a reason for everything that was found."""
     _check_readable(path)
     format = detect_format(path)
@@ -59,6 +59,9 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
     if path.stat().st_size <= HASHED_BYTES:
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if format == "excel":
+        sheet = read_sheet(path, options)
+        return Source(path.name, format, sheet.settings, sheet.notes, sha256), sheet
     if format != "text":
         return Source(path.name, format, sha256=sha256), None
     text_format = sniff(
@@ -67,6 +70,9 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
         delimiter=options.delimiter,
         quote=options.quote,
         header="auto" if options.header is None else options.header,
+        header_row=options.header_row,
+        skip_rows=options.skip_rows,
+        skip_last=options.skip_last,
         names=options.names,
         decimal=options.decimal,
         expected=options.expected,
@@ -82,6 +88,8 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
     }
     if text_format.compression:
         settings["compression"] = text_format.compression
+    skipped = {"skip_rows": text_format.skip_rows, "skip_last": text_format.skip_last}
+    settings |= {name: lines for name, lines in skipped.items() if lines}
     told = {*settings, "names", *(["blank_lines"] if text_format.blank_lines else [])}
     notes = [f"{key.replace('_', ' ')}: {why}" for key, why in text_format.reasons.items() if key in told]
     return Source(path.name, "text", settings, tuple(notes), sha256), text_format
@@ -122,6 +130,8 @@ def text_scan(address: str, text_format: TextFormat, dialect: SqlDialect) -> str
         and text_format.escape in ("", '"')
         and text_format.quote in ('"', "")
         and not text_format.skip_initial_space
+        and not text_format.skip_rows
+        and not text_format.skip_last
         and not (text_format.blank_lines and len(text_format.names) == 1)
         # DuckDB takes a line end inside a quoted name for the one of all lines.
         and not any("\n" in name or "\r" in name for name in text_format.names)
@@ -149,13 +159,15 @@ def text_scan(address: str, text_format: TextFormat, dialect: SqlDialect) -> str
 
 
 def open_batches(
-    path: Path, file_format: str, options: ReadOptions, text_format: TextFormat | None = None
+    path: Path, file_format: str, options: ReadOptions, written: TextFormat | Sheet | None = None
 ) -> pa.RecordBatchReader:
     """Arrow batches of a file: text (all columns as text), Parquet, Arrow/Feather or Excel."""
     assert file_format in get_args(FileFormat), file_format
-    if text_format is not None:
-        schema = pa.schema([(name, pa.string()) for name in text_format.names])
-        rows = read_rows(path, text_format, rows=options.rows)
+    if isinstance(written, Sheet):
+        return written.batches()
+    if written is not None:
+        schema = pa.schema([(name, pa.string()) for name in written.names])
+        rows = read_rows(path, written, rows=options.rows)
         return pa.RecordBatchReader.from_batches(schema, _text_batches(rows, schema))
     try:
         if file_format == "parquet":
@@ -163,7 +175,7 @@ def open_batches(
             return pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(BATCH_ROWS))
         if file_format == "arrow":
             return _arrow_batches(path)
-        return _excel_batches(path, options)
+        return read_sheet(path, options).batches()
     except (OSError, pa.ArrowInvalid) as error:
         raise UnreadableInput(
             f"{path.name} could not be read as {file_format}",
@@ -217,55 +229,3 @@ def _mapped_batches(path: Path) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
         stream = pa.ipc.open_stream(source)
         return stream.schema, stream
     return file.schema, (file.get_batch(i) for i in range(file.num_record_batches))
-
-
-def _excel_batches(path: Path, options: ReadOptions) -> pa.RecordBatchReader:
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    check_spreadsheet(path)
-    try:
-        workbook = CalamineWorkbook.from_path(str(path))
-        sheets = workbook.sheet_names
-        if not sheets:
-            raise EmptyTable(f"{path.name} has no sheets", remedy="check that this is the file you meant")
-        if options.sheet is not None and options.sheet not in sheets:
-            raise UnreadableInput(
-                f"{path.name} has no sheet {options.sheet!r}", remedy=f"its sheets are: {', '.join(sheets)}"
-            )
-        rows = workbook.get_sheet_by_name(options.sheet or sheets[0]).to_python()
-    except CalamineError as error:
-        raise UnreadableInput(
-            f"{path.name} could not be read as a spreadsheet",
-            remedy="check that the file is complete and not protected by a password",
-        ) from error
-    rows = [row for row in rows if any(cell not in ("", None) for cell in row)]
-    if options.header is False:
-        names = list(options.names or [f"column_{i}" for i in range(len(rows[0]))]) if rows else []
-    else:
-        names = [str(cell).strip() or f"column_{i}" for i, cell in enumerate(rows[0])] if rows else []
-        names = list(options.names or names)
-        rows = rows[1:]
-    if not rows:
-        raise EmptyTable(
-            f"the sheet of {path.name} has no rows", remedy="name another sheet, or check the file"
-        )
-    repeated = sorted({name for name in names if [n.lower() for n in names].count(name.lower()) > 1})
-    if repeated:
-        raise UnreadableInput(
-            f"{path.name} has two columns called {repeated[0]!r}", remedy="rename one of them"
-        )
-    table = pa.table(
-        dict(zip(names, (_excel_column(list(cells)) for cells in zip(*rows, strict=True)), strict=True))
-    )
-    return table.to_reader()
-
-
-def _excel_column(cells: list[object]) -> pa.Array:
-    """One column of a sheet: empty cells are nulls, whole floats are integers, mixtures become text."""
-    filled = [cell for cell in cells if cell not in ("", None)]
-    if filled and all(isinstance(cell, float) and cell.is_integer() for cell in filled):
-        return pa.array([None if c in ("", None) else int(c) for c in cells], pa.int64())  # type: ignore[call-overload]
-    kinds = {type(cell) for cell in filled}
-    if len(kinds) == 1 and kinds <= {float, int, bool, date, datetime}:
-        return pa.array([None if c in ("", None) else c for c in cells])
-    return pa.array([None if c in ("", None) else str(c) for c in cells], pa.string())

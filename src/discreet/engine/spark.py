@@ -111,19 +111,19 @@ class SparkEngine(SqlEngine):
 
     def read_file(self, path: Path, options: ReadOptions) -> Table:
         """A table over a file, with what was found out about the file in its source."""
-        source, text_format = describe_file(path, options)
-        if text_format is not None:
-            frame = None if options.rows else self._text(path, text_format)
+        source, written = describe_file(path, options)
+        if isinstance(written, TextFormat):
+            frame = None if options.rows else self._text(path, written)
             if frame is None:
-                frame = self._frame(open_batches(path, source.format, options, text_format), source)
-            return self._typed(self._view(frame), source, replace(options, decimal=text_format.decimal))
+                frame = self._frame(open_batches(path, source.format, options, written), source)
+            return self._typed(self._view(frame), source, replace(options, decimal=written.decimal))
         if source.format == "json-lines":
             return self._typed(self._view(self._json(path, source, options.rows)), source, options, DATES)
         if source.format == "parquet" and not options.rows:
             with suppress(*spark_errors()):  # e.g. nanoseconds, which Spark's reader refuses
                 frame = self._session.read.parquet(self._address(path))
                 return self._finish(self._view(self._read_cells(frame)), source, options)
-        return self.read_batches(open_batches(path, source.format, options), source, options)
+        return self.read_batches(open_batches(path, source.format, options, written), source, options)
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""
@@ -151,6 +151,8 @@ class SparkEngine(SqlEngine):
             or text_format.escape not in ("", '"')
             or text_format.quote not in ('"', "")
             or text_format.skip_initial_space
+            or text_format.skip_rows
+            or text_format.skip_last
         ):
             return None
         address = self._address(path, ".gz" if text_format.compression else "")

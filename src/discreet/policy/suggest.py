@@ -224,6 +224,8 @@ def _heading(table: Table, policy: Policy, telling: Sequence[Combination]) -> tu
         "rating: 1 low, 2 medium, 3 high; replication = constant about a person, availability = known to",
         "others, distinguishability = tells people apart (Aufschläger et al. 2023, section 6.7.1).",
     ]
+    if table.source.left_out:
+        lines.append(f"Reading: {table.source.left_out}.")
     if missing_extras():
         lines.append(
             f"Recognition was limited: {', '.join(missing_extras())} not installed "

@@ -23,8 +23,18 @@ class ReadOptions:
     quote: Annotated[str | None, Field(description="quote character of a text file")] = None
     encoding: Annotated[str | None, Field(description="encoding of a text file, e.g. cp1252")] = None
     header: Annotated[bool | None, Field(description="whether the first line holds the column names")] = None
+    header_row: Annotated[
+        int | None,
+        Field(ge=1, description="line of the column names, counted from 1; what is above is skipped"),
+    ] = None
+    skip_rows: Annotated[int | None, Field(ge=0, description="so many lines above the table are skipped")] = (
+        None
+    )
+    skip_last: Annotated[int | None, Field(ge=0, description="so many lines below the table are skipped")] = (
+        None
+    )
     decimal: Annotated[Decimal | None, Field(description="decimal mark")] = None
-    sheet: Annotated[str | None, Field(description="sheet of a spreadsheet (the first if not given)")] = None
+    sheet: Annotated[str | None, Field(description="sheet of a spreadsheet")] = None
     missing: Annotated[tuple[str, ...], Field(description="texts to read as null, e.g. '?'")] = ()
     names: Annotated[tuple[str, ...] | None, Field(description="column names")] = None
     expected: tuple[str, ...] = ()

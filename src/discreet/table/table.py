@@ -25,6 +25,21 @@ class Source:
     notes: tuple[str, ...] = ()
     sha256: str | None = None
 
+    @property
+    def left_out(self) -> str:
+        """What of the file was not read as part of the table, in words; nothing if all of it was.
+
+        >>> Source("people.xlsx", "excel", {"sheet": "data", "skip_rows": 2, "skip_last": 1}).left_out
+        'sheet data was read without 2 lines above and 1 line below the table'
+        """
+        counts = [
+            f"{lines} line{'' if lines == 1 else 's'} {side}"
+            for key, side in (("skip_rows", "above"), ("skip_last", "below"))
+            if (lines := self.settings.get(key))
+        ]
+        what = f"sheet {self.settings['sheet']}" if "sheet" in self.settings else "the file"
+        return f"{what} was read without {' and '.join(counts)} the table" if counts else ""
+
     def to_dict(self) -> dict[str, object]:
         document: dict[str, object] = plain(self)
         return document

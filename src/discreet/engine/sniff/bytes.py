@@ -21,6 +21,8 @@ CHUNK = 1 << 20
 # A sample must hold some whole lines, however long they are; beyond this it is no table.
 LONGEST_SAMPLE = 1 << 26
 LINES_WANTED = 50
+TAIL = 1 << 14
+"""So much of the end of a file is looked at: whether it ends with blank lines or with notes."""
 
 MAGIC = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook (.xlsx)"),
@@ -70,7 +72,7 @@ CONTROL = re.compile(r"[\x02-\x08\x0e-\x19\x1c-\x1e\x7f]")
 
 @dataclass(frozen=True)
 class TextSample:
-    """The decoded beginning of a file; ``complete`` when it is the whole file."""
+    """The decoded beginning of a file, and its end; ``complete`` when the beginning is the whole file."""
 
     text: str
     complete: bool
@@ -78,6 +80,7 @@ class TextSample:
     encoding_reason: str
     compression: str
     ends_blank: bool
+    tail: str
 
 
 @contextmanager
@@ -118,10 +121,10 @@ def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> TextS
     if not text.strip():
         raise EmptyTable(f"{path.name} holds only blank lines", remedy="check that the export finished")
     unit = next((name for bom, _, name in BOMS if data.startswith(bom)), chosen)
-    # The tail may begin inside a character, hence "replace"; only its line ends matter.
+    # The tail may begin inside a character, hence "replace".
     end = tail.decode(unit, errors="replace")
     ends_blank = re.search(r"(?:\r\n|\n|\r(?!\n)){2}\Z", end) is not None
-    return TextSample(text, complete, chosen, reason, compression, ends_blank)
+    return TextSample(text, complete, chosen, reason, compression, ends_blank, end)
 
 
 def line_at(text: str, position: int) -> int:
@@ -195,18 +198,18 @@ def _read_ends(path: Path, compression: str, sample_bytes: int) -> tuple[bytes, 
             more = stream.read(len(data))
             complete = len(more) < len(data)
             data += more
-        tail = data[-64:]
+        tail = data[-TAIL:]
         if compression:
             unpacked = len(data)
             while chunk := stream.read(CHUNK):
                 complete = False
-                tail = (tail + chunk)[-64:]
+                tail = (tail + chunk)[-TAIL:]
                 unpacked += len(chunk)
                 check_unpacked(path, unpacked)
         elif not complete:
             size = path.stat().st_size
             complete = size <= len(data)
-            stream.seek(max(0, size - 64))
+            stream.seek(max(0, size - TAIL))
             tail = stream.read()
     return data, tail, complete
 

@@ -155,7 +155,7 @@ def choose_dialect(
     if SEP_LINE.match(text):
         raise UnreadableInput(
             f"line 1 of {place} is a note to Excel about the delimiter (sep=) and no part of the table",
-            remedy="remove that line",
+            remedy="remove that line, or pass skip_rows=1",
         )
     trial, whole = _trial(text, complete)
     try:

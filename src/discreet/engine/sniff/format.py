@@ -6,21 +6,15 @@ Nothing is guessed silently: what the content does not settle raises an error th
 from __future__ import annotations
 
 import io
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from discreet.engine.sniff.bytes import nul_error, open_bytes, read_sample, undecodable_error
-from discreet.engine.sniff.delimiters import (
-    BrokenRecord,
-    Dialect,
-    Parse,
-    choose_dialect,
-    quote_error,
-    records,
-)
+from discreet.engine.sniff.bytes import TextSample, nul_error, open_bytes, read_sample, undecodable_error
+from discreet.engine.sniff.delimiters import BrokenRecord, Dialect, Parse, quote_error, records
+from discreet.engine.sniff.place import Place, Written, find_place
 from discreet.engine.sniff.values import holds_names, looks_like_header, missing_marks, number_marks
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
 from discreet.table.reading import Decimal
@@ -33,7 +27,8 @@ class TextFormat:
     ``reasons`` says for each field, in words and without cell values, how it was found; ``overridden`` names
     the fields that the caller gave. ``escape`` is a backslash, or ``"`` when the quote, whichever it is, is
     doubled inside quoted fields. Blank lines are no records: a reader skips them. When
-    ``skip_initial_space`` is true, spaces after a delimiter are no part of the value, also before a quote.
+    ``skip_initial_space`` is true, spaces after a delimiter are no part of the value, also before a quote. The
+    first ``skip_rows`` lines and the last ``skip_last`` lines of the file are no part of the table.
     """
 
     encoding: str
@@ -48,6 +43,8 @@ class TextFormat:
     skip_initial_space: bool
     compression: str
     blank_lines: bool
+    skip_rows: int
+    skip_last: int
     reasons: Mapping[str, str] = field(compare=False)
     overridden: frozenset[str]
 
@@ -64,6 +61,9 @@ def sniff(
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | Literal["auto"] = "auto",
+    header_row: int | None = None,
+    skip_rows: int | None = None,
+    skip_last: int | None = None,
     names: Sequence[str] | None = None,
     decimal: Decimal | None = None,
     expected: Sequence[str] = (),
@@ -81,45 +81,32 @@ def sniff(
     >>> form = sniff(file)
     >>> form.delimiter, form.header, form.names, form.decimal, form.thousands, form.missing
     (';', True, ('name', 'income'), ',', '.', ('?',))
-    >>> print(form.reasons["header"])
-    the first record differs in kind from the values below it in column 2
     """
     path = Path(path)
     _check_parameters(
         delimiter=delimiter, quote=quote, names=names, decimal=decimal, sample_bytes=sample_bytes
     )
+    if header_row is not None:
+        refuse_contradiction(header)
+        header, skip_rows = True, header_row - 1
     sample = read_sample(path, encoding=encoding, sample_bytes=sample_bytes)
-    dialect, parsed, reasons = choose_dialect(
-        sample.text, complete=sample.complete, place=path.name, delimiter=delimiter, quote=quote
-    )
-    if parsed.error:
-        raise quote_error(path.name, parsed.error_line, dialect.quote)
-    if not parsed.rows:
-        raise UnreadableInput(
-            f"the first line of {path.name} does not end within {len(sample.text):,} characters",
-            remedy="check that it is a table, or that its quotes balance",
-        )
+    written = Written(delimiter, quote, skip_rows, skip_last, header is not False, tuple(expected))
+    place = find_place(sample, written, path.name)
+    dialect, parsed, reasons = place.dialect, place.parsed, place.reasons
+    _refuse_unparsed(path, parsed, dialect, len(sample.text))
     _refuse_ragged(path, parsed, dialect, header)
 
-    reasons["encoding"] = sample.encoding_reason
-    reasons["compression"] = "the file begins with the mark of gzip" if sample.compression else "none"
-    has_header = _header(path, parsed, header, names, expected, reasons)
+    has_header = _header(path, place, header, names, expected)
     body = parsed.rows[1:] if has_header else parsed.rows
     distinct = [{row[i].strip() for row in body} for i in range(parsed.width)]
-    final_names = _names(path, parsed.rows[0], has_header, names, reasons)
+    final_names = _names(path, place.names or parsed.rows[0], has_header, names, reasons)
+    if place.names and not names:
+        reasons["names"] = place.told
     mark, reasons["decimal"], thousands, reasons["thousands"] = number_marks(
         distinct, delimiter=dialect.delimiter, decimal=decimal
     )
     missing, reasons["missing"] = missing_marks(distinct)
-    reasons["skip_initial_space"] = (
-        "spaces follow the delimiters" if dialect.padded else "values are not padded after the delimiter"
-    )
-    blank = parsed.blanks > 0 or sample.ends_blank
-    reasons["blank_lines"] = "blank lines occur; they are skipped" if blank else "no blank line was seen"
-    if blank and len(final_names) == 1:
-        reasons["blank_lines"] += ", although in a file of one column they could be missing values"
-    given = {"encoding": encoding, "delimiter": delimiter, "quote": quote, "names": names, "decimal": decimal}
-    overridden = {name for name, value in given.items() if value is not None}
+    blank = _explain(place, sample)
     return TextFormat(
         encoding=sample.encoding,
         delimiter=dialect.delimiter,
@@ -133,9 +120,40 @@ def sniff(
         skip_initial_space=dialect.padded,
         compression=sample.compression,
         blank_lines=blank,
+        skip_rows=place.above,
+        skip_last=place.below,
         reasons=reasons,
-        overridden=frozenset(overridden | ({"header"} if header != "auto" else set())),
+        overridden=_given(
+            encoding=encoding,
+            delimiter=delimiter,
+            quote=quote,
+            names=names,
+            decimal=decimal,
+            skip_rows=skip_rows,
+            skip_last=skip_last,
+            header=None if header == "auto" else header,
+        ),
     )
+
+
+def _given(**settings: object) -> frozenset[str]:
+    return frozenset(name for name, value in settings.items() if value is not None)
+
+
+def _explain(place: Place, sample: TextSample) -> bool:
+    """Whether there are blank lines; says why, and how the text is encoded, packed and padded."""
+    reasons, blank = place.reasons, place.parsed.blanks > 0 or sample.ends_blank
+    reasons["encoding"] = sample.encoding_reason
+    reasons["compression"] = "the file begins with the mark of gzip" if sample.compression else "none"
+    reasons["skip_initial_space"] = (
+        "spaces follow the delimiters"
+        if place.dialect.padded
+        else "values are not padded after the delimiter"
+    )
+    reasons["blank_lines"] = "blank lines occur; they are skipped" if blank else "no blank line was seen"
+    if blank and place.parsed.width == 1:
+        reasons["blank_lines"] += ", although in a file of one column they could be missing values"
+    return blank
 
 
 def read_rows(path: Path, fmt: TextFormat, *, rows: int | None = None) -> Iterator[list[str]]:
@@ -163,7 +181,8 @@ def read_rows(path: Path, fmt: TextFormat, *, rows: int | None = None) -> Iterat
     with open_bytes(path, fmt.compression) as stream:
         lines = io.TextIOWrapper(stream, encoding=fmt.encoding, errors="strict", newline="")
         try:
-            for line, row in records(_without_nul(path, lines), fmt.dialect):
+            inside = _inside(_without_nul(path, lines), fmt.skip_rows, fmt.skip_last)
+            for line, row in records(inside, fmt.dialect):
                 if not row:
                     continue
                 if left is not None and not heading:
@@ -186,6 +205,15 @@ def _without_nul(path: Path, lines: io.TextIOWrapper) -> Iterator[str]:
         if "\0" in line:
             raise nul_error(path, number)
         yield line
+
+
+def _inside(lines: Iterator[str], above: int, below: int) -> Iterator[str]:
+    """The lines of the table; those above it are empty, so that numbers of lines stay, those below it are left out."""
+    waiting: deque[str] = deque()
+    for number, line in enumerate(lines, start=1):
+        waiting.append("\n" if number <= above else line)
+        if len(waiting) > below:
+            yield waiting.popleft()
 
 
 def _check_parameters(
@@ -218,10 +246,28 @@ def _check_parameters(
             )
 
 
+def refuse_contradiction(header: bool | Literal["auto"] | None) -> None:
+    """Raise if there is to be no header although its line is given."""
+    if header is False:
+        raise InvalidParameter(
+            "header_row names the line of a header that header=False denies", remedy="leave one of them out"
+        )
+
+
 def _repeated(names: Sequence[str]) -> list[str]:
     """Names that occur more than once when case is ignored, each spelling once, in order."""
     counts = Counter(name.casefold() for name in names)
     return list(dict.fromkeys(name for name in names if counts[name.casefold()] > 1))
+
+
+def _refuse_unparsed(path: Path, parsed: Parse, dialect: Dialect, characters: int) -> None:
+    if parsed.error:
+        raise quote_error(path.name, parsed.error_line, dialect.quote)
+    if not parsed.rows:
+        raise UnreadableInput(
+            f"the first line of {path.name} does not end within {characters:,} characters",
+            remedy="check that it is a table, or that its quotes balance",
+        )
 
 
 def _refuse_ragged(path: Path, parsed: Parse, dialect: Dialect, header: bool | Literal["auto"]) -> None:
@@ -231,7 +277,7 @@ def _refuse_ragged(path: Path, parsed: Parse, dialect: Dialect, header: bool | L
     if len(first) != width and parsed.widths[len(first)] == 1:
         raise UnreadableInput(
             f"line {parsed.lines[0]} of {path.name} has {_fields(len(first))} where the lines below it have {width}",
-            remedy="give the header one name per column and remove titles above it, "
+            remedy="give the header one name per column, pass header_row= with the number of its line, "
             f"or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
         )
     odd = next(i for i, row in enumerate(parsed.rows) if len(row) != len(first))
@@ -248,26 +294,27 @@ def _fields(count: int) -> str:
 def _ragged(path: Path, line: int, fields: int, wanted: int, place: str, dialect: Dialect) -> UnreadableInput:
     return UnreadableInput(
         f"line {line} of {path.name} has {_fields(fields)} where {place} has {wanted}",
-        remedy="quote fields that contain the delimiter and complete short lines, "
-        f"or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
+        remedy="quote fields that contain the delimiter and complete short lines, pass skip_rows= or skip_last= if "
+        f"lines above or below are no part of the table, or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
     )
 
 
 def _header(
     path: Path,
-    parsed: Parse,
+    place: Place,
     header: bool | Literal["auto"],
     names: Sequence[str] | None,
     expected: Sequence[str],
-    reasons: dict[str, str],
 ) -> bool:
-    first, body = parsed.rows[0], parsed.rows[1:]
+    first, body, reasons = place.parsed.rows[0], place.parsed.rows[1:], place.reasons
     if header != "auto":
         has_header, reasons["header"] = header, "given by the caller"
     elif names is not None and [c.strip().casefold() for c in first] == [n.casefold() for n in names]:
         has_header, reasons["header"] = True, "the first record holds the names that the caller gave"
     elif holds_names(first, expected):
         has_header, reasons["header"] = True, "the first record holds column names that the policy knows"
+    elif place.names:
+        has_header, reasons["header"] = True, "the column names differ in kind from the rows"
     else:
         has_header, reasons["header"] = looks_like_header(first, body)
     if has_header and not body:

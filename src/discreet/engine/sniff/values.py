@@ -64,7 +64,7 @@ def kind(cell: str) -> str:
     return shape if "9" in shape else ""
 
 
-def looks_like_header(first: Sequence[str], body: Sequence[list[str]]) -> tuple[bool, str]:
+def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> tuple[bool, str]:
     """Whether the first record names the columns, and why.
 
     >>> looks_like_header(["sex", "age"], [["F", "31"], ["M", "40"]])[0]
@@ -80,23 +80,7 @@ def looks_like_header(first: Sequence[str], body: Sequence[list[str]]) -> tuple[
     if _numbers_columns(cells, body):
         return True, "the first record numbers the columns one after the other"
     body = body[: min(ROWS_LOOKED_AT, max(10, CELLS_LOOKED_AT // len(cells)))]
-    columns = list(zip(*body, strict=True))
-    years = _years(cells)
-    unlike, alike, missing, repeats = [], [], [], []
-    for i, (cell, column) in enumerate(zip(cells, columns, strict=True)):
-        values = [v.strip() for v in column]
-        usual = _usual_kind([v for v in values if v not in MISSING_MARKS])
-        if cell in MISSING_MARKS:
-            if cell:
-                missing.append(i)
-        elif cell in years and usual == "number" and not any(map(_YEAR.fullmatch, values)):
-            unlike.append(i)
-        elif usual and kind(cell) == usual:
-            alike.append(i)
-        elif usual:
-            unlike.append(i)
-        elif cell in values:
-            repeats.append(i)
+    unlike, alike, missing, repeats = _compared(cells, body)
     if list(first) in body:
         repeats = [] if unlike else repeats  # files put one after the other repeat their header
     if unlike and not missing and not repeats and not alike:
@@ -116,6 +100,52 @@ def looks_like_header(first: Sequence[str], body: Sequence[list[str]]) -> tuple[
     return False, "every column is text, and the first record does not hold distinct names"
 
 
+def differs_in_kind(cells: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a record can be no row: a cell is of another kind than all below it, and none is like those below it.
+
+    >>> differs_in_kind(["", "years"], [["Ada", "36"], ["Bob", "41"]])
+    True
+    >>> differs_in_kind(["Eve", "29"], [["Ada", "36"], ["Bob", "41"]])
+    False
+    """
+    unlike, alike, missing, repeats = _compared([cell.strip() for cell in cells], body[:ROWS_LOOKED_AT])
+    return bool(unlike) and not (alike or missing or repeats)
+
+
+def resembles(cells: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether a cell of a record is like the values below it, as in a row.
+
+    >>> resembles(["who", ""], [["Ada", "36"], ["Bob", "41"]]), resembles(["Eve", "29"], [["Ada", "36"]])
+    (False, True)
+    """
+    _, alike, _, repeats = _compared([cell.strip() for cell in cells], body[:ROWS_LOOKED_AT])
+    return bool(alike or repeats)
+
+
+def _compared(
+    cells: Sequence[str], body: Sequence[Sequence[str]]
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Columns whose cell is of another kind than the values below it, of the same kind, missing, or among them."""
+    columns = list(zip(*body, strict=True))
+    years = _years(cells)
+    unlike, alike, missing, repeats = [], [], [], []
+    for i, (cell, column) in enumerate(zip(cells, columns, strict=True)):
+        values = [v.strip() for v in column]
+        usual = _usual_kind([v for v in values if v not in MISSING_MARKS])
+        if cell in MISSING_MARKS:
+            if cell:
+                missing.append(i)
+        elif cell in years and usual == "number" and not any(map(_YEAR.fullmatch, values)):
+            unlike.append(i)
+        elif usual and kind(cell) == usual:
+            alike.append(i)
+        elif usual:
+            unlike.append(i)
+        elif cell in values:
+            repeats.append(i)
+    return unlike, alike, missing, repeats
+
+
 def holds_names(cells: Sequence[str], expected: Sequence[str]) -> bool:
     """Whether a record holds expected column names: nothing else, or mostly and no number besides.
 
@@ -132,7 +162,7 @@ def holds_names(cells: Sequence[str], expected: Sequence[str]) -> bool:
     return not strange or not any(map(is_number, written))
 
 
-def _years(cells: list[str]) -> set[str]:
+def _years(cells: Sequence[str]) -> set[str]:
     """Cells that are consecutive years, as in tables with one column per year; one alone proves nothing."""
     years = [int(cell) for cell in cells if _YEAR.fullmatch(cell)]
     consecutive = len(years) > 1 and all(abs(b - a) == 1 for a, b in pairwise(years))

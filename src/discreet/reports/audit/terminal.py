@@ -62,6 +62,8 @@ def headline(verdict: Verdict, audit: Audit) -> RenderableType:
     body.append(f"{symbol} {verdict.words}\n", style=f"bold {colour}")
     body.append(f"{audit.source.name}: {unit} in {len(audit.classes):,} equivalence classes of ")
     body.append(", ".join(audit.classes.names), style="italic")
+    if audit.source.left_out:
+        body.append(f"\nReading: {audit.source.left_out}")
     body.append("\nConventional models: ")
     body.append(
         "complies" if verdict.compliant else "does not comply", "green" if verdict.compliant else "red"
