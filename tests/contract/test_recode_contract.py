@@ -125,3 +125,46 @@ def test_a_whole_release_is_the_same_on_every_engine(
     found.save(tmp_path / "found.csv")
     wanted.save(tmp_path / "wanted.csv")
     assert (tmp_path / "found.csv").read_bytes() == (tmp_path / "wanted.csv").read_bytes()
+
+
+def test_a_shuffled_table_follows_from_its_rows_alone_and_knows_where_they_were(engine: Engine) -> None:
+    """The same rows in another order give the same table: nothing of the order is left for whoever knows the seed."""
+    people = ROWS.append_column("discreet_row_place", ROWS["Row"])
+    back = people.take(pa.array([5, 3, 1, 0, 2, 4]))
+    first = engine.shuffle(read(people, engine=engine), seed=1)
+    again = engine.shuffle(read(back, engine=engine), seed=1)
+    assert first.names == again.names == tuple(people.column_names)
+    assert [row["Row"] for row in rows(first)] == [row["Row"] for row in rows(again)]
+    assert sorted(int(str(row["Row"])) for row in rows(first)) == list(range(6))
+    other = [[row["Row"] for row in rows(engine.shuffle(first, seed=seed))] for seed in range(5)]
+    assert len({tuple(order) for order in other}) > 1, "another seed, another order"
+    places = engine.places(first)
+    assert places is not None
+    assert places.tolist() == [row["Row"] for row in rows(first)]
+    assert engine.places(read(people, engine=engine)) is None
+
+
+def test_equal_rows_are_spread_and_each_is_followed_to_its_own(engine: Engine) -> None:
+    twice = pa.table({"a": ["x", "y"] * 40, "b": [None, "1:x", "", "-"] * 20})
+    table = engine.shuffle(read(twice, engine=engine), seed=3)
+    places = engine.places(table)
+    assert places is not None
+    assert sorted(places.tolist()) == list(range(80))
+    assert [twice.slice(int(at), 1).to_pylist()[0] for at in places] == rows(table)
+    runs = sum(left != right for left, right in zip(rows(table), rows(table)[1:], strict=False))
+    assert runs > 30, "equal rows do not stand in one block"
+
+
+def test_places_are_those_of_the_first_table_through_drawing_recoding_and_shuffling(engine: Engine) -> None:
+    many = pa.table({"nr": list(range(400)), "age": [n % 7 for n in range(400)]})
+    table = engine.thin(read(many, engine=engine), 0.5, seed=2)
+    classes = engine.count(table, quasi_identifiers=["age"])
+    kept = np.array([label != "3" for label in classes.attributes[0].labels()])[classes.codes[0]]
+    new = engine.recode(table, classes, values={}, kept=kept, columns=["nr"])
+    assert new.names == ("nr",)
+    shuffled = engine.shuffle(new, seed=5)
+    for made in (new, shuffled):
+        places = engine.places(made)
+        assert places is not None
+        assert places.tolist() == [row["nr"] for row in rows(made)]
+        assert set(made.engine.to_arrow(made).column_names) == {"nr"}

@@ -49,7 +49,7 @@ def rows_of(release: Release) -> list[dict[str, object]]:
 
 def test_the_least_change_by_hand() -> None:
     """Four persons share a decade only if the sex is not shown; nothing finer makes groups of four."""
-    release = anonymize(EIGHT, replace(POLICY, unknown="keep"), plan=Plan(unexamined="keep"))
+    release = anonymize(EIGHT, replace(POLICY, unknown="keep"), plan=Plan(unexamined="keep", order="kept"))
     assert release.recoding.levels == {"age": 2, "sex": 1}
     assert [row["age"] for row in rows_of(release)] == ["[20, 29]"] * 4 + ["[30, 39]"] * 4
     assert {row["sex"] for row in rows_of(release)} == {"*"}
@@ -65,7 +65,7 @@ def test_what_already_holds_is_left_alone_with_its_types() -> None:
     policy = Policy.of(
         quasi_identifiers=["age", "day"], require=[KAnonymity(3)], profile="research-partner-3"
     )
-    release = anonymize(rows, policy)
+    release = anonymize(rows, policy, plan=Plan(order="kept"))
     assert release.chosen.cost == 0
     assert release.table.engine.to_arrow(release.table).equals(rows)
 
@@ -74,7 +74,7 @@ def test_nan_and_null_of_a_quasi_identifier_are_one_and_the_same_in_the_release(
     """They were counted as one class; whoever could tell them apart in the file would see smaller ones."""
     rows = pa.table({"x": pa.array([math.nan, None, math.nan, 0.0, -0.0, 0.0])})
     policy = Policy.of(quasi_identifiers=["x"], require=[KAnonymity(3)], profile="research-partner-3")
-    release = anonymize(rows, policy)
+    release = anonymize(rows, policy, plan=Plan(order="kept"))
     assert [row["x"] for row in rows_of(release)] == [None, None, None, 0.0, 0.0, 0.0]
     assert not any(math.copysign(1, float(str(row["x"]))) < 0 for row in rows_of(release)[3:])
     release.save(tmp_path / "out.csv")
@@ -97,7 +97,7 @@ def test_suppression_instead_of_generalisation() -> None:
     policy = Policy.of(quasi_identifiers=["city"], require=[KAnonymity(3)], profile="research-partner-3")
     dropped = anonymize(rows, policy, plan=Plan(keep=("city",)))
     assert [row["city"] for row in rows_of(dropped)] == ["a"] * 15
-    starred = anonymize(rows, policy, plan=Plan(suppressed="star", keep=("city",)))
+    starred = anonymize(rows, policy, plan=Plan(suppressed="star", keep=("city",), order="kept"))
     assert [row["city"] for row in rows_of(starred)] == ["a"] * 15 + ["*"] * 3
     assert any("shown with *" in note for note in starred.notes)
     nothing = anonymize(rows, policy, plan=Plan(suppression_limit=0))

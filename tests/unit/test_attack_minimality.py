@@ -7,9 +7,10 @@ import pytest
 
 from discreet.attacks.minimality.downcoding import downcoding
 from discreet.attacks.minimality.minimality import minimality
-from discreet.attacks.minimality.tracing import finer, recoding_of, traced
+from discreet.attacks.minimality.tracing import finer, recoding_of
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
+from discreet.classes.tracing import traced
 from discreet.errors import InvalidParameter
 from discreet.privacy import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
 from discreet.table.hierarchies.hierarchy import Hierarchy

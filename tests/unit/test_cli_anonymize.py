@@ -112,7 +112,7 @@ def test_kept_attributes_stay_as_they_are(run: Run, people: Path, tmp_path: Path
     asked = roles("--require", "k-anonymity k=8", "--suppression", "0")
     run("anonymize", people, "-o", target, *asked, "--keep", "sex", "--quiet")
     assert set(read_back(target)["sex"].to_pylist()) == {"f", "m"}
-    run("anonymize", people, "-o", target, *asked, "--keep", "age", "--quiet")
+    run("anonymize", people, "-o", target, *asked, "--keep", "age", "--order", "kept", "--quiet")
     assert read_back(target)["age"].to_pylist() == [str(20 + number // 8) for number in range(120)]
     assert set(read_back(target)["sex"].to_pylist()) == {"*"}
 
@@ -120,6 +120,7 @@ def test_kept_attributes_stay_as_they_are(run: Run, people: Path, tmp_path: Path
 def test_values_and_attributes_are_suppressed(run: Run, people: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     ways = ["--suppress-values", "age=20", "--suppress-values", "age=21", "--suppress-rare", "sex=500"]
+    ways += ["--order", "kept"]
     told = run("anonymize", people, "-o", target, *roles("--quiet", *ways))
     assert told.code == 0, told.said
     assert set(read_back(target)["sex"].to_pylist()) == {"*"}
@@ -218,7 +219,7 @@ def test_without_a_policy_roles_and_hierarchies_are_guessed_and_the_notes_say_so
 
 def test_starred_records_are_shown(run: Run, people: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
-    asked = roles("--suppressed", "star", "--keep", "age,sex", "--quiet")
+    asked = roles("--suppressed", "star", "--keep", "age,sex", "--order", "kept", "--quiet")
     everybody = people.read_text()
     people.write_text(everybody + "120,P. Nr120,99,f,a\n")
     assert run("anonymize", people, "-o", target, *asked).code == 0
@@ -236,6 +237,7 @@ def test_suppressed_numbers_show_a_statistic(run: Run, people: Path, tmp_path: P
     asked = roles(
         "--suppressed", "star", "--keep", "age,sex", "--suppressed-numbers", "maximum", "--report", report
     )
+    asked += ["--order", "kept"]
     told = run("anonymize", people, "-o", target, *asked)
     assert told.code == 0, told.said
     assert read_back(target).to_pylist()[-1] == {"age": "34", "sex": "*", "dx": "a"}

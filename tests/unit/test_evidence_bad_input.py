@@ -150,7 +150,8 @@ def test_a_column_that_was_cut_is_told(original: Path) -> None:
 
 def test_the_terminal_tells_the_notes_of_attacks_and_of_learning(original: Path) -> None:
     table = pa.csv.read_csv(original)
-    turned = table.take(list(range(table.num_rows))[::-1])
+    # Half of the people, in another order: of those who are alike nobody can tell who is there.
+    turned = table.take(list(range(table.num_rows))[:19:-1])
     told = " ".join(str(discreet.compare(table, turned, policy(), labels=["ill"])).split())
     assert "learning ill: it is not known which records became which" in told
     found = discreet.attack(turned, policy(), original=table, attacks=["singling-out", "record-linkage"])

@@ -66,7 +66,9 @@ def groups_of(release: Release) -> dict[tuple[object, ...], list[dict[str, objec
 @pytest.mark.parametrize("keep", [("sex",), ("education", "sex"), ("hours",)])
 def test_kept_attributes_stay_and_groups_hold(method: Method, keep: tuple[str, ...]) -> None:
     table = adults()
-    plan = Plan(method=method, keep=keep, suppression_limit=0.3, seconds=3600, unexamined="keep")
+    plan = Plan(
+        method=method, keep=keep, suppression_limit=0.3, seconds=3600, unexamined="keep", order="kept"
+    )
     release = anonymize(table, policy(KAnonymity(5)), plan=plan)
     original = {row["row"]: row for row in table.to_pylist()}
     for row in rows_of(release):
@@ -81,7 +83,9 @@ def test_kept_attributes_stay_and_groups_hold(method: Method, keep: tuple[str, .
 @pytest.mark.parametrize("method", SOME)
 def test_distances_are_those_from_the_whole_table_not_from_the_kept_part(method: Method) -> None:
     table = adults()
-    plan = Plan(method=method, keep=("sex",), suppression_limit=0.5, seconds=3600, unexamined="keep")
+    plan = Plan(
+        method=method, keep=("sex",), suppression_limit=0.5, seconds=3600, unexamined="keep", order="kept"
+    )
     try:
         release = anonymize(table, policy(KAnonymity(5), TCloseness(0.15, "income")), plan=plan)
     except GoalUnreachable:
@@ -95,7 +99,9 @@ def test_distances_are_those_from_the_whole_table_not_from_the_kept_part(method:
 
 @pytest.mark.parametrize("method", SOME)
 def test_persons_are_counted_inside_the_kept_parts(method: Method) -> None:
-    plan = Plan(method=method, keep=("sex",), suppression_limit=0.3, seconds=3600, unexamined="keep")
+    plan = Plan(
+        method=method, keep=("sex",), suppression_limit=0.3, seconds=3600, unexamined="keep", order="kept"
+    )
     wanted = policy(KAnonymity(4), LDiversity(2, "income"), person="who")
     release = anonymize(adults(400), wanted, plan=plan)
     for rows in groups_of(release).values():
@@ -111,7 +117,7 @@ def test_by_hand(method: Method) -> None:
     wanted = Policy.of(
         quasi_identifiers=["town", "age"], require=[KAnonymity(3)], profile="research-partner-3"
     )
-    release = anonymize(rows, wanted, plan=Plan(method=method, keep=("town",)))
+    release = anonymize(rows, wanted, plan=Plan(method=method, keep=("town",), order="kept"))
     assert release.suppressed == 1
     assert [row["town"] for row in rows_of(release)] == [*"aaaaaabbbbbb"]
     if method in ("mondrian", "clustering"):
@@ -130,7 +136,9 @@ def test_what_everybody_has_may_be_kept(method: Method) -> None:
     release = anonymize(
         rows,
         wanted,
-        plan=Plan(method=method, keep=("town",), suppression_limit=0, seconds=3600, unexamined="keep"),
+        plan=Plan(
+            method=method, keep=("town",), suppression_limit=0, seconds=3600, unexamined="keep", order="kept"
+        ),
     )
     assert {row["town"] for row in rows_of(release)} == {"a"}
 
@@ -141,7 +149,14 @@ def test_to_keep_everything_is_to_suppress_what_is_rare(method: Method) -> None:
     wanted = Policy.of(
         quasi_identifiers=["town", "age"], require=[KAnonymity(3)], profile="research-partner-3"
     )
-    plan = Plan(method=method, keep=("town", "age"), suppression_limit=0.25, seconds=3600, unexamined="keep")
+    plan = Plan(
+        method=method,
+        keep=("town", "age"),
+        suppression_limit=0.25,
+        seconds=3600,
+        unexamined="keep",
+        order="kept",
+    )
     assert rows_of(anonymize(rows, wanted, plan=plan)) == [{"town": "a", "age": 7}] * 3
     with pytest.raises(GoalUnreachable):
         anonymize(

@@ -54,13 +54,19 @@ def test_columns_that_were_left_alone_tell_rows_apart() -> None:
     assert make_pair(table(PEOPLE), table(shown), POLICY).pair.links is None  # type: ignore[arg-type]
 
 
-def test_shuffled_rows_are_not_matched_unless_by_key() -> None:
+def test_shuffled_rows_are_matched_by_key_or_class_by_class_where_values_tell() -> None:
     release = table(PEOPLE, [3, 1, 0, 2])  # type: ignore[arg-type]
     found = make_pair(table(PEOPLE), release, POLICY)  # type: ignore[arg-type]
-    assert found.pair.links is None
-    assert "does not keep the order" in found.matched
+    assert found.rows is None
+    assert "class by class" in found.matched
+    assert became(found.pair.links) == {(at, at, 1) for at in range(4)}
     found = make_pair(table(PEOPLE), release, POLICY, key="nr")  # type: ignore[arg-type]
     assert became(found.pair.links) == {(at, at, 1) for at in range(4)}
+    # Which of the two women is left, and which of the two men, cannot be told.
+    fewer = table({**PEOPLE, "age": ["*"] * 4}, [3, 2])  # type: ignore[arg-type,dict-item]
+    found = make_pair(table(PEOPLE), fewer, POLICY)  # type: ignore[arg-type]
+    assert found.pair.links is None
+    assert "not matched" in found.matched
 
 
 def test_averaged_values_are_matched_by_what_was_left_alone() -> None:

@@ -250,7 +250,7 @@ EVENTS = Policy.of(
 
 
 def ids(key: str | None, person: Literal["pseudonymise", "drop"] = "pseudonymise") -> list[str]:
-    release = anonymize(VISITS, EVENTS, plan=Plan(person=person), key=key)
+    release = anonymize(VISITS, EVENTS, plan=Plan(person=person, order="kept"), key=key)
     return [str(one) for one in rows_of(release)["who"].to_pylist()]
 
 
@@ -272,7 +272,7 @@ def test_pseudonyms_stay_the_same_next_month_and_ids_never_slip_through() -> Non
     release = anonymize(VISITS, EVENTS, key="a long and secret key")
     forgot = Policy.of(quasi_identifiers=["sex"], profile="research-partner-3")
     again = apply(release.recipe, VISITS, forgot, key="a long and secret key")
-    assert rows_of(again)["who"].to_pylist() == ids("a long and secret key")
+    assert sorted(rows_of(again)["who"].to_pylist()) == sorted(ids("a long and secret key"))
 
 
 def test_dropped_ids_stay_dropped_and_persons_are_still_counted() -> None:

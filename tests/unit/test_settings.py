@@ -42,6 +42,7 @@ PLAN: dict[str, Any] = {
     "seconds": 5.0,
     "label": "illness",
     "sample": 0.5,
+    "order": "kept",
     "seed": 7,
     "suppress_values": {"town": ("Little Hope", "a=b"), "age": ("101",)},
     "suppress_rare": {"town": 20, "job": 5},
@@ -238,7 +239,7 @@ def test_a_limit_is_the_same_by_every_door(name: str, limits: dict[str, Any]) ->
 
 def test_a_choice_is_the_same_by_every_door() -> None:
     chosen = {name: get_args(bare(s.annotation)) for name, s in settings(Plan).items() if "Literal" in str(s)}
-    assert set(chosen) == {"method", "suppressed", "suppressed_numbers", "person", "unexamined"}
+    assert set(chosen) == {"method", "suppressed", "suppressed_numbers", "person", "unexamined", "order"}
     for name, choices in chosen.items():
         flag = f"--{NAMES.get(name, name).replace('_', '-')}"
         for value in choices:

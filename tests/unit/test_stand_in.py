@@ -34,7 +34,7 @@ def shown(release: Release) -> pa.Table:
 
 
 def plan(numbers: Numbers, **more: object) -> Plan:
-    return Plan(method="optimal", suppressed="star", suppressed_numbers=numbers, **more)  # type: ignore[arg-type]
+    return Plan(method="optimal", suppressed="star", suppressed_numbers=numbers, order="kept", **more)  # type: ignore[arg-type]
 
 
 def test_fnlwgt_by_its_mean() -> None:
@@ -65,7 +65,7 @@ def test_numbers_stay_numbers_and_other_columns_become_text(tmp_path: Path) -> N
     release = anonymize(rows, policy(*kept), plan=plan("mean", keep=kept))
     assert shown(release).schema.types == [pa.float64(), pa.string()]
     assert shown(release).to_pylist()[-1] == {"age": 25.5, "sex": "*"}
-    starred = anonymize(rows, policy(*kept), plan=Plan(suppressed="star", keep=kept))
+    starred = anonymize(rows, policy(*kept), plan=Plan(suppressed="star", keep=kept, order="kept"))
     assert shown(starred).schema.types == [pa.string(), pa.string()]
 
 
@@ -106,6 +106,7 @@ def test_generalised_numbers_count_by_their_middle_and_ends() -> None:
     told: dict[Numbers, str] = {"mean": "32", "minimum": "21", "maximum": "43"}
     for numbers, expected in told.items():
         wanted = Plan(
+            order="kept",
             method="mondrian",
             keep=("town",),
             suppression_limit=0.5,
@@ -204,7 +205,14 @@ def test_records_that_show_a_statistic_are_asked_like_all_others() -> None:
 def test_every_method(method: Method, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     rows = pa.table({"age": rng.integers(20, 60, 80), "town": [*"abcd" * 19, *"eeff"]})
-    wanted = Plan(method=method, keep=("town",), suppressed="star", suppressed_numbers="median", seconds=3600)
+    wanted = Plan(
+        method=method,
+        keep=("town",),
+        suppressed="star",
+        suppressed_numbers="median",
+        seconds=3600,
+        order="kept",
+    )
     release = anonymize(rows, policy("age", "town"), plan=wanted)
     assert release.suppressed >= 4
     release.save(tmp_path / "out.csv")

@@ -52,7 +52,9 @@ def cells(release: Release, name: str) -> list[object]:
 
 @pytest.mark.parametrize("method", SOME)
 def test_a_named_value_is_a_star_wherever_it_occurs(method: Method, tmp_path: Path) -> None:
-    plan = Plan(method=method, suppress_values={"age": ("99",)}, seconds=3600, unexamined="keep")
+    plan = Plan(
+        method=method, suppress_values={"age": ("99",)}, seconds=3600, unexamined="keep", order="kept"
+    )
     release = anonymize(TWELVE, POLICY, plan=plan)
     for row in rows_of(release):
         if int(str(row["nr"])) % 4 == 3:
@@ -64,7 +66,7 @@ def test_a_named_value_is_a_star_wherever_it_occurs(method: Method, tmp_path: Pa
 
 @pytest.mark.parametrize("method", SOME)
 def test_rare_values_are_neither_shown_nor_named_by_sets_and_hierarchies(method: Method) -> None:
-    plan = Plan(method=method, suppress_rare={"city": 2}, seconds=3600, unexamined="keep")
+    plan = Plan(method=method, suppress_rare={"city": 2}, seconds=3600, unexamined="keep", order="kept")
     release = anonymize(TWELVE, POLICY, plan=plan)
     shown = " ".join(str(cell) for cell in cells(release, "city"))
     assert not any(name in shown for name in ("Xa", "Yb", "Zc"))
@@ -79,7 +81,7 @@ def test_by_hand() -> None:
     """Alone, 99 makes the three who have it unlike all others; as ``*`` they are a class of their own."""
     rows = pa.table({"age": [21] * 3 + [22] * 3 + [97, 98, 99]})
     policy = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(3)], profile="research-partner-3")
-    release = anonymize(rows, policy, plan=Plan(suppress_rare={"age": 2}, suppression_limit=0))
+    release = anonymize(rows, policy, plan=Plan(suppress_rare={"age": 2}, suppression_limit=0, order="kept"))
     assert cells(release, "age") == ["21"] * 3 + ["22"] * 3 + ["*"] * 3
     assert release.suppressed == 0
     assert release.recipe.values["age"]["98"] == "*"
@@ -90,7 +92,9 @@ def test_by_hand() -> None:
 def test_missing_values_of_such_an_attribute_cannot_be_told_from_them() -> None:
     rows = pa.table({"city": ["a"] * 3 + ["b", None, None]})
     policy = Policy.of(quasi_identifiers=["city"], require=[KAnonymity(3)], profile="research-partner-3")
-    release = anonymize(rows, policy, plan=Plan(suppress_values={"city": ("b",)}, suppression_limit=0))
+    release = anonymize(
+        rows, policy, plan=Plan(suppress_values={"city": ("b",)}, suppression_limit=0, order="kept")
+    )
     assert cells(release, "city") == ["a"] * 3 + ["*"] * 3
 
 
@@ -109,7 +113,7 @@ def test_a_value_that_does_not_occur_is_told_without_naming_it() -> None:
 
 
 def test_the_recipe_suppresses_them_again() -> None:
-    plan = Plan(suppress_values={"age": ("99",)}, suppress_rare={"city": 2})
+    plan = Plan(suppress_values={"age": ("99",)}, suppress_rare={"city": 2}, order="kept")
     first = anonymize(TWELVE, POLICY, plan=plan)
     again = apply(first.recipe, TWELVE, replace(POLICY, plan=plan))
     assert rows_of(again) == rows_of(first)
@@ -121,7 +125,7 @@ def test_what_is_starred_still_has_to_hold() -> None:
     policy = Policy.of(quasi_identifiers=["city"], require=[KAnonymity(3)], profile="research-partner-3")
     plan = Plan(suppress_values={"city": ("b",)})
     assert anonymize(rows, policy, plan=plan).suppressed == 1
-    whole = anonymize(rows, policy, plan=replace(plan, suppression_limit=0))
+    whole = anonymize(rows, policy, plan=replace(plan, suppression_limit=0, order="kept"))
     assert cells(whole, "city") == ["*"] * 6
 
 
@@ -133,7 +137,9 @@ def test_requirements_that_merging_can_break_hold_after_groups_became_one() -> N
         require=[LDiversity(2, "ill", kind="entropy")],
         profile="research-partner-3",
     )
-    release = anonymize(rows, policy, plan=Plan(suppress_attributes=("age",), suppression_limit=0))
+    release = anonymize(
+        rows, policy, plan=Plan(suppress_attributes=("age",), suppression_limit=0, order="kept")
+    )
     assert set(cells(release, "age")) == {"*"}
 
 
@@ -145,7 +151,7 @@ def test_a_suppressed_attribute_is_a_column_of_stars(method: Method, tmp_path: P
     release = anonymize(
         TWELVE,
         POLICY,
-        plan=Plan(method=method, suppress_attributes=("age",), seconds=3600, unexamined="keep"),
+        plan=Plan(method=method, suppress_attributes=("age",), seconds=3600, unexamined="keep", order="kept"),
     )
     assert set(cells(release, "age")) == {"*"}
     assert release.changes()["age"]["loss"] == 1
@@ -174,7 +180,7 @@ def test_cells_are_suppressed_by_local_recoding_with_flat_hierarchies() -> None:
     policy = Policy.of(
         quasi_identifiers=["city", "age"], require=[KAnonymity(3)], profile="research-partner-3"
     ).generalise({"city": Flat(), "age": Flat()})
-    release = anonymize(rows, policy, plan=Plan(method="local", suppression_limit=0))
+    release = anonymize(rows, policy, plan=Plan(method="local", suppression_limit=0, order="kept"))
     assert cells(release, "city") == ["a"] * 6 + ["b"] * 3
     assert cells(release, "age") == ["30"] * 3 + ["*"] * 3 + ["50"] * 3
 

@@ -33,7 +33,7 @@ POLICY = replace(
         profile="research-partner-3",
         unknown="keep",
     ),
-    plan=Plan(unexamined="keep"),
+    plan=Plan(unexamined="keep", order="kept"),
 )
 
 

@@ -18,6 +18,7 @@ from discreet.table.hierarchies.hierarchy import Hierarchy
 Need = Literal[
     "original",
     "links",
+    "order",
     "sensitive",
     "released",
     "known",
@@ -35,6 +36,7 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
     {
         "original": "it needs the original table",
         "links": "it is not known which released record is which of the original",
+        "order": "it is not known row by row which released record is which of the original: give the links or a key",
         "sensitive": "there is no sensitive attribute",
         "released": "the release does not have this attribute",
         "known": "the intruder knows nothing besides this attribute",
@@ -82,6 +84,7 @@ class Setup:
 AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "original": lambda setup, _: setup.pair is not None,
     "links": lambda setup, _: setup.pair is not None and setup.pair.links is not None,
+    "order": lambda setup, _: setup.pair is not None and setup.pair.order is not None,
     "truth": lambda setup, _: setup.pair is None or setup.pair.links is not None or setup.pair.truthful,
     "generalised": lambda setup, _: setup.pair is not None and setup.pair.truthful,
     "control": lambda setup, _: setup.control is not None,
@@ -150,6 +153,15 @@ _ALL = (
         "linkage.probabilistic:probabilistic_linkage",
         ("pair", "known", "targets", "seed"),
         "Fellegi, Sunter 1969",
+        criterion="linkability",
+    ),
+    AttackKind(
+        "order",
+        "Is the place of a record enough to tell whose it is, for one who holds a list in the same order?",
+        ("original", "order"),
+        "linkage.order:order_linkage",
+        ("pair", "seed"),
+        "Article 29 Working Party, Opinion 05/2014 (WP216), section 2.2",
         criterion="linkability",
     ),
     AttackKind(

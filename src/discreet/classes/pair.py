@@ -37,6 +37,29 @@ class Links:
 
 
 @dataclass(frozen=True)
+class RowOrder:
+    """The classes of the rows of an original and of its release as they stand, and who became whom.
+
+    ``places[i]`` is the original row of released row ``i``.
+
+    >>> RowOrder(np.array([0, 0, 1]), np.array([1, 0]), np.array([2, 0])).links().released
+    array([-1,  0,  1])
+    """
+
+    original: IntArray
+    released: IntArray
+    places: IntArray
+
+    def links(self) -> Links:
+        """What became of the records of each class."""
+        became = np.full(len(self.original), -1, dtype=np.int64)
+        became[self.places] = self.released
+        width = int(self.released.max(initial=0)) + 2
+        keys, records = np.unique(self.original * width + became + 1, return_counts=True)
+        return Links(keys // width, keys % width - 1, records.astype(np.int64))
+
+
+@dataclass(frozen=True)
 class Pair:
     """The classes of an original and of its release over the same quasi-identifiers.
 
@@ -44,7 +67,7 @@ class Pair:
     sensitive attributes that both tables have. ``links`` say which records became which; ``None`` where that
     is not known. ``hierarchies`` are those of the quasi-identifiers that have one; those in ``assumed`` were given by
     nobody, and it says where they came from: they help to read labels, but are no scale to measure any release by.
-    ``kept`` are the sensitive attributes of which every linked record is known to have its own value still.
+    ``order`` are the rows as they stand, if it is known which became which. ``kept`` are the sensitive attributes of which every linked record is known to have its own value still.
 
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]}, sensitive={"flu": ["y", "n", "n"]})
     >>> released = EquivalenceClasses.from_columns({"age": ["[30, 39]"] * 2}, sensitive={"flu": ["y", "n"]})
@@ -61,6 +84,7 @@ class Pair:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
     kept: frozenset[str] = frozenset()
     assumed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    order: RowOrder | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -72,6 +96,7 @@ class Pair:
         links: Links | None = None,
         kept: Iterable[str] = (),
         assumed: Mapping[str, str] | None = None,
+        order: RowOrder | None = None,
     ) -> Pair:
         """Both tables side by side; a quasi-identifier that the release lacks is suppressed everywhere."""
         given = dict(hierarchies or {})
@@ -98,6 +123,7 @@ class Pair:
             given,
             frozenset(kept),
             dict(assumed or {}),
+            order,
         )
 
     @property

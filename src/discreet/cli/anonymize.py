@@ -25,6 +25,12 @@ OUTPUT = click.option(
 KEY_FILE = click.option(
     "--key-file", type=click.Path(path_type=Path), help="File with the key for pseudonyms of person ids."
 )
+LINKS = click.option(
+    "--links",
+    "links_file",
+    type=click.Path(path_type=Path),
+    help="Also write which row of FILE each released row is (.csv): keep it secret.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
@@ -36,6 +42,7 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
 @click.option(
     "--recipe", "recipe_file", type=click.Path(path_type=Path), help="Also write the recipe (.json or .toml)."
 )
+@LINKS
 @KEY_FILE
 @role_options
 @plan_options
@@ -47,6 +54,7 @@ def anonymize(
     output: Path,
     report_file: Path | None,
     recipe_file: Path | None,
+    links_file: Path | None,
     key_file: Path | None,
     as_json: bool,
     quiet: bool,
@@ -58,15 +66,15 @@ def anonymize(
     then no file is written.
     """
     check_target(output)
-    refuse_unwritable(output, report_file, recipe_file, inputs=[file, key_file], given=given)
+    refuse_unwritable(output, report_file, recipe_file, links_file, inputs=[file, key_file], given=given)
     key = read_key(key_file)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, plan, assumed = open_with_plan(file, given, tell)
         release = run_anonymize(table, policy, plan=plan, key=key, progress=tell)
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
         tell("writing and verifying")
-        release.save(output, report=report_file, recipe=recipe_file)
-    print_release(release, [output, report_file, recipe_file], as_json=as_json, quiet=quiet)
+        release.save(output, report=report_file, recipe=recipe_file, links=links_file)
+    print_release(release, [output, report_file, recipe_file, links_file], as_json=as_json, quiet=quiet)
 
 
 def read_key(file: Path | None) -> str | None:

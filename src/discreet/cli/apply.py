@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from discreet.cli.anonymize import JSON, KEY_FILE, OUTPUT, QUIET, print_release, read_key
+from discreet.cli.anonymize import JSON, KEY_FILE, LINKS, OUTPUT, QUIET, print_release, read_key
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -35,6 +35,7 @@ from discreet.transform.recipe import Recipe
     show_default=True,
     help="What to do with values that the recipe does not know.",
 )
+@LINKS
 @KEY_FILE
 @role_options
 @reading_options
@@ -45,6 +46,7 @@ def apply(
     file: Path,
     output: Path,
     unseen: Literal["refuse", "suppress"],
+    links_file: Path | None,
     key_file: Path | None,
     as_json: bool,
     quiet: bool,
@@ -56,7 +58,7 @@ def apply(
     one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
     """
     check_target(output)
-    refuse_unwritable(output, inputs=[file, recipe, key_file], given=given)
+    refuse_unwritable(output, links_file, inputs=[file, recipe, key_file], given=given)
     known = dataclasses.replace(Recipe.load(recipe), unseen=unseen)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, _ = open_with_policy(file, given, tell, default=policy_of(known))
@@ -64,5 +66,5 @@ def apply(
         if given.get("policy_file") is None and given.get("profile") is None:
             release = dataclasses.replace(release, notes=(judged_by(policy), *release.notes))
         tell("writing and verifying")
-        release.save(output)
-    print_release(release, [output], as_json=as_json, quiet=quiet)
+        release.save(output, links=links_file)
+    print_release(release, [output, links_file], as_json=as_json, quiet=quiet)

@@ -60,7 +60,11 @@ def attack(
     from discreet.release.attack import attack as run_attack
     from discreet.reports.evidence.terminal import show_attacks
 
-    refuse_unwritable(report_file, inputs=[release, original, given["public"], given["control"]], given=given)
+    refuse_unwritable(
+        report_file,
+        inputs=[release, original, given["public"], given["control"], given["links"]],
+        given=given,
+    )
     with progress(quiet=as_json) as tell:
         first, policy, assumed = open_with_policy(original or release, given, tell)
         attacked = run_attack(

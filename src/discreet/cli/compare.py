@@ -64,7 +64,11 @@ def compare(
     from discreet.release.compare import compare as run_compare
     from discreet.reports.evidence.terminal import show_comparison
 
-    refuse_unwritable(report_file, inputs=[original, release, given["public"], given["control"]], given=given)
+    refuse_unwritable(
+        report_file,
+        inputs=[original, release, given["public"], given["control"], given["links"]],
+        given=given,
+    )
     with progress(quiet=as_json) as tell:
         before, policy, assumed = open_with_policy(original, given, tell)
         after = read(release, expected=policy.names)
@@ -73,6 +77,7 @@ def compare(
             after,
             policy,
             key=given["key"],
+            links=given["links"],
             labels=split(labels),
             queries=queries,
             seed=given["seed"],

@@ -72,8 +72,11 @@ ROLES = [
 ]
 EVIDENCE = [
     click.option(
-        "--key", help="Column that tells which record is which (else: their order).", metavar="COLUMN"
+        "--key",
+        help="Column that tells which record is which (else: what the values and their order leave open).",
+        metavar="COLUMN",
     ),
+    click.option("--links", type=PATH, help="The links that were written with RELEASE: which row is which."),
     click.option(
         "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Start of all chance."
     ),
@@ -112,7 +115,7 @@ reading_options = add_options(READING)
 
 def intruder(given: Mapping[str, Any]) -> dict[str, Any]:
     """Who attacks and what they know, as the options say and the attacks take it."""
-    said = {name: given[name] for name in ("scenario", "public", "control", "key", "seed")}
+    said = {name: given[name] for name in ("scenario", "public", "control", "key", "links", "seed")}
     return {**said, "known": split(given["known"])}
 
 

@@ -210,16 +210,16 @@ class Counting(SqlRelations):
                         )
                     taken.append(f"{value} AS o{i}")
                     given.append(f"c.o{i} AS {quoted}")
-                row = self._free_name(table)
+                row, place = self._free_name(table), f"{self._free_name(table)}_place"
                 on = " AND ".join(f"c.w{i} = m.w{i}" for i in range(packing.words))
                 relation = self._keep(
-                    f"WITH r AS (SELECT *, {self.dialect.row_number} AS {row} FROM {table.relation}), "
+                    f"WITH r AS (SELECT *, {self._place(table)} AS {row} FROM {table.relation}), "
                     f"c AS (SELECT {', '.join([f'r.{row} AS place', packed, *taken])} FROM r {joins}) "
-                    f"SELECT {', '.join(given)} FROM c JOIN {fate} AS m ON {on} ORDER BY c.place"
+                    f"SELECT {', '.join([*given, f'c.place AS {place}'])} FROM c JOIN {fate} AS m ON {on} ORDER BY c.place"
                 )
         finally:
             self._drop(fate)
-        return self._table(relation, table.source)
+        return self._placed(relation, table, place)
 
 
 def _numpy(column: pa.ChunkedArray) -> IntArray:

@@ -197,7 +197,9 @@ class DuckDBEngine(SqlEngine):
         """Put a table's rows into a Parquet file, piece by piece and in their order: it opens faster than text."""
         target = self.dialect.literal(str(path))
         try:
-            self._run(f"COPY (SELECT * FROM {table.relation}) TO {target} (FORMAT parquet)")
+            self._run(
+                f"COPY (SELECT {self._listed(table.names)} FROM {table.relation}) TO {target} (FORMAT parquet)"
+            )
         except duckdb.IOException as error:
             raise OSError(f"{path.name} could not be written ({type(error).__name__})") from None
 
@@ -285,6 +287,9 @@ class DuckDBEngine(SqlEngine):
         return list(
             zip(described["column_name"].to_pylist(), described["column_type"].to_pylist(), strict=True)
         )
+
+    def _row_number(self, relation: str) -> str:
+        return "row_number() OVER () - 1"
 
     def _column(self, name: str, type_name: str) -> Column:
         kind = "LIST" if type_name.endswith("[]") else re.split("[( _]", type_name)[0]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses
 from discreet.table import ColumnProfile, Domain, Source, Table
 from discreet.table.reading import ReadOptions
-from discreet.types import BoolArray
+from discreet.types import BoolArray, IntArray
 
 
 class Engine(Protocol):
@@ -59,6 +59,12 @@ class Engine(Protocol):
         keys: Mapping[str, str] | None = None,
     ) -> Table:
         """The table after a recoding: one join of its rows with what becomes of their classes."""
+
+    def shuffle(self, table: Table, *, seed: int) -> Table:
+        """The same rows in an order that follows from their values and the seed alone, not from the order they had."""
+
+    def places(self, table: Table) -> IntArray | None:
+        """For each row of a table that was made of another, the number of its row there, from 0; else nothing."""
 
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows themselves, in their order: for handing a result to the caller."""

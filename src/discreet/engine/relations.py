@@ -6,6 +6,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -24,6 +25,9 @@ class SqlRelations(ABC):
     dialect: SqlDialect
     columns_at_once = 32
     """So many columns are asked about in one query: time and memory of planning grow with the square of them."""
+
+    recomputes = False
+    """Whether a relation that was kept is made anew, with other numbers of rows, once what it was made of is dropped."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -74,6 +78,10 @@ class SqlRelations(ABC):
         """Names and the engine's type names of a relation's columns."""
 
     @abstractmethod
+    def _row_number(self, relation: str) -> str:
+        """The expression that numbers the rows of a relation from 0, without gaps."""
+
+    @abstractmethod
     def _column(self, name: str, type_name: str) -> Column:
         """What a column of the engine's type is."""
 
@@ -104,11 +112,22 @@ class SqlRelations(ABC):
     def _marks(self) -> str:
         return ", ".join(self.dialect.literal(mark) for mark in MISSING_MARKS)
 
+    def _place(self, table: Table) -> str:
+        """The expression for which row of the table that it was made from a row is; of none, its own number."""
+        return self._row_number(table.relation) if table.places is None else self.dialect.quote(table.places)
+
+    def _placed(self, relation: str, table: Table, places: str) -> Table:
+        """A handle over a relation that was made of a table, whose column ``places`` nobody else shall see."""
+        made = self._table(relation, table.source)
+        if self.recomputes:
+            made.lease.rests_on = table.lease
+        return replace(made.without([places]), places=places)
+
     @staticmethod
     def _free_name(table: Table) -> str:
-        """A name for a row number that no column of the table has."""
+        """A name for a row number with which no column of the table begins."""
         name = "discreet_row"
-        while name in {column.lower() for column in table.names}:
+        while any(column.lower().startswith(name) for column in table.names):
             name += "_"
         return name
 

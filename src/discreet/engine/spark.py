@@ -69,6 +69,7 @@ class SparkEngine(SqlEngine):
     dialect = SPARK
     # Each query reads the file anew.
     columns_at_once = 200
+    recomputes = True
 
     def __init__(self, *, session: SparkSession | None = None) -> None:
         super().__init__()
@@ -249,6 +250,20 @@ class SparkEngine(SqlEngine):
 
     def _schema(self, relation: str) -> list[tuple[str, str]]:
         return list(self._session.table(relation).dtypes)
+
+    def _row_number(self, relation: str) -> str:
+        # Spark numbers the rows of each part by itself, with the number of the part in the upper bits.
+        part, row = "shiftright(monotonically_increasing_id(), 33)", "monotonically_increasing_id()"
+        parts = self._fetch(
+            f"SELECT part, count(*) AS n FROM (SELECT {part} AS part FROM {relation}) AS parts GROUP BY part ORDER BY part"
+        ).to_pylist()
+        before, starts = 0, []
+        for counted in parts:
+            starts.append(
+                f"CAST({counted['part']} AS BIGINT), CAST({before - (counted['part'] << 33)} AS BIGINT)"
+            )
+            before += counted["n"]
+        return f"{row} + element_at(map({', '.join(starts)}), {part})"
 
     def _column(self, name: str, type_name: str) -> Column:
         return Column(name, *TYPES.get(re.split("[(<]", type_name)[0], ("nominal", "other")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from discreet.engine.counting import Counting
@@ -12,6 +13,7 @@ from discreet.engine.query import MAX_ROWS
 from discreet.engine.recognise import TypeRecognition
 from discreet.errors import InvalidParameter
 from discreet.table import ColumnProfile, Table
+from discreet.types import IntArray
 
 EXACT_DISTINCT_ROWS = 2_000_000
 """Up to this many rows the profile counts distinct values exactly; beyond, it says that it estimates."""
@@ -81,12 +83,39 @@ class SqlEngine(TypeRecognition, Counting):
             return table
         row = self._free_name(table)
         drawn = f"substr(md5({self.dialect.literal(f'{seed}:')} || CAST({row} AS {self.dialect.text})), 1, 8)"
-        names = ", ".join(self.dialect.quote(name) for name in table.names)
+        place = f"{row}_place"
         kept = self._keep(
-            f"WITH numbered AS (SELECT *, {self.dialect.row_number} AS {row} FROM {table.relation}) "
-            f"SELECT {names} FROM numbered WHERE {drawn} < '{min(int(share * 16**8), 16**8 - 1):08x}' ORDER BY {row}"
+            f"WITH numbered AS (SELECT {self._listed(table.names)}, {self.dialect.row_number} AS {row}, "
+            f"{self._place(table)} AS {place} FROM {table.relation}) SELECT {self._listed(table.names)}, {place} FROM numbered "
+            f"WHERE {drawn} < '{min(int(share * 16**8), 16**8 - 1):08x}' ORDER BY {row}"
         )
-        return replace(self._table(kept, table.source), columns=table.columns)
+        return replace(self._placed(kept, table, place), columns=table.columns)
+
+    def shuffle(self, table: Table, *, seed: int) -> Table:
+        """The same rows by the hash of the seed, of all values of a row, and of how many equal rows come before it.
+
+        Equal rows are the same whichever comes first, so the order follows from what the rows are and from the seed:
+        nothing of the order that they had is left in it, also for one who knows the seed.
+        """
+        texts = [f"CAST({self.dialect.quote(name)} AS {self.dialect.text})" for name in table.names]
+        # With their lengths, so that no two rows of other values read the same.
+        cells = [f"coalesce(CAST(length({t}) AS {self.dialect.text}) || ':' || {t}, '-')" for t in texts]
+        place, values, nth = (f"{self._free_name(table)}_{part}" for part in ("place", "values", "nth"))
+        kept = self._keep(
+            f"WITH placed AS (SELECT {self._listed(table.names)}, {self._place(table)} AS {place} FROM {table.relation}), "
+            f"hashed AS (SELECT *, md5(concat({', '.join(cells)})) AS {values} FROM placed), "
+            f"counted AS (SELECT *, row_number() OVER (PARTITION BY {values} ORDER BY {place}) AS {nth} FROM hashed) "
+            f"SELECT {self._listed(table.names)}, {place} FROM counted "
+            f"ORDER BY md5({self.dialect.literal(f'{seed}:')} || {values} || CAST({nth} AS {self.dialect.text}))"
+        )
+        return replace(self._placed(kept, table, place), columns=table.columns)
+
+    def places(self, table: Table) -> IntArray | None:
+        """For each row of a table that was made of another, the number of its row there, from 0."""
+        if table.places is None:
+            return None
+        rows = self._fetch(f"SELECT {self.dialect.quote(table.places)} AS place FROM {table.relation}")
+        return np.asarray(rows["place"].to_numpy(), dtype=np.int64)
 
     def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows themselves, in their order."""

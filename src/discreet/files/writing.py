@@ -20,17 +20,22 @@ SYSTEM = 0
 
 
 def atomically(
-    target: Path, write: Callable[[Path], object], verify: Callable[[Path], object] | None = None
+    target: Path,
+    write: Callable[[Path], object],
+    verify: Callable[[Path], object] | None = None,
+    *,
+    private: bool = False,
 ) -> None:
     """Write beside the target, verify what was written, and only then put it in place.
 
     Whatever happens in between, the target is either as it was or complete and verified. Nobody else writes to the
-    same name meanwhile, and what a process that was killed left in this folder is removed.
+    same name meanwhile, and what a process that was killed left in this folder is removed. A ``private`` file is
+    readable and writable by its owner alone, whatever stood there before.
     """
     try:
         place = destination(target)
         remove_parts(place.parent)
-        part, handle = _new_part(place)
+        part, handle = _new_part(place, 0o600 if private else 0o666)
         try:
             write(part)
             os.fsync(handle)
@@ -38,7 +43,7 @@ def atomically(
                 verify(part)
             if not os.path.samestat(os.fstat(handle), os.lstat(part)):
                 raise OSError(errno.EBUSY, "somebody else replaced it")
-            if place.exists():
+            if place.exists() and not private:
                 part.chmod(stat.S_IMODE(place.stat().st_mode))
             os.replace(part, place)
         finally:
@@ -104,11 +109,11 @@ def same_file(left: Path, right: Path) -> bool:
         return os.path.realpath(left) == os.path.realpath(right)
 
 
-def _new_part(place: Path) -> tuple[Path, int]:
+def _new_part(place: Path, mode: int) -> tuple[Path, int]:
     """A new file beside the place, and the handle whose lock says that it is in use."""
     while True:
         part = place.with_name(f".discreet-{secrets.token_hex(8)}.part{place.suffix}")
-        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
         try:
             _lock(handle)
             taken = not os.fstat(handle).st_nlink

@@ -64,7 +64,13 @@ class Plan:
         str | None, Field(description="attribute that the objective classification predicts")
     ] = None
     sample: Annotated[float, Field(gt=0, le=1, description="share of the rows to draw first")] = 1.0
-    seed: Annotated[int, Field(ge=0, description="which rows are drawn")] = 1
+    order: Annotated[
+        Literal["random", "kept"],
+        Field(
+            description="put rows in a random order, or keep the original's, which tells whose row is whose"
+        ),
+    ] = "random"
+    seed: Annotated[int, Field(ge=0, description="which rows are drawn, and in which order rows stand")] = 1
     suppress_values: Annotated[
         Mapping[str, Annotated[tuple[Printed, ...], Field(min_length=1)]],
         Field(description="values that become * wherever they occur, per attribute"),

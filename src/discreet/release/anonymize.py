@@ -66,7 +66,7 @@ def anonymize(
     be reached raises ``GoalUnreachable`` with the nearest that was found.
     """
     say = progress or (lambda _: None)
-    table = open_table(source, policy)
+    table = replace(open_table(source, policy), places=None)
     policy, notes = with_roles(table, policy, say)
     plan = plan or policy.plan
     check_plan(plan, policy)

@@ -44,7 +44,7 @@ def apply(
     """
     recipe = recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)
     say = progress or (lambda _: None)
-    table = open_table(source, policy)
+    table = replace(open_table(source, policy), places=None)
     notes: list[str] = []
     if policy is None:
         policy = policy_of(recipe)

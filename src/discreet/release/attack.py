@@ -19,6 +19,7 @@ from discreet.privacy import PrivacyModel
 from discreet.release import rendered
 from discreet.release.audit import Audit, audit_counted
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
+from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, count_people, make_pair
 from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, with_roles
 from discreet.release.profile import load_profile
@@ -117,6 +118,7 @@ def attack(
     known: Sequence[str] | None = None,
     attacks: Sequence[str] | None = None,
     key: str | None = None,
+    links: Given | None = None,
     seed: int = 1,
     paired: MatchedPair | None = None,
     progress: Progress | None = None,
@@ -127,7 +129,8 @@ def attack(
     is a table about people whom the intruder wants to find (else the people of the original are taken);
     ``control`` one about people who are not in the release. ``known`` overrides which columns the ``scenario``
     takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
-    record is which; ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
+    record is which, ``links`` the links that were made with the release (a file or `Release.links`; a `Release` has
+    its own); ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
     """
     say = progress or (lambda _: None)
     wanted = _wanted(attacks)
@@ -142,7 +145,9 @@ def attack(
         known=known,
         columns=(before or table).names,
     )
-    counter = _Counter(table, before, policy, given, key=key, paired=paired)
+    if paired is None and before is not None:
+        paired = make_pair(before, table, policy, key=key, links=links)
+    counter = _Counter(table, before, policy, given, paired)
     base = counter.setup(public, control, seed)
     say("auditing the release")
     judged = counter.audit()
@@ -231,14 +236,10 @@ class _Counter:
         original: Table | None,
         policy: Policy,
         scenario: Scenario,
-        *,
-        key: str | None,
         paired: MatchedPair | None,
     ) -> None:
         self.table, self.original, self.policy, self.scenario = table, original, policy, scenario
-        self._paired: MatchedPair | None = None
-        if original is not None:
-            self._paired = paired or make_pair(original, table, policy, key=key)
+        self._paired = None if original is None else paired
         self.matched = "the original was not given" if self._paired is None else self._paired.matched
         self.notes: tuple[str, ...] = () if self._paired is None else self._paired.notes
         self._counted: dict[tuple[str, ...], tuple[Pair | None, EquivalenceClasses]] = {}

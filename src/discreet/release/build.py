@@ -27,6 +27,8 @@ from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 from discreet.types import AnyIntArray, BoolArray, Progress
 
+ORDER_KEPT = "rows stand in the order of the original: whoever holds a list of the people in that order can tell whose row is whose"
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -79,6 +81,8 @@ def make_release(
         released = released.without(culprits)
         gone |= culprits.keys()
         notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())
+    released, told = _ordered(released, plan)
+    notes += told
     progress("auditing the release")
     if plan.suppressed == "star" and recoding.suppressed_records:
         notes = (*notes, *_told(recoding, plan, stand_ins))
@@ -120,6 +124,13 @@ def make_release(
         notes,
         stand_ins,
     )
+
+
+def _ordered(released: Table, plan: Plan) -> tuple[Table, tuple[str, ...]]:
+    """The rows in the order of the plan: in a random one they stand by nothing but what is released of them."""
+    if plan.order == "kept":
+        return released, (ORDER_KEPT,)
+    return released.engine.shuffle(released, seed=plan.seed), ()
 
 
 def _audited(released: Table, policy: Policy, original: EquivalenceClasses) -> Audit:

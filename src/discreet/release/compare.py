@@ -12,6 +12,7 @@ from discreet.policy import Policy
 from discreet.release import rendered
 from discreet.release.before_after import Distribution, before_and_after
 from discreet.release.kpis import measure_kpis
+from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, make_pair
 from discreet.release.prepare import open_table, with_roles
 from discreet.release.release import open_release
@@ -71,6 +72,7 @@ def compare(
     policy: Policy | None = None,
     *,
     key: str | None = None,
+    links: Given | None = None,
     labels: Sequence[str] | None = None,
     queries: int = 1000,
     seed: int = 1,
@@ -79,8 +81,8 @@ def compare(
     """Measure what a release lost against its original, whether it was made here or elsewhere.
 
     ``labels`` are the sensitive attributes that somebody may want to predict from the quasi-identifiers (all of
-    them if not given, none if empty); ``key`` a column that tells which record is which; ``queries`` the number
-    of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
+    them if not given, none if empty); ``key`` a column that tells which record is which, ``links`` the links that were
+    made with the release (a file or `Release.links`; a `Release` has its own); ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
     of both tables.
     """
     say = progress or (lambda _: None)
@@ -91,7 +93,7 @@ def compare(
         if label not in policy.sensitive:
             raise UnknownColumn(label, policy.sensitive)
     say("counting both tables and matching their records")
-    paired = make_pair(before, after, policy, key=key)
+    paired = make_pair(before, after, policy, key=key, links=links)
     say("measuring losses")
     losses = measure_all(
         paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say

@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import gammaln
 
+from discreet.attacks.disclosure.places import project
 from discreet.classes import EquivalenceClasses
 from discreet.classes.alignment import locate, match_in_order, only_match
-from discreet.classes.pair import MOST_COMPARED, Links, Pair
+from discreet.classes.pair import MOST_COMPARED, Links, Pair, RowOrder
+from discreet.classes.tracing import only_links
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
+from discreet.release.links import Given, read_links
 from discreet.table import Domain, Table
 from discreet.table.meaning import KINDS, Meaning
 from discreet.types import IntArray
@@ -52,14 +55,17 @@ def make_pair(
     policy: Policy,
     *,
     key: str | None = None,
+    links: Given | None = None,
     names: Sequence[str] | None = None,
     like: MatchedPair | None = None,
 ) -> MatchedPair:
     """Count both tables over the policy's quasi-identifiers (or other ``names``), and match their records.
 
-    Records are matched by ``key``, a column that both tables have and in which no value repeats. Without one they
+    Records are matched by the ``links`` that were made with the release, or by those that it still has in memory; by
+    ``key``, a column that both tables have and in which no value repeats. Without any of them they
     are matched in their order, if that leaves one matching: each released row with an original row that it may stand
-    for and that agrees in all columns which were not changed. If there is none, or there are several that differ in
+    for and that agrees in all columns which were not changed. Rows in another order are matched class by class, if their
+    values leave one way to do so. If there is none, or there are several that differ in
     what they say, nothing is matched: who became whom is not guessed.
     ``like`` is a pair of the same tables: its matching is taken over, and its counts as far as they tell.
     """
@@ -104,12 +110,22 @@ def make_pair(
     cut = [meaning.name for meaning in pair.meanings if _cut(meaning)]
     if cut:
         notes.append(f"{', '.join(cut)}: shorter values were read as the beginnings of the original's")
-    rows, matched = (
-        _matched_rows(original, release, policy, pair, key) if like is None else (like.rows, like.matched)
-    )
+    if like is not None:
+        rows, matched = like.rows, like.matched
+    elif links is not None:
+        rows, matched = (
+            _by_links(original, release, policy, pair, links),
+            "records were matched by the links that were given",
+        )
+    else:
+        rows, matched = _matched_rows(original, release, policy, pair, key)
     if rows is not None:
-        kept = _kept(original, release, pair, rows)
-        pair = replace(pair, links=_links(original, release, pair, rows), kept=kept)
+        order = _row_order(original, release, pair, rows)
+        pair = replace(pair, links=order.links(), order=order, kept=_kept(original, release, pair, rows))
+    elif (told := _class_links(pair, like)) is not None:
+        pair = replace(pair, links=told, kept=_kept_in_classes(pair, told))
+        if like is None:
+            matched = "records were matched class by class: their values leave one way to do so, whatever their order"
     return MatchedPair(pair, after, matched, tuple(notes), rows)
 
 
@@ -157,6 +173,9 @@ def _matched_rows(
         return None, f"records were not matched: there are more than {MOST_ROWS_MATCHED:,}"
     if key is not None:
         return _by_key(original, release, key), f"records were matched by the column {key}"
+    places = release.engine.places(release)
+    if places is not None and _may_be(original, release, policy, pair, places):
+        return places, "records were matched by the links that the release holds in memory"
     if release.rows > original.rows:
         return None, "records were not matched: the release has more rows than the original"
     tested = [m for m in pair.meanings if m.truthful and m.name in release.names]
@@ -251,6 +270,66 @@ def _one_class_each(pair: Pair) -> bool:
     return bool((pair.covers(released[:, None], original[None]).sum(axis=0) == 1).all())
 
 
+def _by_links(original: Table, release: Table, policy: Policy, pair: Pair, links: Given) -> IntArray:
+    places = read_links(links, released=release.rows, original=original.rows)
+    if not _may_be(original, release, policy, pair, places):
+        raise InvalidParameter(
+            "the links are not those of these tables: they name rows for which the released ones cannot stand",
+            remedy="give the links that were made with this release, and its original as it was then",
+        )
+    return places
+
+
+def _may_be(original: Table, release: Table, policy: Policy, pair: Pair, places: IntArray) -> bool:
+    """Whether every released row agrees with the row at its place in what was not changed, or may stand for it."""
+    if places.max(initial=0) >= original.rows:
+        return False
+    same = _same_rows(original, release, [*pair.names, *([policy.person] if policy.person else [])])
+    if same is not None and np.array_equal(same[0], same[1][places]):
+        return True
+    tested = [meaning for meaning in pair.meanings if meaning.truthful and meaning.name in release.names]
+    for meaning in tested:
+        (after,) = _row_codes(release, [meaning.released])
+        (before,) = _row_codes(original, [meaning.original])
+        if not meaning.covers(after, before[places]).all():
+            return False
+    return bool(tested) or same is None
+
+
+def _class_links(pair: Pair, like: MatchedPair | None) -> Links | None:
+    """What became of the classes, if their values tell, or those of a pair of the same tables with more columns."""
+    if like is not None and like.pair.links is not None and set(pair.names) <= set(like.pair.names):
+        return project(like.pair, pair.names)[0].links
+    return only_links(pair)
+
+
+def _kept_in_classes(pair: Pair, links: Links) -> frozenset[str]:
+    """The sensitive attributes of which every released class has just the values of its records."""
+    whole = np.bincount(links.original, minlength=len(pair.original)) == 1
+    if not whole.all():
+        return frozenset()
+    owner = np.full(len(pair.original), -1, dtype=np.int64)
+    owner[links.original] = links.released
+    names = set()
+    for name, meaning in pair.sensitive.items():
+        if not (meaning.kinds == KINDS.index("exact")).all():
+            continue
+        before, after = pair.original.histogram(name), pair.released.histogram(name)
+        code = np.full(meaning.released.size, -1, dtype=np.int64)
+        code[:] = meaning.code_at[meaning.starts[meaning.indptr[:-1]]]
+        inside = owner[before.class_of_entry] >= 0
+        sides = []
+        for classes, codes, records in (
+            (owner[before.class_of_entry][inside], before.values[inside], before.records[inside]),
+            (after.class_of_entry, code[after.values], after.records),
+        ):
+            keys, at = np.unique(classes * meaning.original.size + codes, return_inverse=True)
+            sides.append((keys, np.bincount(at, weights=records)))
+        if all(np.array_equal(left, right) for left, right in zip(*sides, strict=True)):
+            names.add(name)
+    return frozenset(names)
+
+
 def _by_key(original: Table, release: Table, key: str) -> IntArray:
     columns = []
     for table in (original, release):
@@ -328,8 +407,8 @@ def _kept(original: Table, release: Table, pair: Pair, places: IntArray) -> froz
     return frozenset(names)
 
 
-def _links(original: Table, release: Table, pair: Pair, places: IntArray) -> Links:
-    """What became of the records of each class, from the original row of every released row."""
+def _row_order(original: Table, release: Table, pair: Pair, places: IntArray) -> RowOrder:
+    """The classes of all rows in their order, and the original row of every released one."""
     before = locate(pair.original, _row_codes(original, pair.original.attributes))
     after_codes = _row_codes(release, [d for d in pair.released.attributes if d.name in release.names])
     listed = iter(after_codes)
@@ -338,8 +417,4 @@ def _links(original: Table, release: Table, pair: Pair, places: IntArray) -> Lin
         pair.released,
         [next(listed) if d.name in release.names else stars for d in pair.released.attributes],
     )
-    became = np.full(original.rows, -1, dtype=np.int64)
-    became[places] = after
-    width = len(pair.released) + 1
-    keys, records = np.unique(before * width + became + 1, return_counts=True)
-    return Links(keys // width, keys % width - 1, records.astype(np.int64))
+    return RowOrder(before, after, places)

@@ -21,6 +21,7 @@ from discreet.privacy import PrivacyModel
 from discreet.release import rendered
 from discreet.release.audit import Audit
 from discreet.release.examination import unjudged
+from discreet.release.links import write_links
 from discreet.release.prepare import open_table
 from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
@@ -31,6 +32,7 @@ from discreet.table import Table
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
+from discreet.types import IntArray
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,13 @@ class Release:
         """Records of the original whose quasi-identifiers the release does not show."""
         return self.recoding.suppressed_records
 
+    @property
+    def links(self) -> IntArray:
+        """For each row of the release the number of its row in the original, from 0. It undoes the release: keep it private."""
+        places = self.table.engine.places(self.table)
+        assert places is not None, "a release was made of another table"
+        return places
+
     def verify(self, rows: pa.Table, *, blanks_are_nulls: bool = False) -> Verification:
         """Ask the requirements of rows that were read back."""
         return verify(
@@ -86,14 +95,18 @@ class Release:
         *,
         report: str | PathLike[str] | None = None,
         recipe: str | PathLike[str] | None = None,
+        links: str | PathLike[str] | None = None,
     ) -> Path:
-        """Write the release, verified, and beside it the report and the recipe if asked for.
+        """Write the release, verified, and the report, the recipe and the links if asked for.
+
+        The links say which row of the original each row was: a secret of the custodian's, which only the owner of that
+        file can read.
 
         A requirement that does not hold on the written file raises ``RequirementNotMet``, and no file appears.
         """
         target = Path(path)
         check_target(target)
-        outputs = [target, *(Path(other) for other in (report, recipe) if other is not None)]
+        outputs = [target, *(Path(other) for other in (report, recipe, links) if other is not None)]
         refuse_clashes(outputs, self.policy.files)
         rows = self.table.engine.to_arrow(self.table)
 
@@ -112,6 +125,8 @@ class Release:
                 )
 
         atomically(target, lambda scratch: write_rows(rows, scratch), checked)
+        if links is not None:
+            write_links(Path(links), self.links)
         if recipe is not None:
             kind = "toml" if str(recipe).endswith(".toml") else "json"
             write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))

@@ -49,8 +49,11 @@ class Lease:
     """A relation inside an engine; ``unused`` is told its name once no table refers to it any more.
 
     Python may find out in any thread and at any moment, even inside a query that waits for that thread. So
-    ``unused`` must only take note, never wait for the engine.
+    ``unused`` must only take note, never wait for the engine. ``rests_on`` is the lease of a relation that must stay
+    as long as this one.
     """
+
+    rests_on: Lease | None = None
 
     def __init__(self, relation: str, unused: Callable[[str], None]) -> None:
         self.relation = relation
@@ -60,13 +63,18 @@ class Lease:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows inside an engine, never a copy of them in Python."""
+    """Rows inside an engine, never a copy of them in Python.
+
+    ``places`` names a column of the relation that only the engine sees: which row of the table that it was made from
+    each row was. It tells who became whom, so no verb hands it out but the engine's ``places``.
+    """
 
     engine: Engine = field(repr=False)
     lease: Lease = field(repr=False)
     columns: tuple[Column, ...]
     rows: int
     source: Source
+    places: str | None = field(default=None, repr=False)
 
     @property
     def relation(self) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 
 from discreet.attacks.disclosure.view import EXPOSED
 from discreet.attacks.intervals import interval_of_classes
-from discreet.attacks.minimality.tracing import Recoding, recoding_of, shown_links, traced
+from discreet.attacks.minimality.tracing import Recoding, recoding_of, shown_links
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Links, Pair
+from discreet.classes.tracing import traced
 from discreet.privacy.base import PrivacyModel, need_choice
 from discreet.privacy.identity import KAnonymity
 from discreet.table.meaning import KINDS

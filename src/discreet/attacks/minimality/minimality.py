@@ -10,11 +10,12 @@ import numpy as np
 
 from discreet.attacks.disclosure.view import EXPOSED, best_values
 from discreet.attacks.intervals import interval_of_classes
-from discreet.attacks.minimality.tracing import Recoding, finer, recoding_of, shown_links, traced
+from discreet.attacks.minimality.tracing import Recoding, finer, recoding_of, shown_links
 from discreet.attacks.minimality.worlds import Class, Counted, Part, count, histograms, meets
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.packing import expanded
 from discreet.classes.pair import Links, Pair
+from discreet.classes.tracing import traced
 from discreet.privacy.base import PrivacyModel, need_choice, need_whole
 from discreet.privacy.identity import KAnonymity
 from discreet.types import BoolArray, FloatArray, IntArray

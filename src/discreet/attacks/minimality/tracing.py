@@ -16,44 +16,6 @@ Recoding = Literal["auto", "local", "global"]
 """Whether a value always became the same new value (global), or its class decides (local); ``auto``: look."""
 
 
-def traced(pair: Pair) -> Links | None:
-    """What became of the records: as given, or worked out where every original value has one released form.
-
-    That is so for global recoding: values that no released one stands for, and combinations that the release does
-    not have, were suppressed. ``None`` if it is not so, or the numbers of records do not agree.
-
-    >>> from discreet.classes import EquivalenceClasses
-    >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
-    >>> released = EquivalenceClasses.from_columns({"age": ["*", "[30, 39]", "[30, 39]"]})
-    >>> traced(Pair.of(original, released)).released.tolist()
-    [1, 1, -1]
-    """
-    if pair.links is not None:
-        return pair.links
-    # A release that shows nothing at all is one class with everybody in it.
-    shown = np.flatnonzero(~pair.suppressed) if not pair.suppressed.all() else np.arange(len(pair.released))
-    number = np.zeros(len(pair.original) + len(shown), dtype=np.int64)
-    lost = np.zeros(len(pair.original), dtype=bool)
-    for meaning, before, after in zip(pair.meanings, pair.original.codes, pair.released.codes, strict=True):
-        used = np.zeros(meaning.released.size, dtype=np.int64)
-        used[after[shown]] = 1
-        forms = meaning.sum_covering(used)[meaning.rank]
-        which = meaning.sum_covering(np.arange(len(used)) * used)[meaning.rank]
-        if (forms > 1).any():
-            return None
-        lost |= forms[before] == 0
-        column = np.concatenate([which[before], after[shown]])
-        _, number = np.unique(number * meaning.released.size + column, return_inverse=True)
-    place = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)
-    place[number[len(pair.original) :]] = shown
-    owner = np.where(lost, -1, place[number[: len(pair.original)]])
-    records = pair.original.records
-    behind = np.bincount(owner[owner >= 0], weights=records[owner >= 0], minlength=len(pair.released))
-    if not np.array_equal(behind[shown], pair.released.records[shown]):
-        return None
-    return Links(np.arange(len(pair.original), dtype=np.int64), owner, records)
-
-
 def shown_links(pair: Pair, links: Links) -> Links:
     """The links to classes that show something."""
     kept = (links.released >= 0) & ~pair.suppressed[links.released]

@@ -268,6 +268,7 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
     if release.stand_ins:
         shown = f"show the {plan.suppressed_numbers} of released numbers, and * elsewhere"
     rows.append(("Suppressed records", shown))
+    rows.append(("Order of rows", "random" if plan.order == "random" else "as in the original"))
     if plan.weights:
         weights = (f"{name} {number(weight)}" for name, weight in plan.weights.items())
         rows.append(("Weights", ", ".join(weights)))

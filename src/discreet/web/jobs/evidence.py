@@ -16,7 +16,7 @@ from discreet.reports.words import Edition
 from discreet.table import Table
 from discreet.web.api.parameters import AttackParameters, CompareParameters, FrontierParameters, Parameters
 from discreet.web.jobs.parsed_table import open_case
-from discreet.web.jobs.worker import RESULT, VIEW, JobProgress, Task
+from discreet.web.jobs.worker import LINKS, RESULT, VIEW, JobProgress, Task
 from discreet.web.pages import evidence_views as views
 
 SECONDS_PER_POINT = 10.0
@@ -27,14 +27,17 @@ def compare(task: Task, progress: JobProgress) -> None:
     """Measure what the release lost."""
     original, released, policy = _open_both(task, progress)
     given = _given(task, CompareParameters)
-    task.write(RESULT, run_compare(original, released, policy, **given, progress=progress).to_dict())
+    task.write(
+        RESULT,
+        run_compare(original, released, policy, **given, links=_links(task), progress=progress).to_dict(),
+    )
 
 
 def attack(task: Task, progress: JobProgress) -> None:
     """Try what an intruder could still do to the release."""
     original, released, policy = _open_both(task, progress)
     given = _given(task, AttackParameters)
-    attacks = run_attack(released, policy, original=original, **given, progress=progress)
+    attacks = run_attack(released, policy, original=original, **given, links=_links(task), progress=progress)
     task.write(RESULT, attacks.to_dict())
 
 
@@ -42,7 +45,7 @@ def evidence(task: Task, progress: JobProgress) -> None:
     """Losses and attacks together, with their report in both editions."""
     original, released, policy = _open_both(task, progress)
     given = _given(task, CompareParameters)
-    comparison = run_compare(original, released, policy, **given, progress=progress)
+    comparison = run_compare(original, released, policy, **given, links=_links(task), progress=progress)
     attacks = run_attack(
         released,
         policy,
@@ -81,6 +84,12 @@ def _open_both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]
     released = read(file, expected=policy.names)
     name = f"{Path(task.label).stem}-release{file.suffix}"
     return original, replace(released, source=replace(released.source, name=name)), policy
+
+
+def _links(task: Task) -> Path:
+    """Which row of the table each row of the release was, as the job that made it has left it."""
+    assert task.base is not None, "these kinds of job follow a release"
+    return task.base / LINKS
 
 
 def _given(task: Task, kind: type[Parameters]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from discreet.web.api.parameters import (
 from discreet.web.jobs.columns import describe
 from discreet.web.jobs.counted_classes import counted
 from discreet.web.jobs.parsed_table import labelled, open_case, open_table, store
-from discreet.web.jobs.worker import RESULT, VIEW, JobProgress, Task
+from discreet.web.jobs.worker import LINKS, RESULT, VIEW, JobProgress, Task
 from discreet.web.pages import release_views as views
 from discreet.web.policies import known_columns
 
@@ -109,7 +109,7 @@ def anonymize(task: Task, progress: JobProgress) -> None:
     release = run_anonymize(table, policy, plan=plan, progress=progress)
     progress("writing and verifying")
     target = task.out / f"release.{wanted.format}"
-    release.save(target, recipe=task.out / "recipe.json")
+    release.save(target, recipe=task.out / "recipe.json", links=task.out / LINKS)
     # The policy that the release was made by, so that it can be checked by it.
     made_by = replace(release.policy, plan=plan, read={})
     (task.out / "policy.toml").write_text(dumps(made_by), encoding="utf-8")

@@ -39,6 +39,8 @@ RESULT = "result.json"
 """What a job leaves for machines: the same document as the command line's ``--json``."""
 VIEW = "view.json"
 """What a job leaves for the page."""
+LINKS = "links.csv"
+"""Which row of the table each row of a release was: for jobs that judge the release, never to be handed out."""
 
 
 class JobProgress(Protocol):
