@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test truth test-fast lint format bench clean system-tools
+.PHONY: help demo test truth fuzz test-fast lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
@@ -63,7 +63,7 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@echo "      what that change lost, and what an intruder could still do"
 
 # Tests start many processes: without bytecode on disk each of them would compile the whole package anew.
-test test-fast truth: export PYTHONDONTWRITEBYTECODE :=
+test test-fast truth fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
@@ -74,6 +74,9 @@ test-fast: $(VENV)/.test-stamp ## Run what is quick: units, properties on few ex
 
 truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tables with plain loops (N=1000)
 	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
+
+fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was
+	$(BIN)/python tests/fuzz/fuzz.py $(KIND) --count $(or $(N),1000) --seed $(or $(SEED),1)
 
 lint: $(VENV)/.test-stamp ## Check style, format and types
 	$(BIN)/ruff check .

@@ -25,6 +25,8 @@ PRELOADED = [
     "discreet.web.jobs.compiled",
 ]
 COPIES = get_context("forkserver")
+PATIENCE = 600.0
+"""How long a command may take, in seconds: what takes longer hangs."""
 
 
 def run(arguments: Sequence[str], folder: Path, **environment: str) -> tuple[int, str, str]:
@@ -34,7 +36,11 @@ def run(arguments: Sequence[str], folder: Path, **environment: str) -> tuple[int
         streams = [Path(kept, "out"), Path(kept, "err")]
         process = COPIES.Process(target=_main, args=(list(arguments), folder, environment, streams))
         process.start()
-        process.join()
+        process.join(PATIENCE)
+        if process.is_alive():
+            process.kill()
+            process.join()
+            raise AssertionError(f"discreet {' '.join(arguments)} hangs")
         assert process.exitcode is not None
         out, err = (stream.read_text(encoding="utf-8") for stream in streams)
     return process.exitcode, out, err

@@ -191,3 +191,16 @@ def test_of_jobs_of_a_kind_started_at_once_one_stays(slow: Service) -> None:
     started = slow.jobs_of(case)
     assert len({job.task.out for job in started}) == 12
     assert sum(job.active for job in started) == 1
+
+
+def test_a_table_between_its_columns_and_its_policy_is_one_that_was_not_read(
+    client: TestClient, service: Service
+) -> None:
+    """Reading leaves two files, one after the other: whoever asks in between is told that it is under way."""
+    case = service.cases.create("people.csv", "upload")
+    case.columns_file.write_text('{"columns": []}', encoding="utf-8")
+    answer = client.get(f"/api/v1/tables/{case.id}")
+    assert answer.status_code == 200
+    assert answer.json()["rows"] is None
+    assert client.get(f"/case/{case.id}").status_code == 200
+    service.remove(case)

@@ -322,3 +322,12 @@ def test_a_large_tree_is_abbreviated() -> None:
     assert size(found) <= 221
     assert found["more"] == 200 - len(found["children"])
     assert found["records"] == 20_000
+
+
+def test_parts_of_an_editor_whose_values_nobody_counted(client: TestClient, service: Service) -> None:
+    made = str(client.post("/api/v1/tables", params={"name": "people.csv"}, content=TABLE).json()["id"])
+    wait_for(lambda: service.cases.get(made).was_read)
+    for what in ("parameters", "view"):
+        answer = client.post(f"/case/{made}/hierarchy/{JOB}/{what}", data={"part": "groups"}, headers=IN_HTMX)
+        assert answer.status_code == 409
+    client.delete(f"/api/v1/tables/{made}").raise_for_status()

@@ -36,6 +36,9 @@ def test_everything_is_wiped_and_nothing_is_logged(
     table = running.client.post("/api/v1/tables/example", json={}).json()["id"]
     wait_for(lambda: running.client.get(f"/api/v1/tables/{table}").json()["rows"])
     assert running.client.get("/?token=wrong").status_code == 401
+    # A form that is none, of which a library would tell.
+    kind = {"content-type": "multipart/form-data; boundary=b"}
+    assert running.client.post(f"/case/{table}/policy", content=b"[[[", headers=kind).status_code == 400
     assert running.stored()
     code, printed = running.end(number)
     assert code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import webbrowser
@@ -112,7 +113,8 @@ def serve(
             )
         if browser:
             _open_browser(settings.door, service.cases.root)
-        # No access log: it would hold the token and the names of columns.
+        # No log at all: it would hold the token and names of columns, and libraries log what they were sent.
+        logging.disable(logging.CRITICAL)
         config = uvicorn.Config(
             create_app(service),
             http=connections(header_seconds),

@@ -69,6 +69,11 @@ class Case:
         """The document about the columns, which reading the table leaves."""
         return self.folder / "columns.json"
 
+    @property
+    def was_read(self) -> bool:
+        """Whether its columns and its policy are there: the policy is put in place last."""
+        return self.policy_file.exists()
+
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Nobody else changes the policy inside this context; a change that would be lost is refused."""

@@ -324,7 +324,7 @@ def _download_routes(routes: APIRouter, service: Service) -> None:
 
 
 def _table(service: Service, case: Case) -> TableInfo:
-    rows = columns_document(case)["table"]["rows"] if case.columns_file.exists() else None
+    rows = columns_document(case)["table"]["rows"] if case.was_read else None
     return TableInfo(
         id=case.id,
         name=case.label,

@@ -315,6 +315,9 @@ class Editor:
         headers: Mapping[str, str] | None = None,
     ) -> Response:
         """The editor, or a part of it, as it is now."""
+        if part != "editor":
+            # A part shows what the values become.
+            self.known_values()
         content: Content = {
             "case": self.case,
             "number": self.number,

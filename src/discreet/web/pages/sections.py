@@ -48,7 +48,7 @@ Content = dict[str, Any]
 
 def columns(service: Service, case: Case) -> Content:
     """The columns with their roles and distributions, and how the table was read."""
-    if not case.columns_file.exists():
+    if not case.was_read:
         return {"columns": [], "table": None, "problems": [], **reading(case)}
     document = columns_document(case)
     policy = policy_of(case)
@@ -77,8 +77,8 @@ def columns(service: Service, case: Case) -> Content:
 
 def reading(case: Case) -> Content:
     """How the table was read, and what a form for reading it in another way offers."""
-    given = policy_of(case).read if case.policy_file.exists() else {}
-    table = columns_document(case)["table"] if case.columns_file.exists() else {}
+    given = policy_of(case).read if case.was_read else {}
+    table = columns_document(case)["table"] if case.was_read else {}
     return {
         "given": given,
         "settings": {key: _shown(value) for key, value in table.get("settings", {}).items()},
@@ -112,7 +112,7 @@ def _shown(value: object) -> str:
 
 def verdict(service: Service, case: Case) -> Content:
     """The profile that is judged by, and those that can be chosen."""
-    profile = policy_of(case).profile if case.policy_file.exists() else ""
+    profile = policy_of(case).profile if case.was_read else ""
     return {"profile_name": profile, "profiles": _profiles()}
 
 
@@ -123,7 +123,7 @@ def _profiles() -> list[tuple[str, str]]:
 
 def plan(service: Service, case: Case) -> Content:
     """What is required, how the search goes about it, and how much each attribute matters."""
-    if not case.policy_file.exists():
+    if not case.was_read:
         return {"plan": None}
     policy = policy_of(case)
     chosen = policy.plan
@@ -176,7 +176,7 @@ def evidence(service: Service, case: Case) -> Content:
 
 def frontier(service: Service, case: Case) -> Content:
     """What can be swept."""
-    if not case.policy_file.exists():
+    if not case.was_read:
         return {"sizes": [], "swept": (), "methods": METHODS, "method": ""}
     return {
         "sizes": sorted({*USUAL_K, 11}),
@@ -239,9 +239,9 @@ def section_content(service: Service, case: Case, section: Section) -> Content:
         "done": done,
         "view": service.document(done, VIEW) if done is not None and has_view else None,
         "outdated": done is not None and service.outdated(case, done),
-        "ready": case.columns_file.exists(),
+        "ready": case.was_read,
         # Never translated, whatever they are called.
-        "names": [column["name"] for column in columns_of(case)] if case.columns_file.exists() else [],
+        "names": [column["name"] for column in columns_of(case)] if case.was_read else [],
         "symbols": SYMBOLS,
         **section.content(service, case),
     }

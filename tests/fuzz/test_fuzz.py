@@ -1,0 +1,52 @@
+"""A few hundred of what `make fuzz` tries by the thousand: see `fuzz.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from broken_files import try_file
+from random_releases import mistakes, random_case, release, rows_of
+from random_requests import Attack, page
+
+RELEASES = range(120)
+FILES = range(25)
+REQUESTS = range(355)
+
+
+def test_no_random_release_breaks_its_policy(tmp_path: Path) -> None:
+    wrong = {seed: told for seed in RELEASES if (told := release(seed, tmp_path))}
+    assert wrong == {}
+
+
+def test_the_loops_see_what_is_wrong(tmp_path: Path) -> None:
+    """A table as it is, as if it were its release: nearly every one breaks what was asked of it."""
+    broken = 0
+    for seed in range(100):
+        case = random_case(seed)
+        place = tmp_path / "table.csv"
+        lines = [",".join(case.table.rows[0])]
+        lines += [
+            ",".join(str(value).replace(",", " ").replace("\n", " ") for value in row.values())
+            for row in case.table.rows
+        ]
+        place.write_text("\n".join(lines).replace('"', ""), encoding="utf-8")
+        broken += bool(mistakes(case, rows_of(place)))
+    assert broken > 80
+
+
+def test_no_broken_file_is_a_mistake_of_the_program(tmp_path: Path) -> None:
+    wrong = {seed: told for seed in FILES if (told := try_file(seed, tmp_path))}
+    assert wrong == {}
+
+
+def test_no_random_request_is_a_server_error() -> None:
+    with page() as there:
+        attack = Attack(there)
+        wrong = {seed: told for seed in REQUESTS if (told := attack.request(seed))}
+    assert wrong == {}
+    # They did reach what is behind the door.
+    assert attack.statuses[200] > len(REQUESTS) // 20
