@@ -19,7 +19,7 @@ from discreet.errors import InvalidParameter, MissingDependency, UnknownColumn, 
 from discreet.table.domain import Domain
 from discreet.utility.efficacy import _held_out, _released_rows, _rows_of, efficacy, weighted_auc
 from discreet.utility.encoding import MAX_COLUMNS, NUMBER_BINS, Encoder, Labels, codes_in
-from discreet.utility.learners import CLASSIFIERS
+from discreet.utility.learners import CLASSIFIERS, _Layout, learn
 
 columns = EquivalenceClasses.from_columns
 
@@ -157,6 +157,27 @@ def test_what_decides_is_kept_or_lost(classifier: str) -> None:
     assert lost.relative() == 0
     assert lost.trivial["auc"].value == lost.majority["auc"].value == 0.5
     assert "may be in the release" in kept.notes[0]
+
+
+def test_trees_do_not_see_columns_that_tell_no_rows_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor would they use them: what is learned with the constant columns is the same to the last bit."""
+    rng = np.random.default_rng(3)
+    people = columns(
+        {
+            "age": rng.integers(20, 60, 300).tolist(),
+            "town": rng.choice(list("ABC"), 300).tolist(),
+            "country": ["DE"] * 300,
+            "year": [2024] * 300,
+        }
+    )
+    features = Encoder.of(Pair.of(people, people)).released(np.arange(len(people)))
+    labels = (features.numbers[:, 0] + rng.normal(size=len(features)) > 0).astype(np.int64)
+    weights = rng.random(len(features)) * 30
+    learned = learn("gradient-boosting", features, labels, weights, count=2)
+    monkeypatch.setattr(_Layout, "without_constants", lambda layout, features: layout)
+    full = learn("gradient-boosting", features, labels, weights, count=2)
+    assert learned.model.n_features_in_ < full.model.n_features_in_  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(learned.chances(features), full.chances(features))
 
 
 def test_majority_by_hand() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, Protocol, get_args
 
@@ -156,6 +156,8 @@ class _Layout:
 
     linear: bool
     whole: BoolArray
+    varied: IntArray | None = None
+    """The columns that a tree could split, if not all of them are handed to it."""
 
     @classmethod
     def of(cls, name: Classifier, features: Features) -> _Layout:
@@ -177,7 +179,15 @@ class _Layout:
             if not features.binned[start]:
                 table = shares[:, start:stop].toarray()
                 parts.append(table.argmax(axis=1)[:, None] if whole else table)
-        return np.concatenate(parts, axis=1)
+        table = np.concatenate(parts, axis=1)
+        return table if self.varied is None else table[:, self.varied]
+
+    def without_constants(self, features: Features) -> _Layout:
+        """The same trees from less work: a column that is the same in all rows splits none of them."""
+        rows = self.rows(features)
+        varied = np.flatnonzero((rows != rows[0]).any(axis=0))
+        # A model needs a column, also where there is nothing to learn.
+        return replace(self, varied=varied if len(varied) else np.array([0]))
 
     def categories(self, features: Features) -> list[int]:
         """The columns that hold numbers of values."""
@@ -188,7 +198,9 @@ class _Layout:
                 at += 1
             elif not features.binned[start]:
                 at += stop - start
-        return columns
+        if self.varied is None:
+            return columns
+        return np.flatnonzero(np.isin(self.varied, columns)).tolist()
 
 
 def _fit(
@@ -210,6 +222,8 @@ def _fit(
         ) from error
     at = np.flatnonzero(weights > 0)
     layout = _Layout.of(name, features)
+    if name == "gradient-boosting":
+        layout = layout.without_constants(features.take(at))
     rows, labels, weights = layout.rows(features.take(at)), labels[at], weights[at]
     seen = len(np.unique(labels))
     model: _Model
