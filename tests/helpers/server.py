@@ -29,6 +29,8 @@ from discreet.web.settings import Settings
 
 PATIENCE = 600.0
 """How long a server may take for anything, in seconds: what takes longer hangs."""
+MAX_SIZE = 1 << 20
+"""The largest file that servers of tests take, unless they are for all of them."""
 
 
 def wait_for(what: Callable[[], Any], seconds: float = PATIENCE) -> Any:
@@ -91,7 +93,7 @@ class Program:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    made = Service(Settings(max_size=1 << 20))
+    made = Service(Settings(max_size=MAX_SIZE))
     yield made
     made.close()
 
@@ -160,5 +162,5 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 @pytest.fixture(scope="module")
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """A `discreet serve` for the tests of a module that hold its workers or send it what comes to mind."""
-    with running(tmp_path_factory.mktemp("home") / "temporary") as program:
+    with running(tmp_path_factory.mktemp("home") / "temporary", "--max-size", str(MAX_SIZE)) as program:
         yield program

@@ -1,7 +1,8 @@
-"""The whole way on the page in a real browser: say what must hold, see the loss, release, attack, take another point."""
+"""The whole way on the page in a real browser: a file, its verdict, what must hold, a release, attacks, another point."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import watch_for, watched
+from helpers.browser import RELEASE, VERDICT, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -21,10 +22,12 @@ pytestmark = pytest.mark.browser
 TABLE = "who,age,sex,illness\n" + "".join(
     f"Person {i},{30 + i % 31},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i * 7 % 3]}\n" for i in range(400)
 )
+SHOWN_TWICE = """() => { const ids = [...document.querySelectorAll('[id]')].map(one => one.id);
+  return ids.filter((id, i) => ids.indexOf(id) !== i); }"""
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
-def test_from_requirements_to_evidence(
+def test_from_a_file_to_a_release_and_its_evidence(
     chromium: Browser,
     home: Program,
     tmp_path: Path,
@@ -34,8 +37,24 @@ def test_from_requirements_to_evidence(
     file = tmp_path / "people.csv"
     file.write_text(TABLE, encoding="utf-8")
     page, complaints = watched(chromium, home, width, scheme)
+    # One interaction to a verdict: choosing the file.
     page.set_input_files("#file", file)
+    page.wait_for_url(re.compile("/case/"))
+    # A reload during the work finds it again.
+    page.reload()
+    page.wait_for_selector(VERDICT)
+    assert page.inner_text(VERDICT) == "Do not release this table."
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    # A role by the keyboard and by one click; the verdict says that it is outdated, and the focus stays.
+    page.locator("#role-1-quasi-identifier").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#verdict .notice.warn")
+    page.wait_for_function("document.activeElement.id === 'role-1-sensitive'")
+    page.locator("#role-1-quasi-identifier").check(force=True)
+    page.wait_for_selector("#verdict .notice.warn", state="detached")
     page.wait_for_selector("#preview .foreseen")
+    page.wait_for_selector("#preview .stale", state="detached")
     before = page.inner_text("#preview .foreseen-attributes")
 
     # A slider, by the keyboard: the preview follows, and the focus stays where it was.
@@ -75,6 +94,14 @@ def test_from_requirements_to_evidence(
 
     page.click("#anonymize")
     page.wait_for_selector("#release .words")
+    page.wait_for_selector(RELEASE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(SHOWN_TWICE) == []
+    with page.expect_download() as started:
+        page.click(RELEASE)
+    assert started.value.suggested_filename == "people-release.csv"
+    assert Path(started.value.path()).read_text(encoding="utf-8").startswith('"age","sex","illness"\n')
+
     page.click("#try")
     page.wait_for_selector("#evidence .words")
     assert page.locator("#evidence .criteria li").count() == 3

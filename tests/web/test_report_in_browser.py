@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +21,10 @@ from discreet.release.compare import compare
 from discreet.reports.audit.html import notebook, report
 from discreet.reports.evidence.html import evidence_report, notebook_attacks
 from discreet.reports.release.html import release_report
+from helpers.browser import PATIENCE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext
+    from playwright.sync_api import Browser, Page
 
 pytest_plugins = ("helpers.browser",)
 pytestmark = pytest.mark.browser
@@ -94,11 +97,40 @@ def pages(residents: Audit, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     }
 
 
-def opened(chromium: Browser, *, width: int = 1280, scheme: str = "light") -> BrowserContext:
-    return chromium.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
+@dataclass(frozen=True)
+class Window:
+    """One page for every report: opening another one costs more than what it shows."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, file: Path, *, width: int = 1280, scheme: str = "light") -> Page:
+        self.light(width, scheme)
+        self.requests.clear()
+        self.complaints.clear()
+        self.page.goto(file.as_uri())
+        return self.page
+
+    def show(self, html: str, *, width: int) -> Page:
+        self.light(width, "light")
+        self.page.set_content(html)
+        return self.page
+
+    def light(self, width: int, scheme: str) -> None:
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(media="screen", color_scheme="dark" if scheme == "dark" else "light")
+
+
+@pytest.fixture(scope="module")
+def window(chromium: Browser) -> Iterator[Window]:
+    with chromium.new_context() as context:
+        context.set_default_timeout(PATIENCE)
+        made = Window(context.new_page())
+        made.page.on("request", lambda request: made.requests.append(request.url))
+        made.page.on("console", lambda message: made.complaints.append(message.text))
+        made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
+        yield made
 
 
 def contrast(one: str, other: str) -> float:
@@ -116,20 +148,13 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("name", ["residents", "public", "events", "fine"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_loads_nothing_fits_and_shows_everything(
-    chromium: Browser, pages: dict[str, Path], name: str, width: int, scheme: str
+    window: Window, pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
-    with opened(chromium, width=width, scheme=scheme) as context:
-        page = context.new_page()
-        requests: list[str] = []
-        complaints: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(pages[name].as_uri())
-        assert complaints == []
-        assert [url for url in requests if url != "data:,"] == [pages[name].as_uri()]
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(OUT_OF_SIGHT) == []
+    page = window.open(pages[name], width=width, scheme=scheme)
+    assert window.complaints == []
+    assert [url for url in window.requests if url != "data:,"] == [pages[name].as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUT_OF_SIGHT) == []
 
 
 @pytest.fixture(scope="module")
@@ -143,26 +168,19 @@ def release_page(residents: Audit, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_report_of_a_release_fits_and_complains_of_nothing(
-    chromium: Browser, release_page: Path, width: int, scheme: str
+    window: Window, release_page: Path, width: int, scheme: str
 ) -> None:
-    with opened(chromium, width=width, scheme=scheme) as context:
-        page = context.new_page()
-        requests: list[str] = []
-        complaints: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(release_page.as_uri())
-        assert [url for url in requests if url != "data:,"] == [release_page.as_uri()]
-        assert page.locator(".panels svg").count() == 4
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(OUT_OF_SIGHT) == []
-        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(OUT_OF_SIGHT) == []
-        assert complaints == []
-        text, ground = page.evaluate(COLOURS, ".keys .was")
-        assert contrast(text, ground) >= 4.5
+    page = window.open(release_page, width=width, scheme=scheme)
+    assert [url for url in window.requests if url != "data:,"] == [release_page.as_uri()]
+    assert page.locator(".panels svg").count() == 4
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUT_OF_SIGHT) == []
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUT_OF_SIGHT) == []
+    assert window.complaints == []
+    text, ground = page.evaluate(COLOURS, ".keys .was")
+    assert contrast(text, ground) >= 4.5
 
 
 @pytest.fixture(scope="module")
@@ -195,147 +213,124 @@ def evidence_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
 def test_evidence_loads_nothing_fits_and_is_readable(
-    chromium: Browser, evidence_pages: dict[str, Path], name: str, width: int, scheme: str
+    window: Window, evidence_pages: dict[str, Path], name: str, width: int, scheme: str
 ) -> None:
-    with opened(chromium, width=width, scheme=scheme) as context:
-        page = context.new_page()
-        requests: list[str] = []
-        complaints: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(evidence_pages[name].as_uri())
-        assert [url for url in requests if url != "data:,"] == [evidence_pages[name].as_uri()]
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(OUT_OF_SIGHT) == []
-        assert page.evaluate(CLIPPED) == []
-        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(OUT_OF_SIGHT) == []
-        assert complaints == []
-        for selector in (
-            "#verdict",
-            ".verdict .mark",
-            ".verdict li p",
-            ".takeaway",
-            ".rate .muted",
-            "summary",
-        ):
-            text, ground = page.evaluate(COLOURS, selector)
-            assert contrast(text, ground) >= 4.5, selector
-        whiskers = page.locator(".whisker")
-        assert whiskers.count() == page.locator(".rate").count() > 5
-        assert whiskers.first.bounding_box()["width"] > 90  # type: ignore[index]
+    page = window.open(evidence_pages[name], width=width, scheme=scheme)
+    assert [url for url in window.requests if url != "data:,"] == [evidence_pages[name].as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUT_OF_SIGHT) == []
+    assert page.evaluate(CLIPPED) == []
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUT_OF_SIGHT) == []
+    assert window.complaints == []
+    for selector in (
+        "#verdict",
+        ".verdict .mark",
+        ".verdict li p",
+        ".takeaway",
+        ".rate .muted",
+        "summary",
+    ):
+        text, ground = page.evaluate(COLOURS, selector)
+        assert contrast(text, ground) >= 4.5, selector
+    whiskers = page.locator(".whisker")
+    assert whiskers.count() == page.locator(".rate").count() > 5
+    assert whiskers.first.bounding_box()["width"] > 90  # type: ignore[index]
 
 
-def test_public_evidence_shows_no_value(chromium: Browser, evidence_pages: dict[str, Path]) -> None:
+def test_public_evidence_shows_no_value(window: Window, evidence_pages: dict[str, Path]) -> None:
     """What a browser shows of the public edition, drawings and folded parts included."""
     residents = town(600)
     values = {str(value) for name in ("diagnosis", "postcode") for value in residents[name].to_pylist()}
     told = {}
     for name in ("internal", "public"):
-        with opened(chromium) as context:
-            page = context.new_page()
-            page.goto(evidence_pages[name].as_uri())
-            text = page.evaluate("document.documentElement.textContent")
-            labels = page.evaluate("[...document.querySelectorAll('[aria-label]')].map(one => one.ariaLabel)")
-            told[name] = {value for value in values if value in f"{text} {' '.join(labels)}"}
+        page = window.open(evidence_pages[name])
+        text = page.evaluate("document.documentElement.textContent")
+        labels = page.evaluate("[...document.querySelectorAll('[aria-label]')].map(one => one.ariaLabel)")
+        told[name] = {value for value in values if value in f"{text} {' '.join(labels)}"}
     assert told["public"] == set()
     assert len(told["internal"]) > 10
 
 
 @pytest.mark.parametrize(("ground", "ink"), [("#ffffff", "#111111"), ("#111111", "#eeeeee")])
 def test_notebook_of_attacks_reads_on_light_and_dark(
-    chromium: Browser, evidence_pages: dict[str, Path], ground: str, ink: str
+    window: Window, evidence_pages: dict[str, Path], ground: str, ink: str
 ) -> None:
     fragment = evidence_pages["fragment"].read_text(encoding="utf-8")
-    with opened(chromium, width=700) as context:
-        page = context.new_page()
-        page.set_content(f"<body style='background:{ground};color:{ink}'>{fragment}</body>")
-        for selector in (".dd-verdict strong", ".discreet-evidence li", ".discreet-evidence dd"):
-            text, behind = page.evaluate(COLOURS, selector)
-            assert contrast(text, behind) >= 4.5, selector
-        assert page.evaluate("document.documentElement.scrollWidth") <= 700
-        assert page.evaluate(OUT_OF_SIGHT) == []
+    page = window.show(f"<body style='background:{ground};color:{ink}'>{fragment}</body>", width=700)
+    for selector in (".dd-verdict strong", ".discreet-evidence li", ".discreet-evidence dd"):
+        text, behind = page.evaluate(COLOURS, selector)
+        assert contrast(text, behind) >= 4.5, selector
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.evaluate(OUT_OF_SIGHT) == []
 
 
 @pytest.mark.parametrize("name", ["residents", "fine"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_verdict_and_drawings_are_readable(
-    chromium: Browser, pages: dict[str, Path], name: str, scheme: str
+    window: Window, pages: dict[str, Path], name: str, scheme: str
 ) -> None:
-    with opened(chromium, scheme=scheme) as context:
-        page = context.new_page()
-        page.goto(pages[name].as_uri())
-        for selector in ("#verdict", ".verdict .mark", ".verdict li", "h1", ".takeaway", "td", "summary"):
-            text, ground = page.evaluate(COLOURS, selector)
-            assert contrast(text, ground) >= 4.5, selector
-        # The letters of a drawing take the page's colours, so they follow it into the dark.
-        fill = page.evaluate("getComputedStyle(document.querySelector('.drawing text')).fill")
-        paper = page.evaluate("getComputedStyle(document.querySelector('figure')).backgroundColor")
-        assert contrast(fill, paper) >= 4.5
+    page = window.open(pages[name], scheme=scheme)
+    for selector in ("#verdict", ".verdict .mark", ".verdict li", "h1", ".takeaway", "td", "summary"):
+        text, ground = page.evaluate(COLOURS, selector)
+        assert contrast(text, ground) >= 4.5, selector
+    # The letters of a drawing take the page's colours, so they follow it into the dark.
+    fill = page.evaluate("getComputedStyle(document.querySelector('.drawing text')).fill")
+    paper = page.evaluate("getComputedStyle(document.querySelector('figure')).backgroundColor")
+    assert contrast(fill, paper) >= 4.5
 
 
-def test_light_and_dark_differ(chromium: Browser, pages: dict[str, Path]) -> None:
+def test_light_and_dark_differ(window: Window, pages: dict[str, Path]) -> None:
     grounds = []
     for scheme in ("light", "dark"):
-        with opened(chromium, scheme=scheme) as context:
-            page = context.new_page()
-            page.goto(pages["residents"].as_uri())
-            grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        page = window.open(pages["residents"], scheme=scheme)
+        grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert grounds[0] != grounds[1]
 
 
-def test_sources_open_from_the_keyboard(chromium: Browser, pages: dict[str, Path]) -> None:
-    with opened(chromium) as context:
-        page = context.new_page()
-        page.goto(pages["residents"].as_uri())
-        source = page.locator("#criteria ~ .card details").first
-        assert not source.locator("p").is_visible()
-        source.locator("summary").focus()
-        page.keyboard.press("Enter")
-        assert source.locator("p").is_visible()
+def test_sources_open_from_the_keyboard(window: Window, pages: dict[str, Path]) -> None:
+    page = window.open(pages["residents"])
+    source = page.locator("#criteria ~ .card details").first
+    assert not source.locator("p").is_visible()
+    source.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert source.locator("p").is_visible()
 
 
-def test_opened_details_fit_a_telephone(chromium: Browser, pages: dict[str, Path]) -> None:
-    with opened(chromium, width=400) as context:
-        page = context.new_page()
-        page.goto(pages["residents"].as_uri())
-        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400
-        assert page.evaluate(OUT_OF_SIGHT) == []
+def test_opened_details_fit_a_telephone(window: Window, pages: dict[str, Path]) -> None:
+    page = window.open(pages["residents"], width=400)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.evaluate(OUT_OF_SIGHT) == []
 
 
-def test_letters_of_drawings_stay_inside_them(chromium: Browser, pages: dict[str, Path]) -> None:
+def test_letters_of_drawings_stay_inside_them(window: Window, pages: dict[str, Path]) -> None:
     for name in ("residents", "events", "fine"):
-        with opened(chromium) as context:
-            page = context.new_page()
-            page.goto(pages[name].as_uri())
-            assert page.evaluate(CLIPPED) == [], name
+        page = window.open(pages[name])
+        assert page.evaluate(CLIPPED) == [], name
 
 
-def test_print_is_light_and_shows_what_was_folded(chromium: Browser, pages: dict[str, Path]) -> None:
-    with opened(chromium, scheme="dark") as context:
-        page = context.new_page()
-        page.goto(pages["residents"].as_uri())
-        page.emulate_media(media="print", color_scheme="dark")
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        folded = page.locator("details:not([open]) > :not(summary)")
-        assert folded.count() > 20
-        shown = folded.evaluate_all("all => all.map(one => one.checkVisibility())")
-        assert all(shown)
-        assert not page.locator("nav").is_visible()
-        assert page.locator("#sign").is_visible()
-        assert page.pdf(format="A4").startswith(b"%PDF")
+def test_print_is_light_and_shows_what_was_folded(window: Window, pages: dict[str, Path]) -> None:
+    page = window.open(pages["residents"], scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    folded = page.locator("details:not([open]) > :not(summary)")
+    assert folded.count() > 20
+    shown = folded.evaluate_all("all => all.map(one => one.checkVisibility())")
+    assert all(shown)
+    assert not page.locator("nav").is_visible()
+    assert page.locator("#sign").is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 @pytest.mark.parametrize(("ground", "ink"), [("#ffffff", "#111111"), ("#111111", "#eeeeee")])
-def test_notebook_reads_on_light_and_dark(chromium: Browser, residents: Audit, ground: str, ink: str) -> None:
-    with opened(chromium, width=700) as context:
-        page = context.new_page()
-        page.set_content(f"<body style='background:{ground};color:{ink}'>{notebook(residents)}</body>")
-        for selector in (".dd-verdict strong", ".discreet-audit li", ".discreet-audit dd"):
-            text, behind = page.evaluate(COLOURS, selector)
-            assert contrast(text, behind) >= 4.5, selector
-        assert page.evaluate("document.documentElement.scrollWidth") <= 700
-        assert page.evaluate(OUT_OF_SIGHT) == []
+def test_notebook_reads_on_light_and_dark(window: Window, residents: Audit, ground: str, ink: str) -> None:
+    page = window.show(
+        f"<body style='background:{ground};color:{ink}'>{notebook(residents)}</body>", width=700
+    )
+    for selector in (".dd-verdict strong", ".discreet-audit li", ".discreet-audit dd"):
+        text, behind = page.evaluate(COLOURS, selector)
+        assert contrast(text, behind) >= 4.5, selector
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.evaluate(OUT_OF_SIGHT) == []

@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("fastapi")
 
 from helpers.bad_input import CASES
-from helpers.browser import REBOUND, RELEASE, VERDICT, home_of, upload, watched
-from helpers.server import Program, children, wait_for
+from helpers.browser import PATIENCE, REBOUND, RELEASE, VERDICT, home_of, upload, watched
+from helpers.server import MAX_SIZE, Program, children, wait_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import APIResponse, Browser, Page, Route
@@ -217,20 +217,39 @@ def test_a_change_while_a_section_is_looking_is_not_overlooked(
     page.context.close()
 
 
-@pytest.mark.parametrize("id", ["empty file", "ragged", "an image", "cut-off gzip", "broken workbook"])
-def test_a_bad_file_is_told_and_the_next_one_can_be_chosen(
-    chromium: Browser, own_home: Program, tmp_path: Path, id: str
+def test_bad_files_are_told_and_the_next_one_can_be_chosen(
+    chromium: Browser, own_home: Program, tmp_path: Path
 ) -> None:
-    case = next(one for one in CASES if one.id == id)
-    file = case.make(tmp_path)[1]
-    assert isinstance(file, Path)
     page, complaints = watched(chromium, own_home)
-    upload(page, file)
+    for id in ("empty file", "ragged", "an image", "cut-off gzip", "broken workbook"):
+        case = next(one for one in CASES if one.id == id)
+        file = case.make(tmp_path)[1]
+        assert isinstance(file, Path)
+        upload(page, file)
+        page.wait_for_selector("#columns .notice.bad")
+        assert case.place in page.inner_text("#columns"), id
+        assert page.locator("#anonymize").count() == 0, id
+        page.click(".brand")
+        page.wait_for_selector("#drop")
+    assert complaints == []
+    page.context.close()
+
+
+def test_a_file_that_is_too_large_is_told_in_place(
+    chromium: Browser, own_home: Program, tmp_path: Path
+) -> None:
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"a,b\n" * (MAX_SIZE // 4 + 1))
+    page, complaints = watched(chromium, own_home)
+    page.set_input_files("#file", large)
+    page.wait_for_selector("#notice .notice")
+    assert "larger" in page.inner_text("#notice")
+    # The page that said so takes the next file.
+    empty = tmp_path / "empty.csv"
+    empty.touch()
+    upload(page, empty)
     page.wait_for_selector("#columns .notice.bad")
-    assert case.place in page.inner_text("#columns")
-    assert page.locator("#anonymize").count() == 0
-    page.click(".brand")
-    page.wait_for_selector("#drop")
+    assert "empty.csv is empty" in page.inner_text("#columns")
     assert complaints == []
     page.context.close()
 
@@ -251,6 +270,7 @@ def test_a_server_that_has_ended_is_told(chromium: Browser, own_home: Program, j
 
 def test_a_wrong_token_shows_nothing(chromium: Browser, own_home: Program) -> None:
     context = chromium.new_context()
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     answer = page.goto(f"{own_home.client.base_url}?token=wrong")
     assert answer is not None
@@ -327,6 +347,7 @@ def test_another_server_of_this_machine_gets_no_cookie(chromium: Browser, own_ho
 
 def test_a_foreign_name_that_leads_here_is_refused(chromium: Browser, own_home: Program) -> None:
     context = chromium.new_context()
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     for path in ("/", f"/?{own_home.door.partition('?')[2]}"):
         answer = page.goto(f"http://{REBOUND}:{own_home.client.base_url.port}{path}")
