@@ -1,17 +1,19 @@
-"""How many examples a property is tried on: all of them in the whole suite, a few in the quick one."""
+"""How many examples a property is tried on: few for daily work, more in the whole suite, most when one looks for trouble."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-MANY = 60
+USUAL = 60
+"""The examples that a number given to `tries` is meant beside."""
 settings.register_profile(
-    "ci", deadline=None, max_examples=MANY, suppress_health_check=[HealthCheck.too_slow]
+    "thorough", deadline=None, max_examples=10 * USUAL, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("fast", settings.get_profile("ci"), max_examples=6)
+settings.register_profile("ci", settings.get_profile("thorough"), max_examples=USUAL // 2)
+settings.register_profile("fast", settings.get_profile("thorough"), max_examples=USUAL // 10)
 
 
 def tries(count: int, **more: object) -> settings:
-    """So many examples if the suite is thorough, and the same share of them as of all others if it is not."""
-    share = settings.default.max_examples / MANY
+    """So many examples beside the usual number of others, and the same share of them under every profile."""
+    share = settings.default.max_examples / USUAL
     return settings(max_examples=max(round(count * share), 1), **more)  # type: ignore[arg-type]

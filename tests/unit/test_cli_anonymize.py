@@ -206,7 +206,7 @@ def test_a_requirement_may_name_a_column_with_a_blank_or_a_number(
 def test_without_a_policy_roles_and_hierarchies_are_guessed_and_the_notes_say_so(
     run: Run, tmp_path: Path
 ) -> None:
-    run("example", tmp_path / "town")
+    run("example", tmp_path / "town", "--people", "800")
     told = run("anonymize", tmp_path / "town" / "residents.csv", "-o", tmp_path / "out.parquet", "--json")
     assert told.code == 0, told.said
     found = json.loads(told.out)

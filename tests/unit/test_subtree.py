@@ -92,7 +92,7 @@ def test_freer_methods_lose_no_more_on_adult(
     table = read(data_dir / "arx" / "adult.csv.gz")
     classes = table.engine.count(
         table,
-        quasi_identifiers=["sex", "age", "race", "marital-status", "education", "workclass", "occupation"],
+        quasi_identifiers=["sex", "age", "race", "marital-status", "education"],
         sensitive=["salary-class"],
     )
     ladders = [
