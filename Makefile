@@ -6,13 +6,17 @@ DEMO   ?= demo
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 JOBS   ?= 2
+# uv knows certificates by another name than pip.
+ifdef PIP_CERT
+export SSL_CERT_FILE ?= $(PIP_CERT)
+endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test truth fuzz test-fast lint format bench clean system-tools
+.PHONY: help demo test truth fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 # ── environment ──────────────────────────────────────────────────────────────────────────────────────
 # Each stamp is newer than pyproject.toml once its packages are installed, so the second call is quick.
@@ -33,8 +37,10 @@ $(VENV)/.demo-stamp: pyproject.toml | $(BIN)/python
 	@$(PIP) install --quiet --editable '.[identifiers]'
 	@touch $@
 
-$(VENV)/.test-stamp: pyproject.toml | $(BIN)/python
-	@$(PIP) install --quiet --editable '.[all]' --group test --group lint
+# What is tested is what locked.txt says, file by file; discreet itself is built by what stands there, too.
+$(VENV)/.test-stamp: pyproject.toml locked.txt | $(BIN)/python
+	@$(PIP) install --quiet --require-hashes --requirement locked.txt
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/.demo-stamp
 
 # ── what people call ─────────────────────────────────────────────────────────────────────────────────
@@ -63,14 +69,33 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@echo "      what that change lost, and what an intruder could still do"
 
 # Tests start many processes: without bytecode on disk each of them would compile the whole package anew.
-test test-fast truth fuzz: export PYTHONDONTWRITEBYTECODE :=
+test test-fast test-lowest test-newest truth fuzz: export PYTHONDONTWRITEBYTECODE :=
+
+QUICK = --hypothesis-profile fast -m "not spark and not browser and not slow" tests/unit tests/property tests/docs src
 
 test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 test-fast: $(VENV)/.test-stamp ## Run what is quick: units, properties on few examples; no Spark, no browser
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile fast -m "not spark and not browser and not slow" \
-	  tests/unit tests/property tests/docs src
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(QUICK)
+
+# The quick tests in an environment of their own: $(1) is its name, $(2) which versions of every dependency it has.
+define test_with
+@$(PIP) install --quiet uv
+@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-$(1)
+@$(BIN)/uv pip install --quiet --python .venv-$(1)/bin/python --resolution $(2) --editable '.[all]' --group test
+.venv-$(1)/bin/python -m pytest -n $(JOBS) --dist worksteal $(QUICK)
+endef
+
+test-lowest: | $(BIN)/python ## Run the quick tests with the lowest version of every dependency that pyproject.toml allows
+	$(call test_with,lowest,lowest-direct)
+
+test-newest: | $(BIN)/python ## Run the quick tests with the newest version of every dependency
+	$(call test_with,newest,highest)
+
+lock: $(BIN)/python ## Find out anew which versions locked.txt holds (UPGRADE=1: the newest ones)
+	@$(PIP) install --quiet uv
+	$(BIN)/python tools/lock.py $(if $(UPGRADE),--upgrade)
 
 truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tables with plain loops (N=1000)
 	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
@@ -93,7 +118,7 @@ bench: $(VENV)/.test-stamp ## Measure speed and memory (see docs/performance.md)
 	$(BIN)/python benchmarks/evidence.py
 
 clean: ## Remove everything that make has made
-	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest .venv-newest $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf spark-warehouse metastore_db derby.log src/*.egg-info
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

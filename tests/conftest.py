@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+# Its plain loops are also what tests/fuzz counts by; last, because folders have modules of the same name.
+sys.path.append(str(Path(__file__).parent / "truth"))
 pytest.register_assert_rewrite("helpers")
 import helpers.profiles  # noqa: F401, E402
 
