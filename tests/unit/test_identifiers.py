@@ -474,7 +474,7 @@ def test_random_integers_are_nobodys_number(length: int, form: type) -> None:
     ],
 )
 def test_ordinary_columns_are_nobodys_number(values: list[object]) -> None:
-    assert recognise("x", values) == []
+    assert [found for found in recognise("x", values) if found.kind.role == "direct-identifier"] == []
 
 
 def test_hospitals_named_after_people_do_not_name_people() -> None:
@@ -498,7 +498,11 @@ def test_adult(data_dir: Path) -> None:
         "capital.loss": "income", "hours.per.week": None, "native.country": "nationality", "income": "income",
     }  # fmt: skip
     without_names = {name: best("x", values) for name, values in columns.items() if best("x", values)}
-    assert without_names == {"sex": "sex"}
+    assert without_names == {
+        "age": "age", "workclass": "occupation", "education": "education", "marital.status": "marital-status",
+        "occupation": "occupation", "relationship": "household", "race": "ethnicity", "sex": "sex",
+        "native.country": "nationality", "income": "income",
+    }  # fmt: skip
 
 
 @pytest.mark.data

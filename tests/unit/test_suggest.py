@@ -12,7 +12,7 @@ import pytest
 import discreet
 from discreet.example import town, visits
 from discreet.policy import Policy, dumps, loads
-from discreet.policy.suggest import looks_generalised, suggestion
+from discreet.policy.suggest import looks_generalised, suggest, suggestion
 
 ADULT = [
     "age",
@@ -210,3 +210,47 @@ def test_a_table_wider_than_what_is_counted_together() -> None:
     policy = suggestion(discreet.read(table)).policy
     assert len(policy.columns) == 230
     assert policy.quasi_identifiers
+
+
+def test_codes_are_nominal_whatever_their_digits() -> None:
+    table = discreet.read(
+        pa.table(
+            {
+                "admission_type_id": [1, 2, 3] * 20,
+                "MARSTAT": [1.0, 4.0, 2.0] * 20,
+                "number_of_children": [0, 1, 2] * 20,
+                "age": [*range(60)],
+            }
+        )
+    )
+    types = {column.name: column.type for column in suggest(table).columns}
+    assert types == {
+        "admission_type_id": "nominal",
+        "MARSTAT": "nominal",
+        "number_of_children": "integer",
+        "age": "integer",
+    }
+
+
+def test_alike_columns_get_the_same_role() -> None:
+    doses = ["No", "Steady", "Up", "Down"] * 15
+    drugs = {"metformin": ["No", "Steady"] * 30, "acarbose": doses, "insulin": doses, "glipizide": doses}
+    policy = suggest(discreet.read(pa.table({"age": [*range(60)], **drugs})))
+    assert policy.sensitive == tuple(drugs)
+    told = policy.column("acarbose")
+    assert told is not None
+    assert "the same values as insulin" in told.reason
+
+
+def test_a_household_is_no_person_and_an_amount_no_row_number() -> None:
+    table = pa.table(
+        {
+            "hhid": [i // 2 for i in range(100)],
+            "amount": [(i * 7919) % 100_003 * 3 for i in range(100)],
+            "age": [20 + i % 50 for i in range(100)],
+            "WEIGHT": [118.3 if i % 2 else 92.75 for i in range(100)],
+        }
+    )
+    policy = suggest(discreet.read(table))
+    assert (policy.person, policy.weight) == (None, "WEIGHT")
+    assert policy.direct_identifiers == ("hhid",)

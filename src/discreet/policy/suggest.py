@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from discreet.policy.context import MOST_CODES, is_code, numbers_rows, one_weight, with_alike
 from discreet.policy.policy import ColumnPolicy, Policy, Rating
 from discreet.risk.special_uniques import Combination, combinations
-from discreet.table import MISSING_MARKS, Column, ColumnProfile, DataType, Table
-from discreet.table.identifiers import Finding, missing_extras, names_a_person, recognise
+from discreet.table import MISSING_MARKS, ColumnProfile, DataType, Table
+from discreet.table.identifiers import Finding, missing_extras, names_a_household, names_a_person, recognise
+from discreet.table.identifiers.kinds import AttributeKind
 from discreet.table.roles import Role
 from discreet.types import Progress
 
@@ -22,6 +24,8 @@ SUBSETS = 3_000
 """So many column combinations are looked at, at most; wide tables get smaller combinations."""
 COUNTED = 20
 """So many columns are counted at a time where they are not combined."""
+NOT_SURE = "not sure: "
+"""How a reason begins where the column could also have another role."""
 CONFIDENT = 0.5
 KNOWN_TO_OTHERS = 6
 """From this sum of the three ratings on, an unrecognised column is suggested as a quasi-identifier."""
@@ -54,17 +58,16 @@ def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:
     profiles = {profile.column.name: profile for profile in table.engine.profile(table)}
     say("recognising identifiers")
     sample = table.engine.to_arrow(table.engine.sample(table, RECOGNITION_ROWS))
-    findings = _confident(sample)
+    findings = with_alike(_confident(sample), sample)
     person = _person_id(profiles, findings)
     say("how well columns tell people apart")
     separations = _separations(table, profiles, person)
     alone = {c.attributes[0]: c.separation for c in separations if len(c.attributes) == 1}
     columns = [
-        _column(
-            profile, _type(profile.column, sample[name]), findings.get(name), person, alone.get(name, 1.0)
-        )
+        _column(profile, sample[name], findings.get(name), person, alone.get(name, 1.0))
         for name, profile in profiles.items()
     ]
+    columns = one_weight(columns)
     policy = _at_least_one_quasi_identifier(Policy(columns=tuple(columns)), alone)
     chosen = set(policy.quasi_identifiers)
     telling = tuple(c for c in separations if set(c.attributes) <= chosen)
@@ -98,6 +101,7 @@ def _person_id(profiles: Mapping[str, ColumnProfile], findings: Mapping[str, Fin
         if repeats(profile)
         and name in findings
         and findings[name].kind.role == "direct-identifier"
+        and not names_a_household(name)
         and (findings[name].kind.id in ("unique-id", "medical-record-number") or names_a_person(name))
     ]
     # A person's own id before any other id that repeats; among equals the one with most distinct values.
@@ -138,21 +142,25 @@ def _is_prose(profile: ColumnProfile) -> bool:
 
 
 def _column(
-    profile: ColumnProfile, type_: DataType, finding: Finding | None, person: str | None, separation: float
+    profile: ColumnProfile,
+    values: pa.ChunkedArray,
+    finding: Finding | None,
+    person: str | None,
+    separation: float,
 ) -> ColumnPolicy:
     name = profile.column.name
     distinguishes = 3 if separation >= 0.9 else 2 if separation >= 0.45 else 1
     kind = finding.kind if finding else None
     rating = Rating(kind.replication if kind else 2, kind.availability if kind else 1, distinguishes)
-    role, reason = _role(profile, finding, person, rating)
-    return ColumnPolicy(name, role, type_, reason, rating)
+    role, reason = _role(profile, finding, person, rating, numbers_rows(values))
+    return ColumnPolicy(name, role, _type(profile, kind, values), reason, rating)
 
 
 def _role(
-    profile: ColumnProfile, finding: Finding | None, person: str | None, rating: Rating
+    profile: ColumnProfile, finding: Finding | None, person: str | None, rating: Rating, numbered: bool
 ) -> tuple[Role, str]:
     name = profile.column.name
-    if profile.distinct <= 1:
+    if profile.distinct <= 1 and (finding is None or finding.kind.role != "weight"):
         return "insensitive", "one value only: tells nobody apart"
     if name == person:
         rows = profile.rows / max(profile.distinct, 1)
@@ -166,21 +174,24 @@ def _role(
         )
     if profile.column.storage == "text" and profile.distinct_share > 0.95 and profile.rows >= 50:
         return "direct-identifier", "text that is different in nearly every row, so it may name a person"
-    if profile.column.storage == "integer" and profile.distinct == profile.rows >= 50:
+    if profile.column.storage == "integer" and profile.distinct == profile.rows >= 50 and numbered:
         return "direct-identifier", "a number that is different in every row, as row numbers and ids are"
     if rating.total >= KNOWN_TO_OTHERS:
         return (
             "quasi-identifier",
-            "not recognised, but tells people apart so well that knowing it would single them out",
+            NOT_SURE + "not recognised, but tells people apart so well that knowing it would single them out",
         )
     return (
         "insensitive",
-        "not recognised; assumed to be neither known to others nor harmful: change this if it is",
+        NOT_SURE + "not recognised; assumed to be neither known to others nor harmful: change this if it is",
     )
 
 
-def _type(column: Column, values: pa.ChunkedArray) -> DataType:
-    """The column's type; text of intervals, sets or masks is known to be generalised already."""
+def _type(profile: ColumnProfile, kind: AttributeKind | None, values: pa.ChunkedArray) -> DataType:
+    """The column's type; numbers that are codes have no order, and text of intervals or masks is generalised already."""
+    column = profile.column
+    if column.numeric and profile.distinct <= MOST_CODES and is_code(column.name, kind):
+        return "nominal"
     if column.type != "nominal" or column.storage != "text":
         return column.type
     real = [
@@ -196,7 +207,7 @@ def _at_least_one_quasi_identifier(policy: Policy, alone: Mapping[str, float]) -
     open_to_it = [c.name for c in policy.columns if c.role == "insensitive" and c.name in alone]
     open_to_it = open_to_it or [c.name for c in policy.columns if c.role == "sensitive" and c.name in alone]
     best = sorted(open_to_it, key=lambda name: -alone[name])[:5]
-    reason = "no column was recognised as one; this is among those that tell rows apart best"
+    reason = NOT_SURE + "no column was recognised as one; this is among those that tell rows apart best"
     changed = [
         replace(c, role="quasi-identifier", reason=reason) if c.name in best else c for c in policy.columns
     ]

@@ -6,8 +6,16 @@ reads a table: the caller passes a sample.
 """
 
 from discreet.table.identifiers.kinds import KINDS, AttributeKind
-from discreet.table.identifiers.names import names_a_person
+from discreet.table.identifiers.names import names_a_household, names_a_person
 from discreet.table.identifiers.numbers import missing_extras
 from discreet.table.identifiers.recognition import Finding, recognise
 
-__all__ = ["KINDS", "AttributeKind", "Finding", "missing_extras", "names_a_person", "recognise"]
+__all__ = [
+    "KINDS",
+    "AttributeKind",
+    "Finding",
+    "missing_extras",
+    "names_a_household",
+    "names_a_person",
+    "recognise",
+]

@@ -75,6 +75,18 @@ def names_a_person(name: str) -> bool:
     return any(_glued_person_id(word) for word in words) or "matrikel" in words
 
 
+def names_a_household(name: str) -> bool:
+    """Whether the name says that the column numbers households, whose members are several persons.
+
+    >>> [names_a_household(name) for name in ("ori_hid", "household_id", "hhid", "household_size", "id_student")]
+    [True, True, True, False, False]
+    """
+    words = tokens(name)
+    glued = {"hid", "hhid", "hhnum", "hhnr"}
+    numbered = any(word in vocabulary.NUMBER_WORDS for word in words)
+    return any(word in glued or (numbered and word in vocabulary.HOUSEHOLD_WORDS) for word in words)
+
+
 def match_name(name: str) -> list[NameMatch]:
     """The kinds that the name of a column speaks for, best first.
 
@@ -125,6 +137,13 @@ def _phrases(words: tuple[str, ...]) -> tuple[dict[str, float], list[bool]]:
 def _compound(word: str) -> list[str]:
     """The kinds of a word written together: ``custname``, and German compounds by their last part."""
     kinds = ["name"] if _glued(word, ("name",)) else []
+    if len(word) > 4 and word.endswith("wgt"):
+        kinds.append("sampling-weight")
+    if 3 < len(word) < 8 and word.endswith("job"):
+        kinds.append("occupation")
+    long = len(word) > 4 and word not in vocabulary.NO_MONEY
+    if long and (word.endswith(vocabulary.MONEY_ENDS) or word.startswith("tax")):
+        kinds.append("income")
     for last in vocabulary.GERMAN_HEADS:
         if len(word) > len(last) + 2 and word.endswith(last):
             kinds += [kind for kind, _ in _lookup(last) or ()]

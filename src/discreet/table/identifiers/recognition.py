@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from discreet.table.identifiers.categories import categories
 from discreet.table.identifiers.content import (
     ColumnSample,
     ContentMatch,
@@ -49,6 +51,11 @@ _CONFIRMS: Final[dict[str, frozenset[str]]] = {
 }
 """Which kinds given by a name the kind found in the content agrees with; each agrees with itself."""
 
+UNNAMED: Final = re.compile(
+    r"(?:column|col|spalte|var|variable|field|feld|unnamed|[vxc])?[_ .:-]*\d*", re.IGNORECASE
+)
+"""Names that say nothing."""
+
 _CHANCE: Final = 1e-6
 """A share of valid numbers that chance would give more often than this proves nothing."""
 
@@ -69,6 +76,11 @@ def recognise(name: str, values: Sequence[object], *, region: str | None = None)
     region = region.upper() if region else None
     named = match_name(name)
     seen = _all_content(column, {match.kind for match in named}, region)
+    if UNNAMED.fullmatch(name) and _like_ages(column):
+        seen = [*seen, ContentMatch("age", 0.5, "the values are whole numbers spread as ages of people are")]
+    if named and named[0].kind == "body-measurement" and "weight" in name.lower() and _like_weights(column):
+        reason = "the values repeat as weights of a survey do, and are no weights of bodies"
+        seen = [*seen, ContentMatch("sampling-weight", 0.7, reason)]
     findings = [_by_name(match, name, column, seen) for match in named]
     kept = {finding.kind.id: finding for finding in findings if finding is not None}
     strongest = max((finding.confidence for finding in kept.values()), default=0.0)
@@ -79,6 +91,23 @@ def recognise(name: str, values: Sequence[object], *, region: str | None = None)
         if match.alone and not explained and not contested and match.kind not in kept:
             kept[match.kind] = Finding(KINDS[match.kind], "content", match.reason, match.confidence)
     return sorted(kept.values(), key=lambda finding: -finding.confidence)
+
+
+def _like_ages(column: ColumnSample) -> bool:
+    """Whether numbers of a column without a name are spread as ages are: over decades, none of them dominating.
+
+    >>> from discreet.table.identifiers.content import sample
+    >>> _like_ages(sample([*range(17, 90)] * 5)), _like_ages(sample([40] * 100 + [*range(1, 99)]))
+    (True, False)
+    """
+    if len(column.texts) < 100 or column.numeric < len(column.texts) or len(column.distinct) < 40:
+        return False
+    if not all(value.isdecimal() and int(value) <= 115 for value in column.distinct):
+        return False
+    values = sorted(map(int, column.texts))
+    middle, largest = values[len(values) // 2], values[-1]
+    commonest = max(map(column.texts.count, column.distinct))
+    return 20 <= middle <= 65 and largest >= 65 and commonest <= 0.1 * len(values)
 
 
 def _confirmed_by(content_kind: str) -> frozenset[str]:
@@ -137,9 +166,27 @@ def _belief(kind: AttributeKind, match: NameMatch, column: ColumnSample) -> floa
         return 1.0 if _mostly(column, _in_range) else 0.5
     if kind.id == "year" and match.confidence < 0.7:
         return 1.0 if _mostly(column, is_year) else 0.0
+    if kind.id == "body-measurement" and match.confidence < 0.7 and _like_weights(column):
+        return 0.0
     if kind.id == "vin":
         return 1.0 if _mostly(column, lambda value: len(value) == 17) else 0.5
     return 1.0
+
+
+def _like_weights(column: ColumnSample) -> bool:
+    """Whether numbers are spread as sampling weights: with decimals and the same for many, or larger than bodies are.
+
+    >>> from discreet.table.identifiers.content import sample
+    >>> _like_weights(sample([118.3, 92.75] * 50)), _like_weights(sample([70.5, 81.2, 64.0, 77.1] * 4 + [90]))
+    (True, False)
+    """
+    if column.numeric < len(column.texts) or not column.texts:
+        return False
+    decimals = sum("." in value for value in column.distinct)
+    shared = len(column.texts) >= 50 and len(column.distinct) <= 0.25 * len(column.texts)
+    if shared and 2 * decimals > len(column.distinct):
+        return True
+    return sum(float(value.replace(",", ".")) > 400 for value in column.texts) > 0.5 * len(column.texts)
 
 
 def _mostly(column: ColumnSample, test: Callable[[str], object]) -> bool:
@@ -157,8 +204,11 @@ def _in_range(value: str) -> bool:
 
 
 def _all_content(column: ColumnSample, named: set[str], region: str | None) -> list[ContentMatch]:
-    """Everything that the values say: patterns, checksummed numbers, telephone numbers."""
+    """Everything that the values say: patterns, categories, checksummed numbers, telephone numbers."""
     seen = match_content(column)
+    if (known := categories(column.distinct)) is not None:
+        kind, reason, confidence = known
+        seen = sorted([*seen, ContentMatch(kind, confidence, reason)], key=lambda match: -match.confidence)
     # dates, addresses of machines and the like are not also numbers of persons
     if seen and seen[0].confidence >= 0.9:
         return seen

@@ -78,7 +78,8 @@ CERTAIN: Final[dict[str, str]] = {
     "sterbedatum, todesdatum, todestag, admission date, discharge date, visit date, diagnosis date, aufnahmedatum, "
     "entlassungsdatum, entlassdatum, eintrittsdatum, austrittsdatum, hire date, behandlungsdatum, created at, updated at, "
     "event time, aufnahmetag, immatrikulationsdatum, pruefungsdatum, bestelldatum",
-    "date-part": "day of week, weekday, birth month, month of birth, admission month, discharge month, wochentag, geburtsmonat",
+    "date-part": "day of week, weekday, birth month, month of birth, admission month, discharge month, wochentag, geburtsmonat, "
+    "death month, death day, month of death, day of death, death mon, ideathmon, ideathday, sterbemonat, sterbetag",
     "year": "discharge year, admission year, diagnosis year, year of diagnosis, year of death, sterbejahr, todesjahr, "
     "eintrittsjahr, year of entry, diagnosejahr",
     "postcode": "zip, zip code, zip code 3 digits, zip 3, zip 5, postcode, post code, postal code, plz, postleitzahl, plz 3, plz 2",
@@ -93,10 +94,10 @@ CERTAIN: Final[dict[str, str]] = {
     "deprivation-index": "imd, imd band, imd decile, imd quintile, deprivation, deprivation index, deprivation decile, "
     "townsend score, acorn, sozialindex, simd, wimd, area deprivation",
     "region": "region, us state, home state, federal state, province, bundesland, kanton, canton, urbrur, urban rural, land kreis region, "
-    "state code, state name, region name",
+    "state code, state name, region name, place of residence, residence, residence type, area type, urban, rural, division",
     "country": "country, country code, country of residence, wohnland, staat, wohnsitzland",
     "age": "age, age group, age band, age class, age range, age category, age years, age in years, age at diagnosis, "
-    "age at admission, iage, alter, altersgruppe, altersklasse, alter in jahren, lebensalter, alter bei aufnahme",
+    "age at admission, age of youngest, age youngest, age young, iage, alter, altersgruppe, altersklasse, alter in jahren, lebensalter, alter bei aufnahme",
     "sex": "sex, gender, isex, geschlecht, gender identity, sex at birth, gschl, geschl",
     "ethnicity": "race, ethnicity, ethnic, ethnic group, ethnic origin, ethnie, etni, hispanic, irace, ihispanic, skin colour, skin color, "
     "hautfarbe, ethnische herkunft, migrationshintergrund, migration background, tribe, caste",
@@ -106,13 +107,16 @@ CERTAIN: Final[dict[str, str]] = {
     "zivilstand, verheiratet",
     "household": "household, household size, household type, household composition, family size, children, dependents, "
     "number of children, number of dependents, relationship, relat, living arrangement, haushalt, haushaltsgroesse, "
-    "haushaltstyp, kinder, kinderzahl, anzahl kinder, personen im haushalt, head of household, parents",
+    "haushaltstyp, kinder, kinderzahl, anzahl kinder, personen im haushalt, head of household, parents, dwelling, housing, roof, "
+    "wall, floor material, water, water supply, drinking water, toilet, electricity, electcon, cooking fuel, number of rooms, "
+    "family type, fam size, siblings, guardian, wohnung, wohnform, dach, zimmerzahl",
     "education": "education, education level, highest education, educ, education num, degree, qualification, schooling, "
     "years of schooling, bildung, bildungsabschluss, bildungsgrad, schulabschluss, hochschulabschluss, abschluss, "
     "ausbildung, schulbildung, berufsabschluss, highest qualification",
     "occupation": "occupation, profession, job, job title, employer, employment, employment status, workclass, work class, "
     "working class, job role, industry, military service, beruf, berufsgruppe, taetigkeit, arbeitgeber, erwerbsstatus, "
-    "beschaeftigung, branche, stellung im beruf, dienstgrad, job code, occucode",
+    "beschaeftigung, branche, stellung im beruf, dienstgrad, job code, occucode, work type, type of work, working status, labour force status, "
+    "labor force status, class of worker, sector, naics, isco, soc code, ssoc, nace",
     "organisation": "facility, facility name, facility id, facility code, facility number, hospital, hospital name, hospital id, hospital code, clinic, "
     "clinic name, clinic id, organisation, organization, organisation name, organization name, company, company name, school, school name, "
     "school id, university, university name, department, department name, institution, institution name, site id, bank name, "
@@ -126,19 +130,26 @@ CERTAIN: Final[dict[str, str]] = {
     "hair color, koerpergroesse, koerpergewicht, augenfarbe, haarfarbe, weight kg, height cm",
     "stay": "length of stay, los, time in hospital, type of admission, admission type, admission source, admission type id, "
     "admission source id, patient disposition, discharge disposition, discharge disposition id, "
-    "emergency department indicator, verweildauer, aufnahmeart, aufnahmegrund, entlassungsart, entlassgrund",
+    "emergency department indicator, admission location, discharge location, discharge status, admission reason, verweildauer, aufnahmeart, aufnahmegrund, entlassungsart, entlassgrund",
     "insurance": "insurance, insurance type, insurer, payer, payer code, payment typology, source of payment, health insurance, "
     "krankenkasse, krankenversicherung, versicherung, versicherungsart, kostentraeger",
     "diagnosis": "diagnosis, diagnoses, diagnosis code, diagnosis description, diag, icd, icd code, icd 9, icd 10, icd 9 code, "
     "icd 10 code, disease, condition code, comorbidity, comorbidities, drg, mdc, apr drg code, ccs diagnosis code, "
     "ccs diagnosis description, cause of death, diagnose, diagnosen, diagnoseschluessel, hauptdiagnose, nebendiagnose, "
-    "krankheit, erkrankung, vorerkrankung, todesursache, dx, tumor, cancer, injury, iinjury",
+    "krankheit, erkrankung, vorerkrankung, todesursache, dx, tumor, cancer, injury, iinjury, "
+    "hypertension, high blood pressure, stroke, heart disease, heart attack, heart failure, angina, asthma, copd, arthritis, "
+    "epilepsy, dementia, alzheimer, hepatitis, tuberculosis, malaria, infection, covid, anaemia, anemia, osteoporosis, "
+    "kidney disease, liver disease, thyroid, migraine, schizophrenia, autism, adhd, anxiety, bluthochdruck, schlaganfall, "
+    "herzinfarkt, krebs, asthma bronchiale, rheuma, demenz, infektion",
     "health": "health, health status, disability, disabled, handicap, medication, medications, drug, prescription, treatment, "
     "therapy, procedure, procedure code, procedure description, surgery, operation code, symptom, symptoms, blood pressure, "
     "blood type, blood group, blood sugar, cholesterol, glucose, max glu serum, a1c result, hba1c, lab result, lab value, laboratory value, "
     "allergy, allergies, vaccination, pregnancy, pregnant, abortion, abortion edit indicator, hiv, hiv status, diabetes, "
     "insulin, smoker, smoking, smoking status, alcohol, mental health, depression, severity of illness, risk of mortality, "
-    "readmitted, readmission, medical specialty, sick leave, sick days, birth weight, lab procedures, systolic, diastolic, "
+    "survived, survival, vital status, died, deceased, death, death event, expire flag, expired, heart rate, pulse, "
+    "oxygen saturation, body temperature, chest pain, ejection fraction, creatinine, platelets, haemoglobin, hemoglobin, "
+    "sodium, triglycerides, therapy response, addiction, suicide, disability status, icu, surgery type, anaesthesia, "
+    "readmitted, readmission, medical specialty, outpatient, inpatient, emergency, hospitalisation, sick leave, sick days, birth weight, lab procedures, systolic, diastolic, "
     "gesundheit, gesundheitszustand, behinderung, schwerbehinderung, grad der behinderung, gdb, medikament, medikamente, "
     "medikation, behandlung, therapie, symptome, blutdruck, blutgruppe, blutzucker, laborwert, allergie, impfung, "
     "impfstatus, schwanger, schwangerschaft, raucher, rauchstatus, pflegegrad, krankheitstage, fehltage, befund, vaccine, "
@@ -150,26 +161,35 @@ CERTAIN: Final[dict[str, str]] = {
     "sexual-orientation": "sexual orientation, sexuality, sexual behaviour, sexual behavior, sexual preference, sex life, "
     "sexuelle orientierung, sexualitaet, sexual partners",
     "criminal-record": "criminal record, criminal, conviction, convictions, crime, offence, offense, arrest, arrests, sentence length, "
-    "prison, prior convictions, recidivism, felony, vorstrafe, vorstrafen, strafregister, straftat, verurteilung, haft, delikt",
+    "prison, prior convictions, recidivism, felony, vorstrafe, vorstrafen, strafregister, straftat, verurteilung, haft, delikt, "
+    "charge degree, charge description, charge desc, recid, felonies, misdemeanor, misdemeanour, priors, offender, verdict, "
+    "sentence, parole, probation, violation",
     "income": "income, salary, wage, wages, salary class, earnings, pay grade, net income, gross income, capital gain, capital loss, "
     "wealth, assets, savings, pension, benefits, social benefits, bonus, expenditure, expend, net worth, total charges, total costs, "
     "einkommen, gehalt, lohn, bruttolohn, nettolohn, verdienst, vermoegen, rente, einkuenfte, kontostand, account balance, "
-    "bruttogehalt, jahresgehalt, monatsgehalt, sozialhilfe, buergergeld, besoldungsgruppe, entgeltgruppe, spareinlagen, hourly rate",
+    "bruttogehalt, jahresgehalt, monatsgehalt, sozialhilfe, buergergeld, besoldungsgruppe, entgeltgruppe, spareinlagen, hourly rate, "
+    "tax, taxes, agi, fica, social security tax, tax liability, contribution, revenue, turnover, sales, profit, gross profit, "
+    "net profit, operating profit, dividend, interest income, property income, expense, cost, labor costs, labour costs, "
+    "depreciation, amortisation, capital, paid up capital, equity, funds, treasury, cash flow, current assets, fixed assets, "
+    "financial result, financial outcome, commission, allowance, tip, gratuity, fare, fare amount, toll, price, premium, "
+    "donation, deposit, household income, family income, steuer, steuern, umsatz, gewinn, ertrag, aufwand, beitrag, preis, "
+    "abschreibung, unterhalt, zulage",
     "credit": "credit score, credit rating, credit risk, credit limit, credit history, credit amount, loan, loan amount, debt, debts, "
     "mortgage, default payment, schufa, bonitaet, kredit, kreditwuerdigkeit, schulden, darlehen, insolvency, insolvenz, "
-    "loan status, verschuldung",
+    "loan status, verschuldung, liabilities, short term debt, long term debt, overdraft, existing credits, checking account, installment, instalment, debtors, guarantor, arrears, "
+    "payment history, bankruptcy, foreclosure, loan purpose, verbindlichkeiten",
     "grade-or-result": "grade, grades, final grade, final result, exam result, exam score, test score, gpa, marks, exam grade, "
     "assessment score, pass fail, dropout, noten, abschlussnote, endnote, pruefungsergebnis, klausurnote, zensur, "
     "pruefungsnote, notendurchschnitt, schulnote, final mark, evaluation result, performance rating, beurteilung",
     "sampling-weight": "fnlwgt, final weight, sampling weight, sample weight, survey weight, person weight, household weight, "
     "household weights, pweight, hweight, pwgt, wgt, design weight, hochrechnungsfaktor, gewichtungsfaktor, stichprobengewicht, "
-    "expansion factor",
+    "expansion factor, weighting factor, grossing factor",
     "unique-id": "uuid, guid, personalnummer, personal nr, persnr, pers number, matrikelnummer, matrikel, matrikel nr, matr nr, matnr, "
     "kundennummer, kundennr, mitgliedsnummer, mitarbeiternummer, patientennummer, patnr, patienten id, fallnummer, "
     "aktenzeichen, ausweis id, pseudonym, personenkennung, kennung, laufende nummer, lfd number, teilnehmernummer, "
     "probanden id, vorgangsnummer, staff number, payroll number, roll number, enrolment number, enrollment number, "
-    "registration number, ori hid, household id, haushalts id, hash, unique id, record id, buchungsnummer, vertragsnummer, "
-    "auftragsnummer, rechnungsnummer, order number, invoice number, case number, case id, claim number, claim id",
+    "registration number, ori hid, hhid, hid, household id, haushalts id, hash, unique id, record id, buchungsnummer, vertragsnummer, "
+    "row, row number, row id, row num, index number, sequence number, serial number of record, auftragsnummer, rechnungsnummer, order number, invoice number, case number, case id, claim number, claim id",
 }
 """Phrases that hardly mean anything else."""
 
@@ -233,6 +253,19 @@ EVENT_WORDS: Final = words(
 
 NUMBER_WORDS: Final = words("id ids number identifier identification key kennung nummer uid pid schluessel")
 """Words that say that a column numbers something."""
+
+MONEY_ENDS: Final = (
+    "tax", "income", "inc", "revenue", "sales", "wage", "salary", "profit", "expend", "earnings", "contrb", "contrib", "val",
+)  # fmt: skip
+"""Endings of abbreviations written together that speak of money: ``FEDTAX``, ``WSALVAL``."""
+
+NO_MONEY: Final = words(
+    "interval arrival survival approval removal retrieval renewal medieval naval oval rival zinc"
+)
+"""Words with such an ending that do not speak of money."""
+
+HOUSEHOLD_WORDS: Final = words("hid hhid household hh haushalt haushalts family fam dwelling hhnum hhnr")
+"""Words for a household: its number is nobody's own."""
 
 GERMAN_HEADS: Final = (
     "einkommen",

@@ -1,0 +1,109 @@
+"""What columns say about each other: alike columns, numbers of rows, several weights, and codes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import pyarrow as pa
+
+from discreet.policy.policy import ColumnPolicy
+from discreet.table.identifiers import Finding
+from discreet.table.identifiers.kinds import AttributeKind
+from discreet.table.identifiers.names import tokens
+
+MOST_CODES = 1_000
+"""So many different numbers can be codes; more are amounts or ids."""
+FAMILY = 4
+"""So many columns with the same values are taken for one family."""
+CODED = frozenset(
+    (
+        "sex", "ethnicity", "nationality", "country", "region", "small-geography", "marital-status", "household",
+        "occupation", "organisation", "religion", "language", "stay", "insurance", "diagnosis",
+    )
+)  # fmt: skip
+"""Kinds whose numbers, if they are numbers, are codes without an order."""
+CODE_WORDS = frozenset(("id", "code", "cd", "type", "typ", "kind", "art", "status", "schluessel", "klasse"))
+COUNT_WORDS = frozenset(
+    ("number", "num", "count", "size", "years", "hours", "days", "time", "length", "distance")
+)
+
+
+def with_alike(findings: Mapping[str, Finding], sample: pa.Table) -> dict[str, Finding]:
+    """Findings, and for unrecognised columns of a family what most of its recognised members are.
+
+    A family are neighbouring columns that all have some of the same few words for values, at least three of them:
+    one column per drug, say, each with No, Steady, Up or Down.
+    """
+    completed = dict(findings)
+    for family in _families(sample):
+        known = Counter(findings[name].kind.id for name in family if name in findings)
+        if not known:
+            continue
+        kind = known.most_common(1)[0][0]
+        example = next(name for name in family if name in findings and findings[name].kind.id == kind)
+        for name in family:
+            reason = f"it has the same values as {example}"
+            completed.setdefault(name, replace(findings[example], by="content", reason=reason))
+    return completed
+
+
+def _families(sample: pa.Table) -> list[list[str]]:
+    """Runs of columns with the same few words for values, those between them with only one of these included."""
+    values = {
+        name: frozenset(str(v) for v in sample[name].unique().to_pylist() if v is not None)
+        for name in sample.column_names
+        if pa.types.is_string(sample[name].type) or pa.types.is_large_string(sample[name].type)
+    }
+    families: list[list[str]] = []
+    widest = {words for words in values.values() if 3 <= len(words) <= 12}
+    for words in sorted(widest, key=lambda words: (-len(words), sorted(words))):
+        members = [name for name, own in values.items() if own and own <= words]
+        if len(members) >= FAMILY and not any(set(members) & set(family) for family in families):
+            families.append(members)
+    return families
+
+
+def numbers_rows(values: pa.ChunkedArray) -> bool:
+    """Whether whole numbers number the rows or something else: ascending, close together, or all of one length.
+
+    >>> numbers_rows(pa.chunked_array([[17, 12, 15, 11]])), numbers_rows(pa.chunked_array([[120, 45554, 0, 3471]]))
+    (True, False)
+    """
+    numbers = [value for value in values.to_pylist() if value is not None]
+    if len(numbers) < 2 or not all(isinstance(value, int) and value >= 0 for value in numbers):
+        return False
+    ascending = all(first < second for first, second in pairwise(numbers))
+    close = max(numbers) - min(numbers) < 3 * len(numbers)
+    lengths = {len(str(value)) for value in numbers}
+    return ascending or close or (len(lengths) == 1 and min(lengths) > 5)
+
+
+def one_weight(columns: Sequence[ColumnPolicy]) -> list[ColumnPolicy]:
+    """The columns with one weight at most: the persons' own before that of households, the first among equals."""
+    weights = [column for column in columns if column.role == "weight"]
+    if len(weights) < 2:
+        return list(columns)
+    kept = min(weights, key=lambda column: bool({"household", "hh", "haushalt"} & set(tokens(column.name))))
+    reason = f"another sampling weight besides {kept.name}: a table is counted by one"
+    return [
+        replace(column, role="insensitive", reason=reason)
+        if column.role == "weight" and column is not kept
+        else column
+        for column in columns
+    ]
+
+
+def is_code(name: str, kind: AttributeKind | None) -> bool:
+    """Whether numbers of a column are codes without an order: by its name, or by what it is.
+
+    >>> from discreet.table.identifiers.kinds import KINDS
+    >>> is_code("MARSTAT", KINDS["marital-status"]), is_code("admission_type_id", None), is_code("age", KINDS["age"])
+    (True, True, False)
+    """
+    words = set(tokens(name))
+    if words & COUNT_WORDS and not words & {"id", "code"}:
+        return False
+    return (kind is not None and kind.id in CODED) or bool(words & CODE_WORDS)
