@@ -24,14 +24,30 @@ class Reading:
     pattern: str
     written: Literal[".", ",", ""] = "."
     drop: str = ""
+    parts: tuple[int, int, int] | None = None
+    """Where year, month and day stand in a date that ``sign`` divides."""
+    sign: str = ""
 
     def text(self, value: str) -> str:
         """SQL that turns the text into the form the cast understands."""
+        if self.parts is not None:
+            year, month, day = (f"split_part({value}, '{self.sign}', {part})" for part in self.parts)
+            return f"({year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0'))"
         if self.drop:
             value = f"replace({value}, '{self.drop}', '')"
         return f"replace({value}, ',', '.')" if self.written == "," else value
 
 
+def _date(sign: str, order: str) -> Reading:
+    """Dates whose parts a sign divides, in an order such as ``dmy``; the year has four digits."""
+    digits = {"y": "[1-9][0-9]{3}", "m": "(0?[1-9]|1[0-2])", "d": "(0?[1-9]|[12][0-9]|3[01])"}
+    pattern = f"[{sign}]".join(digits[part] for part in order)
+    places = (order.index("y") + 1, order.index("m") + 1, order.index("d") + 1)
+    return Reading("date", "DATE", pattern, written="", parts=places, sign=sign)
+
+
+DAY_OR_MONTH_FIRST = (_date("/", "dmy"), _date("/", "mdy"))
+"""Both are usual: where all values of a column allow both, it stays text and nothing is guessed."""
 READINGS = (
     Reading("integer", "BIGINT", r"-?(0|[1-9][0-9]{0,17})", written=""),
     Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,14})?([.][0-9]+)?([eE][-+]?[0-9]{1,2})?"),
@@ -47,6 +63,11 @@ READINGS = (
         r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?",
         written="",
     ),
+    _date(".", "dmy"),
+    _date("-", "dmy"),
+    _date("/", "ymd"),
+    _date(".", "ymd"),
+    *DAY_OR_MONTH_FIRST,
 )
 """The first that fits all values wins. Codes with leading zeros fit none of the numbers and stay text.
 
@@ -107,7 +128,8 @@ class TypeRecognition(SqlRelations):
             for rows in (FIRST_LOOK_ROWS, None):
                 candidates, marked = self._readings(relation, rows, texts, candidates)
         for name, value in texts.items():
-            reading = candidates[name][0] if candidates[name] else None
+            fitting = [] if set(DAY_OR_MONTH_FIRST) <= set(candidates[name]) else candidates[name]
+            reading = fitting[0] if fitting else None
             if reading is not None and not marked[name]:
                 select[name] = f"CAST({reading.text(value)} AS {self.dialect.type(reading.cast)})"
             elif reading is not None and reading.type in ("integer", "continuous"):

@@ -13,8 +13,8 @@ from discreet.policy.policy import Policy
 from discreet.policy.suggest import CONFIDENT
 from discreet.table import DataType, Domain
 from discreet.table.hierarchies.builder import Builder
-from discreet.table.hierarchies.categories import Zip
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
+from discreet.table.hierarchies.known import KNOWN, known_hierarchy
 from discreet.table.hierarchies.learn import hierarchy_for
 from discreet.table.identifiers import recognise
 from discreet.types import AnyIntArray
@@ -44,8 +44,7 @@ class FittedHierarchy:
 
 
 LEARNED = "learned from the data"
-POSTCODE = "built: zip, because it was recognised as a postcode"
-ASSUMED = (LEARNED, POSTCODE)
+ASSUMED = (LEARNED, *KNOWN)
 """Where hierarchies come from that nobody gave."""
 
 
@@ -91,7 +90,7 @@ def fit(
 
 
 def named_hierarchies(policy: Policy, classes: EquivalenceClasses) -> dict[str, Hierarchy]:
-    """The hierarchies that a policy names, to read labels by; they need not have all values of the classes.
+    """The hierarchies that a policy names or that are known, to read labels by; they need not have all values.
 
     >>> from discreet.table.hierarchies.numbers import Intervals
     >>> policy = Policy.of(quasi_identifiers=["age", "sex"]).generalise({"age": Intervals(widths=(10,))})
@@ -101,7 +100,7 @@ def named_hierarchies(policy: Policy, classes: EquivalenceClasses) -> dict[str, 
     named = {}
     for domain, codes in zip(classes.attributes, classes.codes, strict=True):
         column = policy.column(domain.name)
-        if column is not None and column.hierarchy is not None:
+        if column is not None and (column.hierarchy is not None or _known(domain)):
             totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
             named[domain.name] = _build(domain, totals, column.hierarchy, column.type)[0]
     return named
@@ -114,15 +113,15 @@ def _build(
     spec: Builder | Hierarchy | None
     if isinstance(given, str):
         spec, origin = Hierarchy.read(given, domain.name), f"read from {Path(given).name}"
-    elif given is None and _is_postcode(domain):
-        spec, origin = Zip(lengths=(4, 3, 2, 1)), POSTCODE
+    elif given is not None:
+        spec, origin = given, f"built: {given.id}"
     else:
-        spec, origin = given, f"built: {given.id}" if given else LEARNED
+        spec, origin = _known(domain) or (None, LEARNED)
     return hierarchy_for(domain, totals, spec=spec, column_type=type), origin
 
 
-def _is_postcode(domain: Domain) -> bool:
-    """Whether the values are postcodes: these are made to be shortened, not to be put into intervals."""
+def _known(domain: Domain) -> tuple[Builder, str] | None:
+    """How values are grouped by what is known of them, such as postcodes, countries and diseases, and why."""
     labels = [domain.label(code) for code in range(min(len(domain.values), 200))]
-    findings = recognise(domain.name, labels)
-    return bool(findings) and findings[0].kind.id == "postcode" and findings[0].confidence >= CONFIDENT
+    kinds = [found.kind.id for found in recognise(domain.name, labels) if found.confidence >= CONFIDENT]
+    return known_hierarchy(domain, kinds[0]) if kinds else None

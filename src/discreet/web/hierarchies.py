@@ -17,10 +17,11 @@ import tomlkit
 from discreet.errors import UnknownColumn
 from discreet.files.writing import write_text
 from discreet.policy.file import make_hierarchy
-from discreet.policy.hierarchies import LEARNED, POSTCODE, FittedHierarchy, fit
+from discreet.policy.hierarchies import LEARNED, FittedHierarchy, fit
 from discreet.release.profile import load_profile
 from discreet.release.requirements import required_size
 from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
+from discreet.table.hierarchies.known import POSTCODE
 from discreet.table.hierarchies.preview import preview
 from discreet.types import IntArray
 from discreet.web.cases import Case
@@ -152,7 +153,9 @@ def origin_of(spec: Spec, hierarchy: FittedHierarchy) -> str:
     """Where a hierarchy came from, in one word."""
     if isinstance(spec, dict):
         return str(spec["builder"])
-    return {LEARNED: "learned", POSTCODE: "postcode"}.get(hierarchy.origin, "file")
+    if hierarchy.assumed:
+        return {LEARNED: "learned", POSTCODE: "postcode"}.get(hierarchy.origin, "known")
+    return "file"
 
 
 def describe(column: str, spec: Spec, hierarchy: FittedHierarchy, values: Values, k: int) -> dict[str, Any]:

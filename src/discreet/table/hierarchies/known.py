@@ -1,0 +1,67 @@
+"""Hierarchies that are known without looking at the data: countries, education, marital status, diseases, postcodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from discreet.table.domain import MISSING_MARKS, Domain
+from discreet.table.hierarchies.builder import texts
+from discreet.table.hierarchies.categories import Sets, Zip
+from discreet.table.hierarchies.hierarchy import ROOT
+from discreet.table.knowledge import classes
+
+KNOWN_SHARE = 0.8
+"""So many of a column's values must be known; the others keep to themselves up to the root."""
+POSTCODE = "built: zip, because it was recognised as a postcode"
+BRITISH = "built: British postcodes by sector, district and area"
+COUNTRIES = "built: countries by region and continent (United Nations M49)"
+EDUCATION = f"built: {classes.source('education')}"
+MARITAL = f"built: {classes.source('marital-status')}"
+ICD_9 = f"built: categories, blocks and {classes.source('icd-9')}"
+ICD_10 = f"built: categories, blocks and {classes.source('icd-10')}"
+KNOWN = (POSTCODE, BRITISH, COUNTRIES, EDUCATION, MARITAL, ICD_9, ICD_10)
+"""Where hierarchies come from that nobody gave and that were not learned."""
+
+Parents = Callable[[str], classes.Parents | None]
+PARENTS: dict[str, tuple[tuple[str, Parents], ...]] = {
+    "country": ((COUNTRIES, classes.place_in_the_world),),
+    "nationality": ((COUNTRIES, classes.place_in_the_world),),
+    "education": ((EDUCATION, partial(classes.group, "education")),),
+    "marital-status": ((MARITAL, partial(classes.group, "marital-status")),),
+    "diagnosis": ((ICD_10, partial(classes.disease, "icd-10")), (ICD_9, partial(classes.disease, "icd-9"))),
+    "postcode": ((BRITISH, classes.british_postcode),),
+}
+"""What is known of a kind of information: the first that knows enough values is taken."""
+
+
+def known_hierarchy(domain: Domain, kind: str) -> tuple[Sets | Zip, str] | None:
+    """How the values of a kind are grouped by what is known of them, and where that comes from.
+
+    >>> import pyarrow as pa
+    >>> lands = Domain("native-country", pa.array(["Mexico", "Peru", "Canada", "France"]))
+    >>> builder, origin = known_hierarchy(lands, "nationality")
+    >>> builder.build(lands).rows()[1]
+    ('Peru', 'South America', 'Americas', '*')
+    """
+    if not domain.is_text:
+        return (Zip(lengths=(4, 3, 2, 1)), POSTCODE) if kind == "postcode" else None
+    leaves = [text for text in texts(domain) if text not in MISSING_MARKS and text != ROOT]
+    for origin, parents in PARENTS.get(kind, ()):
+        found = {leaf: groups for leaf in leaves if (groups := parents(leaf)) is not None}
+        if len(found) > 2 and len(found) >= KNOWN_SHARE * len(leaves):
+            return _sets(leaves, found), origin
+    return (Zip(lengths=(4, 3, 2, 1)), POSTCODE) if kind == "postcode" else None
+
+
+def _sets(leaves: Sequence[str], parents: dict[str, classes.Parents]) -> Sets:
+    """Groups level by level; a value that is a group already, such as a category without a digit, stays what it is."""
+    levels: list[dict[str, list[str]]] = []
+    current = {leaf: leaf for leaf in leaves}
+    for depth in range(len(next(iter(parents.values())))):
+        groups: dict[str, dict[str, None]] = {}
+        for leaf, own in parents.items():
+            groups.setdefault(own[depth], {})[current[leaf]] = None
+        current |= {leaf: own[depth] for leaf, own in parents.items()}
+        levels.append({label: list(members) for label, members in groups.items()})
+    return Sets(levels=tuple(levels))
