@@ -123,5 +123,5 @@ def _build(
 def _known(domain: Domain) -> tuple[Builder, str] | None:
     """How values are grouped by what is known of them, such as postcodes, countries and diseases, and why."""
     labels = [domain.label(code) for code in range(min(len(domain.values), 200))]
-    kinds = [found.kind.id for found in recognise(domain.name, labels) if found.confidence >= CONFIDENT]
+    kinds = [finding.kind.id for finding in recognise(domain.name, labels) if finding.confidence >= CONFIDENT]
     return known_hierarchy(domain, kinds[0]) if kinds else None

@@ -48,9 +48,9 @@ def known_hierarchy(domain: Domain, kind: str) -> tuple[Sets | Zip, str] | None:
         return (Zip(lengths=(4, 3, 2, 1)), POSTCODE) if kind == "postcode" else None
     leaves = [text for text in texts(domain) if text not in MISSING_MARKS and text != ROOT]
     for origin, parents in PARENTS.get(kind, ()):
-        found = {leaf: groups for leaf in leaves if (groups := parents(leaf)) is not None}
-        if len(found) > 2 and len(found) >= KNOWN_SHARE * len(leaves):
-            return _sets(leaves, found), origin
+        parented = {leaf: groups for leaf in leaves if (groups := parents(leaf)) is not None}
+        if len(parented) > 2 and len(parented) >= KNOWN_SHARE * len(leaves):
+            return _sets(leaves, parented), origin
     return (Zip(lengths=(4, 3, 2, 1)), POSTCODE) if kind == "postcode" else None
 
 

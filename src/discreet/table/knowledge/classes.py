@@ -30,8 +30,8 @@ def place_in_the_world(value: str) -> Parents | None:
     >>> place_in_the_world("Mexico")
     ('Central America', 'Americas')
     """
-    found = country(value)
-    return None if found is None else (found.region, found.continent)
+    place = country(value)
+    return None if place is None else (place.region, place.continent)
 
 
 def group(kind: str, value: str) -> Parents | None:
