@@ -12,7 +12,7 @@ export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test truth fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
+.PHONY: help demo test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
@@ -69,7 +69,7 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@echo "      what that change lost, and what an intruder could still do"
 
 # Tests start many processes: without bytecode on disk each of them would compile the whole package anew.
-test test-fast test-lowest test-newest truth fuzz: export PYTHONDONTWRITEBYTECODE :=
+test test-fast test-lowest test-newest truth thorough fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 QUICK = --hypothesis-profile fast -m "not spark and not browser and not slow" tests/unit tests/property tests/docs src
 
@@ -99,6 +99,10 @@ lock: $(BIN)/python ## Find out anew which versions locked.txt holds (UPGRADE=1:
 
 truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tables with plain loops (N=1000)
 	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
+
+thorough: $(VENV)/.test-stamp ## Try the properties on twenty times as many examples as make test does
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile thorough -m "not slow" \
+	  tests/property tests/unit
 
 fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was
 	$(BIN)/python tests/fuzz/fuzz.py $(KIND) --count $(or $(N),1000) --seed $(or $(SEED),1)

@@ -65,6 +65,7 @@ def test_a_number_of_evaluations_fixes_the_result() -> None:
     assert 150 <= first.evaluated < 150 + 64
 
 
+@pytest.mark.slow
 def test_thirty_attributes_have_a_good_solution_at_once() -> None:
     problem = random_problem(30, rows=200, limit=0.2)
     assert problem.nodes == 4**30
@@ -187,6 +188,7 @@ def test_cancelled_parts_count_with_what_is_proven() -> None:
         assert 0 <= found <= truth.cost
 
 
+@pytest.mark.slow
 def test_thirty_attributes_have_a_bound_that_rises_with_time() -> None:
     problem = random_problem(30, rows=200, limit=0.2)
     bounds = list(growing_bounds(problem, most=8_000))

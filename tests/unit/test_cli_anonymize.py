@@ -203,6 +203,7 @@ def test_a_requirement_may_name_a_column_with_a_blank_or_a_number(
     assert told.code == 0, told.said
 
 
+@pytest.mark.slow
 def test_without_a_policy_roles_and_hierarchies_are_guessed_and_the_notes_say_so(
     run: Run, tmp_path: Path
 ) -> None:

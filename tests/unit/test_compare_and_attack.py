@@ -203,6 +203,7 @@ def test_the_original_as_its_own_release_finds_everyone_who_is_unique(people: di
     assert {one.criterion: one.state for one in found.criteria}["singling-out"] == "gives way"
 
 
+@pytest.mark.slow
 def test_a_release_that_shows_nothing_helps_nobody(people: discreet.Table) -> None:
     rows = people.engine.to_arrow(people)
     for name in QI:
@@ -263,6 +264,7 @@ def test_people_from_elsewhere(people: discreet.Table, release: discreet.Release
     assert 0.4 < member.rate < 0.8, "a coarse release hardly tells who is in it"
 
 
+@pytest.mark.slow
 def test_averaged_releases_are_attacked_by_distance(people: discreet.Table) -> None:
     made = discreet.anonymize(people, make_policy(), plan=Plan(method="microaggregation"))
     found = discreet.attack(made, original=people, attacks=["singling-out", "record-linkage"])

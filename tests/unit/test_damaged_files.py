@@ -73,6 +73,7 @@ def damaged(content: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "xlsx", "jsonl", "csv", "csv.gz"])
 def test_whatever_the_bytes(kind: str, tmp_path: Path, engine: DuckDBEngine) -> None:
     content, chance = whole(tmp_path, kind), random.Random(7)

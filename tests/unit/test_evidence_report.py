@@ -392,6 +392,7 @@ def test_public_losses_have_two_digits_or_a_bound(compared: Comparison) -> None:
     assert inside["discernibility"]["release"] == "841"
 
 
+@pytest.mark.slow
 def test_wide_tables_stay_small(attacked: Attacks) -> None:
     names = [f"an_attribute_with_quite_a_long_name_{i}" for i in range(20)]
     table = pa.table(

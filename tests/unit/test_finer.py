@@ -66,6 +66,7 @@ def demo() -> Problem:
     return make_problem(classes, ladders, [KAnonymity(5)], suppression_limit=0.0)
 
 
+@pytest.mark.slow
 def test_labels_nest_and_less_is_lost() -> None:
     problem = demo()
     given = replace(problem, ladders=tuple(replace(ladder, assumed=None) for ladder in problem.ladders))
@@ -87,6 +88,7 @@ def test_labels_nest_and_less_is_lost() -> None:
             assert one <= other or other <= one or not one & other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [(), ("sex",)])
 def test_a_comparison_reads_the_finer_labels(keep: tuple[str, ...]) -> None:
     table = read(town(1500))

@@ -184,6 +184,7 @@ def test_a_release_that_shows_nothing_gives_nothing_away(rows: list[tuple[str, i
     assert not found.better_than_baseline
 
 
+@pytest.mark.slow
 @given(TABLES)
 def test_an_unchanged_release_gives_what_the_majority_of_each_class_gives(
     rows: list[tuple[str, int, str]],

@@ -242,6 +242,7 @@ def test_without_splink_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         probabilistic_linkage(pair_of(FOUR, RELEASED))
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_on_adult_the_attacks_find_what_the_classes_allow(data_dir: Path) -> None:
     from helpers.pairs import adult_pair

@@ -56,6 +56,7 @@ def test_an_audit_counts_them_as_one_class() -> None:
     assert any("two nulls are equal" in note for note in audit.measure("k-anonymity").notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ALL_METHODS)
 def test_no_method_touches_a_class_of_nulls_that_is_large_enough(method: str, tmp_path: Path) -> None:
     """What is written, in any format, is read back, verified, compared and attacked as the same classes."""

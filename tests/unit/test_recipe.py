@@ -322,6 +322,7 @@ ODD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "mondrian"])
 def test_a_tampered_recipe_is_bad_input(method: Method, tmp_path: Path) -> None:
     """Whatever stands in its fields, a recipe is applied or refused in words, without a value of the data."""
