@@ -126,6 +126,7 @@ def written(method: str, policy: Policy, folder: Path) -> tuple[Release, Losses]
     return release, compare(keyed, path, policy, key="row", labels=[], queries=5).losses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_cost_is_what_a_comparison_measures(method: str, objective: str, tmp_path: Path) -> None:
