@@ -16,6 +16,7 @@ from discreet.search.clusters.kernels import (
     respan,
 )
 from discreet.search.clusters.space import CellSpans, ClassPersons
+from discreet.search.mondrian.kernels import NO_CLASS, ZERO
 from discreet.types import BoolArray, IntArray
 
 EPSILON = 1e-12
@@ -37,7 +38,7 @@ def k_member(spans: CellSpans, people: ClassPersons, records: IntArray, k: int, 
     remains joins the clusters where it costs least.
     """
     n = records.size
-    groups = 0
+    groups = ZERO
     open_ = np.empty(n, dtype=np.int64)
     left = 0
     remaining = 0
@@ -86,7 +87,7 @@ def k_member(spans: CellSpans, people: ClassPersons, records: IntArray, k: int, 
     for i in range(left):
         x = open_[i]
         best = np.inf
-        to = 0
+        to = ZERO
         for g in range(groups):
             price = price_of_joining(spans, records, state, g, x, best)
             if price < best:
@@ -150,7 +151,7 @@ def refine(
                     limit = prices[SHORTLIST - 1]
         if listed == 0:
             continue
-        spare = persons_with(people, state, a, x, -1)
+        spare = persons_with(people, state, a, x, NO_CLASS)
         if (spare >= k or spare == 0) and relief > prices[0] + EPSILON:
             leave(spans, people, records, state, x)
             join(spans, people, records, state, places[0], x)
@@ -185,7 +186,7 @@ def _exchange(
     scratch = state.loss.size - 1
     cost_a = state.loss[a] * state.records[a]
     best = EPSILON
-    other = -1
+    other = NO_CLASS
     effort = 0
     for g in places:
         if effort > EFFORT:

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from discreet.search.clusters.space import INTERVAL, SET, CellSpans, ClassPersons
+from discreet.search.mondrian.kernels import NO_CLASS
 from discreet.types import FloatArray, Int32Array, IntArray
 
 
@@ -212,7 +213,7 @@ def join(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clust
         state.size[g] = 0
     else:
         _widen(spans, state, g, x)
-    state.size[g] = persons_with(people, state, g, -1, x)
+    state.size[g] = persons_with(people, state, g, NO_CLASS, x)
     state.records[g] += records[x]
     first = state.head[g]
     state.after[x] = first
@@ -244,7 +245,7 @@ def respan(spans: CellSpans, state: Clusters, g: int, into: int, without: int) -
 def leave(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clusters, x: int) -> None:
     """Class ``x`` leaves its cluster."""
     g = state.owner[x]
-    state.size[g] = persons_with(people, state, g, x, -1)
+    state.size[g] = persons_with(people, state, g, x, NO_CLASS)
     state.records[g] -= records[x]
     if state.before[x] >= 0:
         state.after[state.before[x]] = state.after[x]
@@ -253,7 +254,7 @@ def leave(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clus
     if state.after[x] >= 0:
         state.before[state.after[x]] = state.before[x]
     state.owner[x] = -1
-    respan(spans, state, g, g, -1)
+    respan(spans, state, g, g, NO_CLASS)
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,7 @@ from discreet.search.local.kernels import (
     union_price,
 )
 from discreet.search.mondrian.exchange_kernels import enough_in
-from discreet.search.mondrian.kernels import TIE, Space
+from discreet.search.mondrian.kernels import NO_CLASS, TIE, ZERO, Space
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 
 NEAR = 8
@@ -159,7 +159,7 @@ def regroup(
                 listed = min(listed + 1, NEAR)
                 if listed == NEAR:
                     limit = cost[NEAR - 1]
-        n = 0
+        n = ZERO
         before = groups.price[g] * groups.size[g]
         for e in range(groups.start[g], groups.start[g + 1]):
             pool.classes[n] = groups.listed[e]
@@ -218,7 +218,8 @@ def dearest(
             gain[g] = price
         if n == 1 or n > POOL:
             continue
-        pool.head[0] = 0
+        first_cluster = ZERO
+        pool.head[first_cluster] = 0
         for e in range(n):
             pool.classes[e] = groups.listed[first + e]
             pool.after[e] = e + 1 if e + 1 < n else -1
@@ -226,7 +227,7 @@ def dearest(
             c = pool.classes[e]
             left = groups.size[g] - space.records[c]
             saved = before - star[c] * space.records[c]
-            saved -= price_with(space, pool, 0, e, -1) * left
-            if saved > gain[g] and meets(space, screen, pool, 0, e, -1, left):
+            saved -= price_with(space, pool, first_cluster, e, NO_CLASS) * left
+            if saved > gain[g] and meets(space, screen, pool, first_cluster, e, NO_CLASS, left):
                 gain[g] = saved
                 given_up[g] = c

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from discreet.search.mondrian.kernels import TIE, Space
+from discreet.search.mondrian.kernels import NO_CLASS, TIE, Space
 from discreet.types import BoolArray, FloatArray, IntArray
 
 CAPPED, CLOSE, UNCERTAIN = 0, 1, 2
@@ -228,7 +228,7 @@ def agglomerate(
             pool.low[a, j] = space.place[c, j]
             pool.high[a, j] = space.place[c, j]
         pool.price[a] = union_price(space, turn, pool.low, pool.high, a, a, np.inf)
-        pool.met[a] = meets(space, screen, pool, a, -1, -1, pool.size[a])
+        pool.met[a] = meets(space, screen, pool, a, NO_CLASS, NO_CLASS, pool.size[a])
     for a in range(n):
         for b in range(a):
             # A linear congruential generator: the same numbers on every machine.
@@ -239,7 +239,7 @@ def agglomerate(
                 pool.union[b, a] = pool.union[a, b]
     while True:
         best = np.inf
-        x = y = -1
+        x = y = NO_CLASS
         for a in range(n):
             if pool.head[a] < 0 or pool.met[a]:
                 continue
@@ -269,7 +269,7 @@ def agglomerate(
         pool.after[e] = pool.head[x]
         pool.head[x] = pool.head[y]
         pool.head[y] = -1
-        pool.met[x] = meets(space, screen, pool, x, -1, -1, pool.size[x])
+        pool.met[x] = meets(space, screen, pool, x, NO_CLASS, NO_CLASS, pool.size[x])
         for b in range(n):
             if pool.head[b] >= 0 and b != x and not (pool.met[b] and pool.met[x]):
                 pool.union[x, b] = union_price(space, turn, pool.low, pool.high, x, b, np.inf)
@@ -306,24 +306,24 @@ def climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
             a = pool.label[x]
             mine = space.records[pool.classes[x]]
             left = pool.size[a] - mine
-            without = price_with(space, pool, a, x, -1)
+            without = price_with(space, pool, a, x, NO_CLASS)
             cost_a = pool.price[a] * pool.size[a]
             relief = cost_a - without * left
-            free = left == 0 or meets(space, screen, pool, a, x, -1, left)
+            free = left == 0 or meets(space, screen, pool, a, x, NO_CLASS, left)
             narrower = without < pool.price[a] - TIE
             if relief <= TIE or not (free or narrower):
                 continue
             best = -TIE
-            to = swap = -1
+            to = swap = NO_CLASS
             price_a = price_b = 0.0
             for b in range(n):
                 if pool.head[b] < 0 or b == a:
                     continue
                 cost_b = pool.price[b] * pool.size[b]
                 if free:
-                    joined = price_with(space, pool, b, -1, x)
+                    joined = price_with(space, pool, b, NO_CLASS, x)
                     gain = joined * (pool.size[b] + mine) - cost_b - relief
-                    if gain < best and meets(space, screen, pool, b, -1, x, pool.size[b] + mine):
+                    if gain < best and meets(space, screen, pool, b, NO_CLASS, x, pool.size[b] + mine):
                         best = gain
                         to, swap = b, -1
                         price_a, price_b = without, joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from discreet.search.mondrian.kernels import SET, TIE, Space, price_between
+from discreet.search.mondrian.kernels import SET, TIE, ZERO, Space, price_between
 from discreet.types import FloatArray, Int32Array, IntArray
 
 CAPACITY = 48
@@ -138,7 +138,7 @@ def exchange(
         if count[g] > CAPACITY or (once and partner[g] >= 0):
             continue
         fresh = True
-        rest = 0
+        rest = ZERO
         rest_share = 0.0
         free = False
         for step in range(-reach, reach + 1):
@@ -149,7 +149,7 @@ def exchange(
                 continue
             if fresh:
                 fresh = False
-                rest = 0
+                rest = ZERO
                 for e in range(count[g]):
                     if members[g, e] != c:
                         without[rest] = members[g, e]

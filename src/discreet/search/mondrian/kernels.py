@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numba import njit
@@ -13,6 +13,10 @@ SET, INTERVAL, TREE = 0, 1, 2
 """How the cell of a group is priced: by its distinct values, its span of numbers, its closest common ancestor."""
 TIE = 1e-9
 """Losses that differ by less are equal, and the first one found is taken: rounding decides nothing."""
+NO_CLASS = cast(int, np.int64(-1))
+"""No class. A bare -1 is a type of its own, for which a kernel and all that it calls would be compiled once more."""
+ZERO = cast(int, np.int64(0))
+"""What a count begins with, for the same reason."""
 
 
 class Space(NamedTuple):
