@@ -112,7 +112,6 @@ def test_notes_at_the_end_of_a_large_file(tmp_path: Path) -> None:
         (["who,,where", "name,age,city"], NAMES),
         (["name,who,", ",age,city"], NAMES),
         (["2019,,2020", "men,age,men"], ("2019 men", "age", "2020 men")),
-        (["name,age,city", "text,years,text"], NAMES),  # units
     ],
 )
 def test_headers_of_two_lines(tmp_path: Path, lines: list[str], names: tuple[str, ...]) -> None:
@@ -161,3 +160,16 @@ def test_suggest_and_audit_say_what_was_left_out(tmp_path: Path) -> None:
     ):
         shown = CliRunner().invoke(cli, arguments, env={"COLUMNS": "200"})
         assert told in shown.output
+
+
+def test_units_below_the_names_are_no_row(tmp_path: Path) -> None:
+    body = "".join(f"Ada,{30 + i},{160 + i}\n" for i in range(6))
+    names, rows = content(text(tmp_path, "name,age,height\ntext,years,cm\n" + body))
+    assert (names, len(rows)) == (("name", "age", "height"), 6)
+
+
+@pytest.mark.parametrize("header", ["name,age,city", ",age,city"])
+def test_a_first_row_with_an_odd_value_is_a_row(tmp_path: Path, header: str) -> None:
+    body = "".join(f"p{chr(97 + i)}x,{30 + i},c{chr(97 + i)}y\n" for i in range(9))
+    names, rows = content(text(tmp_path, f"{header}\npq,unknown,cq\n" + body))
+    assert (names[1:], len(rows)) == (("age", "city"), 10)

@@ -51,9 +51,10 @@ def heading(rows: Sequence[Sequence[str]], expected: Sequence[str] = ()) -> Head
         return Heading(0)
     top, below, rest = rows[first], rows[first + 1 : first + 2], rows[first + 2 :]
     if len(rest) > 1 and differs_in_kind(below[0], rest) and not resembles(top, rest):
-        if not all(_texts(top)) or len(set(_texts(top))) < len(top):
+        # A first row with an odd value differs, too: a name that lacks inside the header, or two columns, are proof.
+        if not all(_texts(top)[1:]) or len(set(_texts(top))) < len(top):
             return Heading(first + 1, _joined(top, below[0]), "put together from two lines")
-        if len(rest) >= UNITS_BELOW:
+        if len(rest) >= UNITS_BELOW and all(_texts(top)) and differs_in_kind(below[0], rest, least=2):
             told = "the line below the column names differs from the rows, as units do, and is left out"
             return Heading(first + 1, tuple(_texts(top)), told)
     if first and len(set(_texts(top))) < len(top) and _filled(rows[first - 1]):

@@ -100,8 +100,8 @@ def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> tu
     return False, "every column is text, and the first record does not hold distinct names"
 
 
-def differs_in_kind(cells: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether a record can be no row: a cell is of another kind than all below it, and none is like those below it.
+def differs_in_kind(cells: Sequence[str], body: Sequence[Sequence[str]], *, least: int = 1) -> bool:
+    """Whether a record can be no row: so many cells are of another kind than all below, and none is like those below.
 
     >>> differs_in_kind(["", "years"], [["Ada", "36"], ["Bob", "41"]])
     True
@@ -109,7 +109,7 @@ def differs_in_kind(cells: Sequence[str], body: Sequence[Sequence[str]]) -> bool
     False
     """
     unlike, alike, missing, repeats = _compared([cell.strip() for cell in cells], body[:ROWS_LOOKED_AT])
-    return bool(unlike) and not (alike or missing or repeats)
+    return len(unlike) >= least and not (alike or missing or repeats)
 
 
 def resembles(cells: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
