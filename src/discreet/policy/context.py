@@ -26,6 +26,7 @@ CODED = frozenset(
 )  # fmt: skip
 """Kinds whose numbers, if they are numbers, are codes without an order."""
 CODE_WORDS = frozenset(("id", "code", "cd", "type", "typ", "kind", "art", "status", "schluessel", "klasse"))
+ROW_WORDS = frozenset(("row", "index", "lfd", "zeile"))
 COUNT_WORDS = frozenset(
     ("number", "num", "count", "size", "years", "hours", "days", "time", "length", "distance")
 )
@@ -66,11 +67,13 @@ def _families(sample: pa.Table) -> list[list[str]]:
     return families
 
 
-def numbers_rows(values: pa.ChunkedArray) -> bool:
-    """Whether whole numbers number the rows or something else: ascending, close together, or all of one length.
+def numbers_rows(name: str, values: pa.ChunkedArray) -> bool:
+    """Whether whole numbers number the rows or something else: by name, ascending, close together, or of one length.
 
-    >>> numbers_rows(pa.chunked_array([[17, 12, 15, 11]])), numbers_rows(pa.chunked_array([[120, 45554, 0, 3471]]))
-    (True, False)
+    >>> numbers_rows("x", pa.chunked_array([[17, 12, 15, 11]]))
+    True
+    >>> numbers_rows("x", pa.chunked_array([[120, 45554, 0, 3471]]))
+    False
     """
     numbers = [value for value in values.to_pylist() if value is not None]
     if len(numbers) < 2 or not all(isinstance(value, int) and value >= 0 for value in numbers):
@@ -78,7 +81,8 @@ def numbers_rows(values: pa.ChunkedArray) -> bool:
     ascending = all(first < second for first, second in pairwise(numbers))
     close = max(numbers) - min(numbers) < 3 * len(numbers)
     lengths = {len(str(value)) for value in numbers}
-    return ascending or close or (len(lengths) == 1 and min(lengths) > 5)
+    named = not ROW_WORDS.isdisjoint(tokens(name))
+    return named or ascending or close or (len(lengths) == 1 and min(lengths) > 5)
 
 
 def one_weight(columns: Sequence[ColumnPolicy]) -> list[ColumnPolicy]:

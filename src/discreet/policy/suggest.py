@@ -152,7 +152,7 @@ def _column(
     distinguishes = 3 if separation >= 0.9 else 2 if separation >= 0.45 else 1
     kind = finding.kind if finding else None
     rating = Rating(kind.replication if kind else 2, kind.availability if kind else 1, distinguishes)
-    role, reason = _role(profile, finding, person, rating, numbers_rows(values))
+    role, reason = _role(profile, finding, person, rating, numbers_rows(name, values))
     return ColumnPolicy(name, role, _type(profile, kind, values), reason, rating)
 
 

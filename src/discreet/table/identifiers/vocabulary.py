@@ -189,7 +189,7 @@ CERTAIN: Final[dict[str, str]] = {
     "aktenzeichen, ausweis id, pseudonym, personenkennung, kennung, laufende nummer, lfd number, teilnehmernummer, "
     "probanden id, vorgangsnummer, staff number, payroll number, roll number, enrolment number, enrollment number, "
     "registration number, ori hid, hhid, hid, household id, haushalts id, hash, unique id, record id, buchungsnummer, vertragsnummer, "
-    "row, row number, row id, row num, index number, sequence number, serial number of record, auftragsnummer, rechnungsnummer, order number, invoice number, case number, case id, claim number, claim id",
+    "row number, row id, row num, index number, sequence number, serial number of record, auftragsnummer, rechnungsnummer, order number, invoice number, case number, case id, claim number, claim id",
 }
 """Phrases that hardly mean anything else."""
 
