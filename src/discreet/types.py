@@ -1,8 +1,9 @@
-"""The types of arrays and of progress, declared once."""
+"""The types of arrays, of progress and of shapes, declared once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,3 +18,6 @@ CodeArray = NDArray[np.unsignedinteger]
 
 Progress = Callable[[str], None]
 """Takes one line that says what is being done."""
+
+Shape = Literal["uniform", "nested", "free"]
+"""How the labels of a column relate: one grouping, disjoint or inside each other, or ranges that may overlap."""

@@ -184,7 +184,7 @@ def _decide(classes: EquivalenceClasses, *, with_markov: bool = True) -> Any:
     if not with_markov:
         risks = [risk for risk in risks if risk.decides]
     policy = Policy.of(quasi_identifiers=["zip"], sensitive=["dx"])
-    return decide(classes, policy=policy, profile=load_profile("open-data"), risks=risks)
+    return decide(classes, policy=policy, profile=load_profile("scorr"), risks=risks)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_high_markov_risk_does_not_keep_a_table_from_release() -> None:
     assert not full.decides
     policy = Policy.of(quasi_identifiers=["zip", "sex"], sensitive=["dx"])
     low = [risk for risk in all_scorr(classes) if risk.decides]
-    verdict = decide(classes, policy=policy, profile=load_profile("open-data"), risks=[*low, full])
+    verdict = decide(classes, policy=policy, profile=load_profile("scorr"), risks=[*low, full])
     assert {criterion.id for criterion in verdict.criteria} == {
         "k-anonymity", "t-closeness", "uniqueness", "uniformity", "correlation",
     }  # fmt: skip

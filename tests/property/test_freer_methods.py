@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
+from discreet.search.contest import find
 from discreet.search.cost import cost_of
 from discreet.search.lattice.search import search
 from discreet.search.lattice.subtree import subtree
-from discreet.search.methods import find
 from discreet.search.problem import Problem
 from discreet.transform.recoding import Recoding
 from discreet.utility.objectives.registry import OBJECTIVES

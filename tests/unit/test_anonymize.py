@@ -95,9 +95,11 @@ def test_truth_values_become_sets_not_intervals() -> None:
 def test_suppression_instead_of_generalisation() -> None:
     rows = pa.table({"city": ["a"] * 15 + ["b", "c", "d"]})
     policy = Policy.of(quasi_identifiers=["city"], require=[KAnonymity(3)], profile="research-partner-3")
-    dropped = anonymize(rows, policy, plan=Plan(keep=("city",)))
+    dropped = anonymize(rows, policy, plan=Plan(keep=("city",), suppression_limit=0.2))
     assert [row["city"] for row in rows_of(dropped)] == ["a"] * 15
-    starred = anonymize(rows, policy, plan=Plan(suppressed="star", keep=("city",), order="kept"))
+    starred = anonymize(
+        rows, policy, plan=Plan(suppressed="star", keep=("city",), order="kept", suppression_limit=0.2)
+    )
     assert [row["city"] for row in rows_of(starred)] == ["a"] * 15 + ["*"] * 3
     assert any("shown with *" in note for note in starred.notes)
     nothing = anonymize(rows, policy, plan=Plan(suppression_limit=0))

@@ -18,8 +18,8 @@ from discreet.privacy import KAnonymity
 from discreet.release.anonymize import anonymize
 from discreet.release.compare import compare
 from discreet.release.prepare import count_classes
+from discreet.search.contest import find
 from discreet.search.local.finer import finer
-from discreet.search.methods import find
 from discreet.search.problem import Problem, make_problem
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder

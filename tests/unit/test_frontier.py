@@ -67,11 +67,11 @@ def test_the_frontier_holds_exactly_what_no_other_beats(swept: Frontier) -> None
 
 
 def test_l_and_t_replace_the_policys_own() -> None:
-    found = frontier(discreet.read(town(500)), policy(), l=[2, 4], t=[0.6])
+    found = frontier(discreet.read(town(500)), policy(), l=[2, 4], t=[0.6], methods=["optimal"])
     labels = [one.label for one in found.points]
-    assert "l=2 t=0.6 auto" in labels
+    assert "l=2 t=0.6 optimal" in labels
     by_label = {one.label: one for one in found.points}
-    two, four = by_label["l=2 t=0.6 auto"], by_label["l=4 t=0.6 auto"]
+    two, four = by_label["l=2 t=0.6 optimal"], by_label["l=4 t=0.6 optimal"]
     assert two.loss is not None
     assert four.loss is not None
     assert two.loss <= four.loss

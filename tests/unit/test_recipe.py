@@ -68,7 +68,7 @@ def month(ages: list[int], ill: list[str] | None = None) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def january() -> Release:
-    return anonymize(JANUARY, POLICY)
+    return anonymize(JANUARY, POLICY, plan=Plan(method="optimal", suppression_limit=0.2))
 
 
 def test_the_values_of_a_recipe_can_be_read(january: Release) -> None:
@@ -101,7 +101,9 @@ def test_a_recipe_is_applied_from_its_file(january: Release, tmp_path: Path) -> 
 
 def test_a_recipe_with_every_kind_of_requirement_is_written_in_both_forms() -> None:
     closeness = TCloseness(0.9, "ill", "hierarchical", {"flu": ("lung", "*"), "cold": ("nose", "*")})
-    release = anonymize(JANUARY, POLICY.require(closeness))
+    release = anonymize(
+        JANUARY, POLICY.require(closeness), plan=Plan(method="optimal", suppression_limit=0.2)
+    )
     for kind in ("json", "toml"):
         assert Recipe.loads(release.recipe.dumps(kind)).to_dict() == json.loads(release.recipe.dumps())
         again = apply(Recipe.loads(release.recipe.dumps(kind)), JANUARY, POLICY)
@@ -165,7 +167,7 @@ def test_unseen_values_are_suppressed_if_asked_for(january: Release) -> None:
 
 
 def test_unseen_combinations_are_refused_or_suppressed() -> None:
-    recipe = anonymize(JANUARY, POLICY, plan=Plan(method="mondrian")).recipe
+    recipe = anonymize(JANUARY, POLICY, plan=Plan(method="mondrian", suppression_limit=0.2)).recipe
     assert recipe.scope == "local"
     rows = pa.concat_tables([JANUARY, JANUARY, month([99])])
     with pytest.raises(UnsuitableColumn, match="1 combinations"):

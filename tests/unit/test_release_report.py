@@ -20,7 +20,7 @@ from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity
 from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
-from discreet.release.frontier import Outcome
+from discreet.release.outcome import Outcome
 from discreet.release.release import Release
 from discreet.reports import charts
 from discreet.reports.charts import svg
@@ -81,7 +81,7 @@ def starred() -> Release:
             "remark": ["Ornithologist"] * 4,
         }
     )
-    plan = Plan(method="optimal", suppressed="star")
+    plan = Plan(method="optimal", suppressed="star", suppression_limit=0.2)
     found = anonymize(read(pa.concat_tables([people(), alone])), policy(), plan=plan)
     return replace(found, notes=(*found.notes, "a secretnote"))
 

@@ -30,8 +30,9 @@ from discreet.web.api.parameters import PlanParameters, ReadParameters
 
 PLAN: dict[str, Any] = {
     "method": "mondrian",
+    "shape": "free",
     "objective": "classification",
-    "suppression_limit": 0.05,
+    "suppression_limit": 0.15,
     "suppression_weight": 2.5,
     "weights": {"age": 2.0, "sex": 0.5},
     "keep": ("sex", "city, state"),
@@ -76,7 +77,7 @@ PLAN_ARGUMENTS: dict[str, list[str]] = {
     "suppress_rare": ["--suppress-rare", "town=20,job=5"],
     "suppress_attributes": ["--suppress-attributes", "job"],
     "drop_attributes": ["--drop-attributes", "race, height"],
-    "suppression_limit": ["--suppression", "0.05"],
+    "suppression_limit": ["--suppression", "0.15"],
     "person": ["--person-ids", "drop"],
 }
 """Settings that the command line writes in a way of its own."""
@@ -239,7 +240,15 @@ def test_a_limit_is_the_same_by_every_door(name: str, limits: dict[str, Any]) ->
 
 def test_a_choice_is_the_same_by_every_door() -> None:
     chosen = {name: get_args(bare(s.annotation)) for name, s in settings(Plan).items() if "Literal" in str(s)}
-    assert set(chosen) == {"method", "suppressed", "suppressed_numbers", "person", "unexamined", "order"}
+    assert set(chosen) == {
+        "method",
+        "shape",
+        "suppressed",
+        "suppressed_numbers",
+        "person",
+        "unexamined",
+        "order",
+    }
     for name, choices in chosen.items():
         flag = f"--{NAMES.get(name, name).replace('_', '-')}"
         for value in choices:

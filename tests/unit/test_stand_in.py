@@ -34,7 +34,8 @@ def shown(release: Release) -> pa.Table:
 
 
 def plan(numbers: Numbers, **more: object) -> Plan:
-    return Plan(method="optimal", suppressed="star", suppressed_numbers=numbers, order="kept", **more)  # type: ignore[arg-type]
+    given: dict[str, object] = {"suppression_limit": 0.2, "order": "kept", **more}
+    return Plan(method="optimal", suppressed="star", suppressed_numbers=numbers, **given)  # type: ignore[arg-type]
 
 
 def test_fnlwgt_by_its_mean() -> None:
@@ -65,7 +66,11 @@ def test_numbers_stay_numbers_and_other_columns_become_text(tmp_path: Path) -> N
     release = anonymize(rows, policy(*kept), plan=plan("mean", keep=kept))
     assert shown(release).schema.types == [pa.float64(), pa.string()]
     assert shown(release).to_pylist()[-1] == {"age": 25.5, "sex": "*"}
-    starred = anonymize(rows, policy(*kept), plan=Plan(suppressed="star", keep=kept, order="kept"))
+    starred = anonymize(
+        rows,
+        policy(*kept),
+        plan=Plan(method="optimal", suppressed="star", keep=kept, suppression_limit=0.2, order="kept"),
+    )
     assert shown(starred).schema.types == [pa.string(), pa.string()]
 
 

@@ -17,9 +17,10 @@ from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import METHODS as PLANNED
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release.prepare import count_classes
+from discreet.search.contest import find
 from discreet.search.lattice.search import search
 from discreet.search.lattice.subtree import subtree
-from discreet.search.methods import METHODS, find
+from discreet.search.methods import METHODS
 from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.loss import leaf_share_loss

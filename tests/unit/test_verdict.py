@@ -50,9 +50,12 @@ def profile(**changed: object) -> Profile:
         ((1.0, 0.5, 0.1), "high", "do-not-release"),
     ],
 )
-def test_the_worst_extended_risk_decides(values: tuple[float, ...], category: str, decision: str) -> None:
-    risks = [risk(n, v) for n, v in zip(("uniqueness", "uniformity", "correlation"), values, strict=True)]
-    verdict = decide(CLASSES, policy=POLICY, profile=OPEN_DATA, risks=risks)
+@pytest.mark.parametrize(("profile", "decides"), [("open-data", "gain"), ("scorr", "correlation")])
+def test_the_worst_extended_risk_decides(
+    values: tuple[float, ...], category: str, decision: str, profile: str, decides: str
+) -> None:
+    risks = [risk(n, v) for n, v in zip(("uniqueness", "uniformity", decides), values, strict=True)]
+    verdict = decide(CLASSES, policy=POLICY, profile=load_profile(profile), risks=risks)
     assert (verdict.compliant, verdict.category, verdict.decision) == (True, category, decision)
 
 

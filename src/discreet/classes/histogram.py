@@ -71,6 +71,17 @@ class Histogram:
             self.domain, indptr, self.values[entries], self.records[entries], self.persons[entries]
         )
 
+    def gains(self, left_out: float = 0.0) -> FloatArray:
+        """Per entry by how much its class makes the value more probable than the whole table: q - p, at least 0.
+
+        q is the share in the class, p that in the whole table, or as large as it can become where a share of the
+        records is ``left_out``.
+        """
+        base = self.distribution[self.values]
+        if left_out:
+            base = np.minimum(base / max(1.0 - left_out, 1e-300), 1.0)
+        return np.asarray(np.maximum(self.shares - base, 0.0))
+
     def per_class(self, ufunc: np.ufunc, entries: NDArray[Scalar]) -> NDArray[Scalar]:
         """Reduce one value per entry to one value per class, e.g. ``per_class(np.maximum, shares)``."""
         reduced: NDArray[Scalar] = ufunc.reduceat(entries, self.indptr[:-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from rich.text import Text
 from discreet.cli.options import FILE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.reading import read_text
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
@@ -31,6 +32,11 @@ LINKS = click.option(
     type=click.Path(path_type=Path),
     help="Also write which row of FILE each released row is (.csv): keep it secret.",
 )
+ACKNOWLEDGE = click.option(
+    "--acknowledge",
+    metavar="REASON",
+    help="Write the release although the verdict is against it; the reason goes into the evidence.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
@@ -43,6 +49,13 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
     "--recipe", "recipe_file", type=click.Path(path_type=Path), help="Also write the recipe (.json or .toml)."
 )
 @LINKS
+@click.option(
+    "--alternatives",
+    "alternatives_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also write the other releases that were found, into this folder.",
+)
+@ACKNOWLEDGE
 @KEY_FILE
 @role_options
 @plan_options
@@ -55,6 +68,8 @@ def anonymize(
     report_file: Path | None,
     recipe_file: Path | None,
     links_file: Path | None,
+    alternatives_folder: Path | None,
+    acknowledge: str | None,
     key_file: Path | None,
     as_json: bool,
     quiet: bool,
@@ -62,8 +77,8 @@ def anonymize(
 ) -> None:
     """Write a release of FILE that meets the policy and its profile, at the least loss.
 
-    The written file is read back and verified before it appears. Exit code 1 if the goal cannot be reached:
-    then no file is written.
+    The written file is read back and verified before it appears. Exit code 1 if the goal cannot be reached, or if
+    the verdict on the release is "do not release" and nobody acknowledges that: then no file is written.
     """
     check_target(output)
     refuse_unwritable(output, report_file, recipe_file, links_file, inputs=[file, key_file], given=given)
@@ -72,9 +87,40 @@ def anonymize(
         table, policy, plan, assumed = open_with_plan(file, given, tell)
         release = run_anonymize(table, policy, plan=plan, key=key, progress=tell)
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
+        release = release_anyway(release, acknowledge)
         tell("writing and verifying")
         release.save(output, report=report_file, recipe=recipe_file, links=links_file)
-    print_release(release, [output, report_file, recipe_file, links_file], as_json=as_json, quiet=quiet)
+        others = write_alternatives(release, alternatives_folder, output.suffix, acknowledge)
+    print_release(
+        release, [output, report_file, recipe_file, links_file, *others], as_json=as_json, quiet=quiet
+    )
+
+
+def release_anyway(release: Release, reason: str | None) -> Release:
+    """The release, with the reason in its evidence where the verdict is against it; without one it is refused."""
+    if release.verdict.decision != "do-not-release":
+        return release
+    if reason is None or not reason.strip():
+        obstacles = "; ".join(criterion.description for criterion in release.verdict.obstacles)
+        raise RequirementNotMet(
+            f"the verdict on what would be released is: do not release ({obstacles})",
+            remedy='nothing was written; ask for more, leave the column out, or say why with --acknowledge "reason"',
+        )
+    return release.acknowledged(reason.strip())
+
+
+def write_alternatives(release: Release, folder: Path | None, suffix: str, reason: str | None) -> list[Path]:
+    """Write the releases that were found beside the chosen one; those that the verdict is against are left out."""
+    written: list[Path] = []
+    if folder is None:
+        return written
+    for alternative in release.alternatives:
+        other = alternative.make()
+        if other.verdict.decision == "do-not-release" and not reason:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        written.append(other.save(folder / f"{alternative.title.replace(' ', '-')}{suffix}"))
+    return written
 
 
 def read_key(file: Path | None) -> str | None:
@@ -89,7 +135,7 @@ def read_key(file: Path | None) -> str | None:
     return key
 
 
-def print_release(release: Release, files: list[Path | None], *, as_json: bool, quiet: bool) -> None:
+def print_release(release: Release, files: Sequence[Path | None], *, as_json: bool, quiet: bool) -> None:
     """Say what was released and which files were written."""
     if as_json:
         print_json(release.to_dict())

@@ -8,7 +8,17 @@ from typing import Any, Literal
 
 import click
 
-from discreet.cli.anonymize import JSON, KEY_FILE, LINKS, OUTPUT, QUIET, print_release, read_key
+from discreet.cli.anonymize import (
+    ACKNOWLEDGE,
+    JSON,
+    KEY_FILE,
+    LINKS,
+    OUTPUT,
+    QUIET,
+    print_release,
+    read_key,
+    release_anyway,
+)
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -36,6 +46,7 @@ from discreet.transform.recipe import Recipe
     help="What to do with values that the recipe does not know.",
 )
 @LINKS
+@ACKNOWLEDGE
 @KEY_FILE
 @role_options
 @reading_options
@@ -47,6 +58,7 @@ def apply(
     output: Path,
     unseen: Literal["refuse", "suppress"],
     links_file: Path | None,
+    acknowledge: str | None,
     key_file: Path | None,
     as_json: bool,
     quiet: bool,
@@ -65,6 +77,7 @@ def apply(
         release = run_apply(known, table, policy, key=read_key(key_file), progress=tell)
         if given.get("policy_file") is None and given.get("profile") is None:
             release = dataclasses.replace(release, notes=(judged_by(policy), *release.notes))
+        release = release_anyway(release, acknowledge)
         tell("writing and verifying")
         release.save(output, links=links_file)
     print_release(release, [output, links_file], as_json=as_json, quiet=quiet)

@@ -13,7 +13,7 @@ from discreet.policy.policy import Policy
 from discreet.policy.suggest import CONFIDENT
 from discreet.table import DataType, Domain
 from discreet.table.hierarchies.builder import Builder
-from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
+from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy, Ladder
 from discreet.table.hierarchies.known import KNOWN, known_hierarchy
 from discreet.table.hierarchies.learn import hierarchy_for
 from discreet.table.identifiers import recognise
@@ -43,7 +43,6 @@ class FittedHierarchy:
         return {leaf: labels[level][node] for leaf, node in zip(labels[0], nodes, strict=True)}
 
 
-LEARNED = "learned from the data"
 ASSUMED = (LEARNED, *KNOWN)
 """Where hierarchies come from that nobody gave."""
 

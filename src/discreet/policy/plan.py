@@ -9,6 +9,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
+from discreet.types import Shape
+
 Method = Literal[
     "auto", "optimal", "anytime", "subtree", "local", "mondrian", "clustering", "microaggregation"
 ]
@@ -32,10 +34,16 @@ class Plan:
     """
 
     method: Annotated[Method, Field(description="how to search")] = "auto"
+    shape: Annotated[
+        Shape,
+        Field(
+            description="of the labels of a column where the method is auto: one grouping, nested ones, or any ranges"
+        ),
+    ] = "nested"
     objective: Annotated[str, Field(description="what to lose least of, e.g. ncp or discernibility")] = "loss"
     suppression_limit: Annotated[
         float, Field(ge=0, le=1, description="largest share of records that may be suppressed")
-    ] = 0.2
+    ] = 0.05
     suppression_weight: Annotated[
         float, Field(ge=0, description="how much a suppressed record costs, against one generalised to *")
     ] = 1.0
@@ -59,7 +67,7 @@ class Plan:
         Literal["drop", "keep"],
         Field(description="leave out columns that nobody judged and that single people out, or keep them"),
     ] = "drop"
-    seconds: Annotated[float, Field(gt=0, description="time limit of searches that can stop early")] = 60.0
+    seconds: Annotated[float, Field(gt=0, description="time limit of the search")] = 30.0
     label: Annotated[
         str | None, Field(description="attribute that the objective classification predicts")
     ] = None

@@ -56,6 +56,20 @@ def enhanced_gain(histogram: Histogram) -> FloatArray:
     return np.where(impossible, np.inf, relative_gain(histogram))
 
 
+def absolute_gain(histogram: Histogram, share: float = 0.0) -> FloatArray:
+    """By how much a value is more likely in each class than in the table: max over i of q_i - p_i.
+
+    The advantage of who knows the class over who guesses by the table. With a ``share`` of the records left out,
+    p is as large as it can become. Yeom et al., "Privacy risk in machine learning", CSF 2018 (attribute advantage).
+
+    >>> classes = EquivalenceClasses.from_columns(
+    ...     {"sex": ["f", "f", "m", "m"]}, sensitive={"dx": ["flu", "flu", "flu", "acne"]})
+    >>> absolute_gain(classes.histogram("dx"))  # flu among f: 1 - 3/4; acne among m: 1/2 - 1/4
+    array([0.25, 0.25])
+    """
+    return histogram.per_class(np.maximum, histogram.gains(share))
+
+
 def log_ratio(histogram: Histogram, base: float = math.e) -> FloatArray:
     """The largest |log q_i / p_i| over all values of the table, per class; infinite where one is missing.
 
@@ -80,6 +94,9 @@ def _ratio(histogram: Histogram) -> FloatArray:
     return np.asarray(histogram.shares / histogram.distribution[histogram.values])
 
 
+NAMES = {"basic": "beta-likeness", "enhanced": "enhanced-beta-likeness", "absolute": "absolute-gain"}
+
+
 @dataclass(frozen=True)
 class BetaLikeness(DistributionModel):
     """No sensitive value becomes more likely in a class by more than ``beta`` times its share in the table.
@@ -87,6 +104,8 @@ class BetaLikeness(DistributionModel):
     ``kind="basic"``: (q_i - p_i) / p_i <= beta for all i with q_i > p_i.
     ``kind="enhanced"``: (q_i - p_i) / p_i <= min(beta, -ln p_i), which also bounds frequent values. A
     table may satisfy the enhanced form for no beta at all: the measured value is then infinite.
+    ``kind="absolute"``: q_i - p_i <= beta: the advantage of who knows the class over who guesses by the table
+    (Yeom et al. 2018); beta is at most 1.
 
     Monotone: each bound is an upper limit on a share, and a share in a mixture is at most the largest of
     the parts'.
@@ -107,29 +126,38 @@ class BetaLikeness(DistributionModel):
             "Enhanced β-likeness",
             "As β-likeness, with a lower bound for values that are frequent in the whole table.",
         ),
+        "absolute-gain": Wording(
+            "Gain in probability",
+            "By how much the class makes a sensitive value more probable than the whole table does.",
+        ),
     }
     source: ClassVar[str] = "Cao and Karras, Publishing microdata with a robust privacy guarantee, 2012"
 
     beta: float
     sensitive: str
-    kind: Literal["basic", "enhanced"] = "basic"
+    kind: Literal["basic", "enhanced", "absolute"] = "basic"
     reference: Reference = "release"
 
     def __post_init__(self) -> None:
-        need_number("beta", self.beta, above=True)
+        need_number("beta", self.beta, above=True, high=1.0 if self.kind == "absolute" else math.inf)
         need_column("sensitive", self.sensitive)
-        need_choice("kind", self.kind, ("basic", "enhanced"))
+        need_choice("kind", self.kind, ("basic", "enhanced", "absolute"))
         need_choice("reference", self.reference, REFERENCES)
 
     @property
     def name(self) -> str:
-        return "beta-likeness" if self.kind == "basic" else "enhanced-beta-likeness"
+        return NAMES[self.kind]
 
     @property
     def threshold(self) -> float:
         return float(self.beta)
 
     def describe(self) -> str:
+        if self.kind == "absolute":
+            return (
+                f"in no class is a value of {self.sensitive!r} more probable than in {self._whole()} "
+                f"by over {self.beta:.4g}"
+            )
         cap = " nor by more than -ln of its share" if self.kind == "enhanced" else ""
         return (
             f"no value of {self.sensitive!r} gains more than {self.beta:.4g} times its share in "
@@ -137,12 +165,16 @@ class BetaLikeness(DistributionModel):
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
-        return "relative gain"
+        return "gain in probability" if self.kind == "absolute" else "relative gain"
 
     def distances(self, histogram: Histogram) -> FloatArray:
+        if self.kind == "absolute":
+            return absolute_gain(histogram)
         return relative_gain(histogram) if self.kind == "basic" else enhanced_gain(histogram)
 
     def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+        if self.kind == "absolute":
+            return self.meets(absolute_gain(histogram, share))
         # q <= (1 + beta) p' with p' at most p / (1 - s); -ln p' only falls as p' rises, so it bounds nothing here.
         return self.meets((relative_gain(histogram) + 1.0) * (1.0 - share) - 1.0)
 
@@ -151,6 +183,8 @@ class BetaLikeness(DistributionModel):
             return (
                 "In at least one class a frequent value gains more than its share in the table ever allows."
             )
+        if self.kind == "absolute":
+            return f"Knowing the class makes some sensitive value more probable by up to {value:.4g}."
         return (
             f"Knowing the class makes some sensitive value up to {value:.0%} more likely than in the table."
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import GoalUnreachable, InvalidPolicy
@@ -15,6 +16,7 @@ from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.build import Solution, make_release
+from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import (
     check_plan,
     count_classes,
@@ -25,7 +27,7 @@ from discreet.release.prepare import (
     without_dropped,
 )
 from discreet.release.profile import load_profile
-from discreet.release.release import Release
+from discreet.release.release import Alternative, Release
 from discreet.release.requirements import (
     against_original,
     as_released,
@@ -38,8 +40,9 @@ from discreet.release.requirements import (
     within_mean,
 )
 from discreet.release.rules import known_columns
+from discreet.search.contest import find
 from discreet.search.cost import Cost, cost_of
-from discreet.search.methods import SearchResult, find
+from discreet.search.methods import SearchResult
 from discreet.search.problem import Problem, make_problem
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
@@ -88,16 +91,24 @@ def anonymize(
     )
     solution = solve(left, policy, plan, say)
     solution = replace(solution, notes=(*notes, *solution.notes))
-    return make_release(
-        table,
-        policy,
-        plan,
-        solution,
-        counted=counted,
-        left_out=(*plan.drop_attributes, *unknown),
-        key=key,
-        progress=say,
+
+    def made(chosen: SearchResult) -> Release:
+        return make_release(
+            table,
+            policy,
+            plan,
+            replace(solution, chosen=chosen),
+            counted=counted,
+            left_out=(*plan.drop_attributes, *unknown),
+            key=key,
+            progress=say,
+        )
+
+    others = tuple(
+        Alternative(other.why, outcome_of(other.recoding, Outcome(other.method)), partial(made, other))
+        for other in solution.chosen.others
     )
+    return replace(made(solution.chosen), alternatives=others)
 
 
 def unknown_left_out(table: Table, policy: Policy) -> tuple[str, ...]:
@@ -129,7 +140,11 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
         def attempt(k: int) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
             asked = with_size(wanted, k)
             result = least_change(ready.classes, ready.ladders, asked, plan, say)
-            return _uncovered(result, ready.covered, without_dropped(policy, plan), plan, asked), asked
+            shown = _with_others(
+                result,
+                lambda other: _uncovered(other, ready.covered, without_dropped(policy, plan), plan, asked),
+            )
+            return shown, asked
 
         return within_mean(mean_limit(profile), attempt, lambda result: mean_risk(result[0].recoding))
 
@@ -162,8 +177,8 @@ def least_change(
     def attempt(asked: Sequence[PrivacyModel]) -> SearchResult:
         problem = _problem(classes, ladders, asked, plan)
         say("searching for the least change")
-        chosen = find(problem, method=plan.method, seconds=plan.seconds, progress=say)
-        return _released(chosen, problem, models, plan)
+        chosen = find(problem, method=plan.method, shape=plan.shape, seconds=plan.seconds, progress=say)
+        return _with_others(chosen, lambda result: _released(result, problem, models, plan))
 
     whole = against_original(models)
     if plan.suppressed == "star" and whole != tuple(models):
@@ -172,6 +187,15 @@ def least_change(
             if shown.recoding.starred:
                 return shown
     return attempt(models)
+
+
+def _with_others(chosen: SearchResult, changed: Callable[[SearchResult], SearchResult]) -> SearchResult:
+    """What becomes of a result and of those beside it; of these, what cannot be released is forgotten."""
+    others = []
+    for other in chosen.others:
+        with suppress(GoalUnreachable):
+            others.append(changed(other))
+    return replace(changed(chosen), others=tuple(others))
 
 
 def _released(

@@ -49,6 +49,7 @@ from discreet.release.rules import RULES, known_columns
 from discreet.release.verdict import Verdict, decide
 from discreet.risk.dependence import Dependence, dependence
 from discreet.risk.exposure import AttributeContribution, RiskyClass, contributions, riskiest_classes
+from discreet.risk.gain import gain
 from discreet.risk.individual import global_risk
 from discreet.risk.loglinear import loglinear_risk
 from discreet.risk.markov import markov_risk
@@ -286,6 +287,7 @@ def audit_counted(
     measures = measure_all(classes, population)
     say("risks per record")
     risks = [*all_scorr(classes, progress=progress), prosecutor(classes)]
+    risks += [gain(classes, domain.name) for domain in classes.sensitive]
     if population is not None:
         risks.append(journalist(classes, population))
     if len(classes.names) > 1 and not classes.event_level:

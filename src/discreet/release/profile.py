@@ -65,8 +65,9 @@ class Limit(Strict):
 
 
 class Extended(Strict):
-    """Where the extended risks change from low to medium and from medium to high."""
+    """Where the extended risks change from low to medium and from medium to high, and which of them decide."""
 
+    risks: tuple[Graded, ...] = ("uniqueness", "uniformity", "correlation")
     low: float = 0.33
     medium: float = 0.66
     source: str = ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from discreet.release import rendered
 from discreet.release.audit import Audit
 from discreet.release.examination import unjudged
 from discreet.release.links import write_links
+from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import open_table
 from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
@@ -33,6 +34,18 @@ from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another release that meets the same requirements and is better in some way; ``make`` makes it."""
+
+    title: str
+    outcome: Outcome
+    make: Callable[[], Release] = field(repr=False)
+
+    def to_dict(self) -> dict[str, object]:
+        return {"title": self.title, **self.outcome.to_dict(setting=False)}
 
 
 @dataclass(frozen=True)
@@ -55,11 +68,18 @@ class Release:
     notes: tuple[str, ...] = ()
     stand_ins: Mapping[str, object] = field(default_factory=dict, repr=False)
     """What suppressed records show where it is not ``*`` in all quasi-identifiers."""
+    alternatives: tuple[Alternative, ...] = field(default=(), repr=False)
+    """Releases of the same table that were found beside this one: more detail, simpler labels, nobody left out."""
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the release."""
         return self.after.verdict
+
+    @property
+    def outcome(self) -> Outcome:
+        """Loss and risk, to compare with those of the alternatives."""
+        return outcome_of(self.recoding, Outcome(self.chosen.method, chosen=True))
 
     @property
     def suppressed(self) -> int:
@@ -72,6 +92,10 @@ class Release:
         places = self.table.engine.places(self.table)
         assert places is not None, "a release was made of another table"
         return places
+
+    def acknowledged(self, reason: str) -> Release:
+        """The release with a reason in its evidence why it is made although the verdict is against it."""
+        return replace(self, notes=(*self.notes, f"released against the verdict, for this reason: {reason}"))
 
     def verify(self, rows: pa.Table, *, blanks_are_nulls: bool = False) -> Verification:
         """Ask the requirements of rows that were read back."""
@@ -176,6 +200,7 @@ class Release:
                 for name, change in self.changes().items()
             },
             "verdict": {"before": self.before.verdict.to_dict(), "after": self.after.verdict.to_dict()},
+            "alternatives": [alternative.to_dict() for alternative in self.alternatives],
             "notes": list(self.notes),
         }
 

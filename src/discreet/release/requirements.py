@@ -19,7 +19,7 @@ from discreet.errors import GoalUnreachable, InvalidPolicy
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.plan import Plan
-from discreet.privacy import AlphaKAnonymity, DistributionModel, KAnonymity, PrivacyModel
+from discreet.privacy import AlphaKAnonymity, BetaLikeness, DistributionModel, KAnonymity, PrivacyModel
 from discreet.release.profile import Profile
 from discreet.search.suppression import consistent
 from discreet.transform.recoding import Recoding
@@ -187,15 +187,20 @@ def extended_goals(
 
     Uniqueness 1 - log f / log n stays at most m if every class has f >= n^(1 - m) records; correlation
     P(s | class) if no value has a larger share of a class (Wong et al. 2006). What holds for the whole
-    quasi-identifier then holds for each attribute: its values' shares are means over classes.
+    quasi-identifier then holds for each attribute: its values' shares are means over classes. The gain is a kind of
+    β-likeness.
     """
     if profile.extended is None:
         return (), []
-    highest = profile.extended.medium
-    smallest = math.ceil(classes.total ** (1.0 - highest) - 1e-9)
-    wished: list[PrivacyModel] = [KAnonymity(max(smallest, 1), unit="records")]
+    highest, deciding = profile.extended.medium, profile.extended.risks
+    wished: list[PrivacyModel] = []
+    if "uniqueness" in deciding:
+        smallest = math.ceil(classes.total ** (1.0 - highest) - 1e-9)
+        wished.append(KAnonymity(max(smallest, 1), unit="records"))
+    if "gain" in deciding:
+        wished += [BetaLikeness(highest, domain.name, kind="absolute") for domain in classes.sensitive]
     out_of_reach = []
-    for domain in classes.sensitive:
+    for domain in classes.sensitive if "correlation" in deciding else ():
         if classes.histogram(domain.name).distribution.max() > highest:
             out_of_reach.append(
                 f"one value of {domain.name} has more than {highest:.0%} of all records, so its correlation risk "

@@ -16,7 +16,6 @@ from discreet.release.profile import Limit, Profile
 from discreet.release.requirements import least_size, prosecutor_risk, required_models
 from discreet.release.rules import RuleResult
 from discreet.risk.scorr import Category, category
-from discreet.risk.titles import GRADED
 
 Decision = Literal["release", "release-with-acknowledged-risk", "do-not-release"]
 
@@ -118,7 +117,7 @@ def decide(
     compliant = all(criterion.holds for criterion in criteria)
     worst: Category | None = None
     if profile.extended is not None:
-        extended = [_extended(name, risks, profile) for name in GRADED]
+        extended = [_extended(name, risks, profile) for name in profile.extended.risks]
         known = [risk for risk in extended if risk is not None]
         criteria += [criterion for criterion, _ in known]
         grades = {grade for _, grade in known}

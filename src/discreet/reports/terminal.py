@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from discreet.release.frontier import Outcome
+from discreet.release.outcome import Outcome
 from discreet.release.verdict import Decision
 from discreet.reports.console import Terminal
 from discreet.reports.words import number, percent

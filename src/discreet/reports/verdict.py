@@ -8,7 +8,6 @@ from discreet.release.verdict import Criterion, Decision, Verdict
 from discreet.reports.figures import Figures, Row
 from discreet.reports.words import CATEGORY_TONES, SYMBOLS, Tone, day, number, several
 from discreet.risk.scorr import category
-from discreet.risk.titles import GRADED
 
 DECISION_TONES: dict[Decision, Tone] = {
     "release": "good",
@@ -99,7 +98,7 @@ def compliance(verdict: Verdict) -> str:
 
 def conventional_criteria(verdict: Verdict) -> list[Criterion]:
     """The criteria that decide compliance: all but the extended risks."""
-    graded = GRADED if verdict.profile.extended else ()
+    graded = verdict.profile.extended.risks if verdict.profile.extended else ()
     return [criterion for criterion in verdict.criteria if criterion.id not in graded]
 
 

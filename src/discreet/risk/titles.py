@@ -9,16 +9,17 @@ from typing import Literal
 from discreet.measure import Wording
 from discreet.risk.special_uniques import SMALL_GROUP
 
-Graded = Literal["uniqueness", "uniformity", "correlation"]
+Graded = Literal["uniqueness", "uniformity", "correlation", "gain"]
 
 GRADED: Mapping[str, str] = MappingProxyType(
     {"uniqueness": "Uniqueness", "uniformity": "Uniformity", "correlation": "Correlation"}
 )
-"""The extended risks by which a table is put into a category, with their titles; others are only reported."""
+"""The extended risks of SCORR, by which it puts a table into a category, with their titles."""
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
         **GRADED,
+        "gain": "Gain in probability",
         "markov": "One-step Markov model",
         "prosecutor": "Prosecutor",
         "journalist": "Journalist",

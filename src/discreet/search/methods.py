@@ -1,8 +1,9 @@
-"""Which search to run: every method behind one call, and ``auto``, which says why it chose."""
+"""Every method of search behind one call, and what it ends with."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,14 +21,40 @@ from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, searc
 from discreet.search.lattice.subtree import subtree
 from discreet.search.local.finer import finely
 from discreet.search.local.search import local_recoding
+from discreet.search.local.trees import grown
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
 from discreet.search.suppression import consistent
+from discreet.table.hierarchies.hierarchy import LEARNED
 from discreet.transform.recoding import Recoding
-from discreet.types import Progress
+from discreet.types import IntArray, Progress, Shape
 from discreet.utility.objectives.aggregates import CellObjective
 from discreet.utility.objectives.objective import Objective
 from discreet.utility.objectives.registry import LOSS
+
+SHAPES: Mapping[str, Shape] = {
+    "optimal": "uniform",
+    "anytime": "uniform",
+    "subtree": "nested",
+    "local": "nested",
+    "mondrian": "free",
+    "clustering": "free",
+    "microaggregation": "free",
+}
+"""Of each method: whether a column has one level, labels that are disjoint or contain each other, or any.
+
+A release of one shape is one of all that follow, too.
+"""
+
+TREES = 3
+"""So many trees are grown for a nested recoding."""
+NODES_OF_A_TREE = 300
+"""So many nodes of their lattice are visited to begin with: they have many levels, and most say the same."""
+WORK = 1_000_000_000
+"""What a search of the lattice may spend in all: classes and cells of histograms that it passes."""
+MODEL_WORK = 20_000
+"""What asking one requirement of a node costs beside them."""
+LEAST_EVALUATIONS = 200
 
 
 @dataclass(frozen=True)
@@ -48,6 +75,13 @@ class SearchResult:
     optimal: bool
     minimised: str = ""
     undefined: str = ""
+    others: tuple[SearchResult, ...] = field(default=(), repr=False, compare=False)
+    """What else was found that meets the requirements, in the shapes that were not chosen."""
+
+    @property
+    def shape(self) -> Shape:
+        """How the labels of a column relate to each other."""
+        return SHAPES[self.method]
 
     @property
     def gap(self) -> float | None:
@@ -57,36 +91,39 @@ class SearchResult:
         return max(0.0, (self.cost - self.bound) / self.cost)
 
 
-def find(
-    problem: Problem, *, method: str = "auto", seconds: float = 60.0, progress: Progress | None = None
-) -> SearchResult:
-    """The least change by a method; ``seconds`` limits searches that can stop early."""
-    why = "as the policy says"
-    if method == "auto":
-        method, why = choose(problem)
-    say = progress or (lambda _: None)
-    result = METHODS[method](problem, seconds, say)
+def run(problem: Problem, method: str, *, seconds: float, why: str, progress: Progress) -> SearchResult:
+    """The least change by one method; the best uniform one where its groups do not meet the requirements."""
+    result = METHODS[method](problem, seconds, progress)
     if not isinstance(result, Recoding):
-        return _of_node(problem, result, method, why)
-    # The method compared its groups with all records; which of them hold in the release is decided here.
-    recoding = consistent(result, problem.models, problem.allowed)
-    if recoding.kept.any() and recoding.suppressed_records <= problem.allowed:
-        cost = cost_of(recoding, problem)
-        minimised = minimised_by(method, problem.objective)
-        return SearchResult(recoding, method, why, cost.value, None, False, minimised, cost.note)
-    uniform, _ = choose(problem)
+        return of_node(problem, result, method, why)
+    if (grouped := of_groups(problem, result, method, why)) is not None:
+        return grouped
+    uniform = uniform_method(problem)
     why = f"the groups of {method} do not meet the requirements within the limit, so values are generalised uniformly"
-    return _of_node(problem, NODES[uniform](problem, seconds, say), uniform, why)
+    return of_node(problem, NODES[uniform](problem, seconds, progress), uniform, why)
 
 
-def choose(problem: Problem) -> tuple[str, str]:
-    """The method for a problem, and why: the provable optimum where the lattice can be searched to its end."""
-    if problem.nodes <= LARGEST_LATTICE:
-        return (
-            "optimal",
-            f"{problem.nodes:,} generalisations can be searched to the end, so the best is provable",
-        )
-    return "anytime", f"{problem.nodes:.1e} generalisations are too many to search to the end"
+def of_groups(problem: Problem, recoding: Recoding, method: str, why: str) -> SearchResult | None:
+    """The result of a method that forms groups, if what it shows meets the requirements within the limit."""
+    # The method compared its groups with all records; which of them hold in the release is decided here.
+    recoding = consistent(recoding, problem.models, problem.allowed)
+    if not recoding.kept.any() or recoding.suppressed_records > problem.allowed:
+        return None
+    cost = cost_of(recoding, problem)
+    minimised = minimised_by(method, problem.objective)
+    return SearchResult(recoding, method, why, cost.value, None, False, minimised, cost.note)
+
+
+def uniform_method(problem: Problem) -> str:
+    """The method for one level per attribute: the provable optimum where the lattice can be searched to its end."""
+    return "optimal" if problem.nodes <= LARGEST_LATTICE else "anytime"
+
+
+def evaluations_for(problem: Problem) -> int:
+    """How many nodes a search evaluates at most: work that does not depend on how busy the machine is."""
+    classes = problem.classes
+    cells = sum(len(classes.histogram(domain.name).values) for domain in classes.sensitive)
+    return max(LEAST_EVALUATIONS, int(WORK / (len(classes) + cells + MODEL_WORK * len(problem.models))))
 
 
 def minimised_by(method: str, objective: Objective) -> str:
@@ -103,21 +140,58 @@ def minimised_by(method: str, objective: Objective) -> str:
     return "squared distance" if method == "microaggregation" else LOSS.name
 
 
+def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> Recoding:
+    """Local recoding, part by part, by the tree of several that costs least: all labels of a column are of one tree.
+
+    The first tree is grown from the groups of the ``free`` recoding, and the search by it begins with these groups or with
+    those of its nodes, whichever ends better; the others are grown from the best groups so far, as long as that helps.
+    After ``end`` no further one is tried. Where no hierarchy was learned, what was given is halved.
+    """
+
+    def recoded(trees: Problem, start: IntArray | None) -> Recoding:
+        def search_part(part: Problem) -> Recoding:
+            # Of several parts none knows how much of the limit the others use.
+            if part is not trees:
+                return local_recoding(
+                    replace(part, suppression_limit=0.0), nodes=NODES_OF_A_TREE, progress=say
+                )
+            return local_recoding(part, start=start, nodes=NODES_OF_A_TREE, progress=say)
+
+        return consistent(part_by_part(trees, search_part), problem.models, problem.allowed)
+
+    if not free.kept.any() or not any(ladder.assumed == LEARNED for ladder in problem.ladders):
+        return recoded(finely(problem), None)
+    say("growing trees from groups")
+    trees = grown(problem, free)
+    best = recoded(trees, None)
+    start = _groups(free) if free.kept.all() else None
+    if start is not None:
+        own = recoded(trees, start)
+        best, start = min((best, None), (own, start), key=lambda pair: _rank(pair[0], problem))
+    for number in range(1, TREES):
+        if not best.kept.any() or time.monotonic() >= end:
+            break
+        say(f"growing trees from groups: {number + 1} of {TREES}")
+        own = recoded(grown(problem, best), start)
+        if _rank(own, problem) >= _rank(best, problem):
+            break
+        best = own
+    return best
+
+
+def _groups(recoding: Recoding) -> IntArray:
+    """The group of each class, numbered from 0."""
+    _, groups = np.unique(recoding.groups(), return_inverse=True)
+    return groups.astype(np.int64)
+
+
 def _local(problem: Problem, seconds: float, say: Progress) -> Recoding:
-    """Local recoding, part by part, and never worse than the generalisation by subtrees that it could take."""
-
-    def search_part(part: Problem) -> Recoding:
-        # Of several parts none knows how much of the limit the others use.
-        alone = part if part is fine else replace(part, suppression_limit=0.0)
-        return local_recoding(alone, progress=say)
-
-    # One tree for all parts, so that the labels of a column nest.
+    """Local recoding that is never worse than the generalisation by subtrees that it could take."""
+    end = time.monotonic() + seconds
     fine = finely(problem)
     less_free = subtree(problem, seconds=seconds / 2, progress=say)
-    own, given = (
-        consistent(recoding, problem.models, problem.allowed)
-        for recoding in (part_by_part(fine, search_part), replace(less_free, method="local recoding"))
-    )
+    own = nested(problem, _mondrian(problem, seconds, say), end, say)
+    given = consistent(replace(less_free, method="local recoding"), problem.models, problem.allowed)
     if _rank(own, problem) <= _rank(given, problem):
         return own
     if not given.kept.any() or not all(ladder.height for ladder in problem.ladders):
@@ -177,7 +251,9 @@ def _size(problem: Problem) -> int:
     return max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=2)
 
 
-def _by_size(cluster: Callable[..., Recoding], weights: Weighting) -> Search:
+def _by_size(
+    cluster: Callable[..., Recoding], weights: Weighting
+) -> Callable[[Problem, float, Progress], Recoding]:
     """A clustering, part by part, that is told how large its groups must be and how attributes weigh."""
 
     def search_parts(problem: Problem, _seconds: float, say: Progress) -> Recoding:
@@ -200,22 +276,28 @@ Search = Callable[[Problem, float, Progress], LatticeResult | Recoding]
 """A problem, the seconds there are and whom to tell about progress: a node of the lattice, or a recoding."""
 
 NODES: Mapping[str, Callable[[Problem, float, Progress], LatticeResult]] = {
-    "optimal": lambda problem, _, say: search(problem, progress=say),
-    "anytime": lambda problem, seconds, say: search_anytime(problem, seconds=seconds, progress=say),
+    "optimal": lambda problem, seconds, say: search(
+        problem, seconds=seconds, evaluations=evaluations_for(problem), progress=say
+    ),
+    "anytime": lambda problem, seconds, say: search_anytime(
+        problem, seconds=seconds, evaluations=evaluations_for(problem), progress=say
+    ),
 }
 """The methods that choose one level for every attribute."""
 
-METHODS: Mapping[str, Search] = {
-    **NODES,
+GROUPINGS: Mapping[str, Callable[[Problem, float, Progress], Recoding]] = {
     "subtree": lambda problem, seconds, say: subtree(problem, seconds=seconds, progress=say),
     "local": _local,
     "mondrian": _mondrian,
     "clustering": _by_size(k_member, _loss_weights),
     "microaggregation": _by_size(microaggregate, lambda part: part.weights),
 }
+"""The methods that form groups or cut hierarchies."""
+
+METHODS: Mapping[str, Search] = {**NODES, **GROUPINGS}
 
 
-def _of_node(problem: Problem, result: LatticeResult, method: str, why: str) -> SearchResult:
+def of_node(problem: Problem, result: LatticeResult, method: str, why: str) -> SearchResult:
     """The recoding of the best node of a lattice."""
     if result.best is None:
         raise _unreachable(problem, result)

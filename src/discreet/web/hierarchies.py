@@ -17,10 +17,10 @@ import tomlkit
 from discreet.errors import UnknownColumn
 from discreet.files.writing import write_text
 from discreet.policy.file import make_hierarchy
-from discreet.policy.hierarchies import LEARNED, FittedHierarchy, fit
+from discreet.policy.hierarchies import FittedHierarchy, fit
 from discreet.release.profile import load_profile
 from discreet.release.requirements import required_size
-from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
+from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy, leaf_loss
 from discreet.table.hierarchies.known import POSTCODE
 from discreet.table.hierarchies.preview import preview
 from discreet.types import IntArray

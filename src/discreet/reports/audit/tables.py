@@ -96,7 +96,7 @@ def risks(audit: Audit, figures: Figures) -> list[Row]:
 
 
 def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> Row:
-    graded = risk.name in GRADED
+    graded = risk.name in (*GRADED, "gain")
     grade = category(risk.max, low=low, medium=medium)
     return {
         "title": risk_name(risk),

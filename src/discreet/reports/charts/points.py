@@ -10,7 +10,8 @@ from discreet.reports.charts.svg import FONT, WIDTH, adopt, colour, converted, d
 from discreet.reports.labels import beside
 
 if TYPE_CHECKING:
-    from discreet.release.frontier import Frontier, Outcome
+    from discreet.release.frontier import Frontier
+from discreet.release.outcome import Outcome
 
 
 class PlottedOutcome(TypedDict):

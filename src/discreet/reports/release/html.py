@@ -82,6 +82,7 @@ def render_release(
             "measures": tables.measures(release, before, after),
             "risks": tables.risks(release, before, after),
             "zones": zones(release.after),
+            "alternatives": [] if public else tables.alternatives(release),
             "how": tables.how(release, before),
             "cautions": tables.cautions(release),
             "notes": [] if public else tables.notes(release),

@@ -229,7 +229,7 @@ def risks(release: Release, before: Figures, after: Figures) -> list[Row]:
 def _risk(
     old: RecordRisk, new: RecordRisk, before: Figures, after: Figures, low: float, medium: float
 ) -> Row:
-    graded = old.name in GRADED
+    graded = old.name in (*GRADED, "gain")
     grade = category(new.max, low=low, medium=medium)
     return {
         "title": risk_name(old),
@@ -295,6 +295,22 @@ def quality(release: Release) -> tuple[str, str]:
             "one costs.",
         )
     return "not known", f"The method {chosen.method} does not say how near to the best it is."
+
+
+def alternatives(release: Release) -> list[Row]:
+    """The chosen release and the others that were found, side by side."""
+    rows = [("chosen: " + release.chosen.why, release.outcome)]
+    rows += [(alternative.title, alternative.outcome) for alternative in release.alternatives]
+    return [
+        {
+            "title": title,
+            "method": outcome.method,
+            "loss": "not defined" if outcome.loss is None else percent(outcome.loss),
+            "suppressed": percent(outcome.suppressed_share or 0.0),
+            "risk": percent(outcome.max_risk or 0.0),
+        }
+        for title, outcome in rows
+    ]
 
 
 def share_of(value: float, figures: Figures) -> str:

@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from discreet.release.audit import Audit
-from discreet.release.frontier import Outcome
+from discreet.release.outcome import Outcome
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
 from discreet.reports.terminal import STYLE, footnotes, grid, outcome_table, row, title
@@ -21,6 +21,8 @@ def show_release(release: Release) -> RenderableType:
     """What was done, what it cost, and what is left: verdict first."""
     parts: list[RenderableType] = [_headline(release), Text(), title("Before and after"), _measures(release)]
     parts += [Text(), title("What happened to each quasi-identifier"), _changes(release)]
+    if release.alternatives:
+        parts += [Text(), title("Releases that meet the requirements"), _alternatives(release)]
     if release.verdict.obstacles:
         parts += [Text(), title("What still stands in the way"), _obstacles(release)]
     return Group(*parts, Text(), *footnotes([f"Note: {note}." for note in release.notes]))
@@ -36,7 +38,9 @@ def _headline(release: Release) -> RenderableType:
         f"{percent(release.suppressed / release.before.rows)} suppressed; "
         f"{release.plan.objective} {number(release.chosen.cost)}"
     )
-    known = "the best there is" if release.chosen.optimal else f"method {release.chosen.method}"
+    known = f"method {release.chosen.method}"
+    if release.chosen.optimal:
+        known = "the best with one level per column, proven"
     body.append(f" ({known})\n")
     body.append(f"{symbol} {verdict.words}", style=colour)
     body.append(f" Judged by {verdict.profile.title}.")
@@ -80,6 +84,24 @@ def _changes(release: Release) -> RenderableType:
             "–" if level is None else str(level),
             number(change["loss"]),
             origins.get(name, ""),
+        )
+    return table
+
+
+def _alternatives(release: Release) -> RenderableType:
+    """The chosen release beside the others that were found."""
+    table = grid("", "release", "loss", "suppressed", "largest risk", "method")
+    rows = [("■", "chosen", release.outcome)]
+    rows += [("", alternative.title, alternative.outcome) for alternative in release.alternatives]
+    for mark, name, outcome in rows:
+        row(
+            table,
+            mark,
+            name,
+            "undefined" if outcome.loss is None else percent(outcome.loss),
+            percent(outcome.suppressed_share or 0.0),
+            percent(outcome.max_risk or 0.0),
+            outcome.method,
         )
     return table
 

@@ -9,9 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from discreet.errors import InvalidParameter
 from discreet.search.lattice.bounds import PART_NODES, growing_bounds
-from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped
+from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped, limits
 from discreet.search.lattice.search import LARGEST_LATTICE
 from discreet.search.problem import Node, Problem
 from discreet.types import Progress
@@ -56,17 +55,8 @@ def search_anytime(
     parts). Ending early keeps the best so far.
     (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
     """
-    if evaluations is not None and evaluations < 1:
-        raise InvalidParameter("evaluations must be at least 1", remedy="for example evaluations = 1000")
     end = math.inf if seconds is None else time.monotonic() + seconds
-
-    def stop(evaluated: int) -> bool:
-        return (
-            (evaluations is not None and evaluated >= evaluations)
-            or time.monotonic() >= end
-            or (cancelled is not None and cancelled())
-        )
-
+    stop = limits(seconds, evaluations, cancelled)
     say = progress or (lambda _: None)
     known = 0.0
     with Evaluator(problem, threads=threads, stop=stop) as evaluator:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 
+from discreet.errors import InvalidParameter
 from discreet.search.lattice.space import Grouper
 from discreet.search.problem import Evaluation, Node, Problem
 from discreet.search.suppression import Work
 
-BATCH = 64
-"""Nodes that are evaluated between two looks at whether to stop."""
+BATCH = 512
+"""At most so many nodes are evaluated between two looks at whether to stop."""
+BATCH_CLASSES = 2 << 20
+"""And at most so many classes are grouped between them: fewer nodes of a large table."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,24 @@ class LatticeResult:
         return min(1.0, (self.best.cost - self.bound) / self.best.cost)
 
 
+def limits(
+    seconds: float | None, evaluations: int | None, cancelled: Callable[[], bool] | None
+) -> Callable[[int], bool]:
+    """Whether a search ends that began now and has evaluated so many nodes."""
+    if evaluations is not None and evaluations < 1:
+        raise InvalidParameter("evaluations must be at least 1", remedy="for example evaluations = 1000")
+    end = math.inf if seconds is None else time.monotonic() + seconds
+
+    def stop(evaluated: int) -> bool:
+        return (
+            (evaluations is not None and evaluated >= evaluations)
+            or time.monotonic() >= end
+            or (cancelled is not None and cancelled())
+        )
+
+    return stop
+
+
 class Stopped(Exception):
     """A search was asked to end; raised inside searches only, which then return what they have."""
 
@@ -59,8 +82,8 @@ class Stopped(Exception):
 class Evaluator:
     """Evaluates nodes once each, on several threads, and keeps the best within the limit.
 
-    What is evaluated, and so what is found, does not depend on the number of threads. ``stop`` is asked
-    before every batch.
+    What is evaluated, and so what is found, does not depend on the number of threads. ``stop`` is asked before every
+    batch. Whoever leaves it early, by an interrupt say, waits for one node per thread at most.
     """
 
     def __init__(
@@ -73,6 +96,8 @@ class Evaluator:
         self._threads = max(1, threads)
         self._local = threading.local()
         self._pool: ThreadPoolExecutor | None = None
+        self._left = threading.Event()
+        self._batch = max(2 * self._threads, min(BATCH, BATCH_CLASSES // max(1, len(problem.classes))))
         problem.prepare()
 
     def __enter__(self) -> Evaluator:
@@ -81,8 +106,9 @@ class Evaluator:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._left.set()
         if self._pool is not None:
-            self._pool.shutdown()
+            self._pool.shutdown(cancel_futures=True)
 
     @property
     def best_cost(self) -> float:
@@ -105,6 +131,8 @@ class Evaluator:
         work = Work()
         open_nodes = [node for node in self.known.values() if not node.settled]
         for node in sorted(open_nodes, key=Evaluation.rank):
+            if self._stop is not None and self._stop(len(self.known)):
+                break
             if node.bound <= self.best_cost + self.problem.tolerance:
                 self._keep(self.problem.refined(node, work))
         return [node for node in self.known.values() if not node.settled]
@@ -120,12 +148,11 @@ class Evaluator:
         """Price nodes that are not known yet, and keep the best within the limit."""
         wanted = list(nodes)
         new = sorted({node for node in wanted if node not in self.known})
-        step = len(new) if self._stop is None else BATCH
-        for at in range(0, len(new), step or 1):
+        for at in range(0, len(new), self._batch):
             # The first evaluation always happens: there is something to return.
             if self.known and self._stop is not None and self._stop(len(self.known)):
                 raise Stopped
-            self._add(new[at : at + step])
+            self._add(new[at : at + self._batch])
         return [self.known[node] for node in wanted]
 
     def _add(self, new: list[Node]) -> None:
@@ -146,7 +173,12 @@ class Evaluator:
         grouper = getattr(self._local, "grouper", None)
         if grouper is None:
             grouper = self._local.grouper = Grouper(self.problem)
-        return [self.problem.price(grouped) for grouped in grouper.each(nodes)]
+        priced = []
+        for grouped in grouper.each(nodes):
+            priced.append(self.problem.price(grouped))
+            if self._left.is_set():
+                break
+        return priced
 
     def descend(self, start: Node) -> Evaluation:
         """From a node, always to the best finer neighbour, until all cost more; returns where that ends."""

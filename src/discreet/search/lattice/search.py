@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
-from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped
+from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped, limits
 from discreet.search.problem import Problem
 from discreet.types import FloatArray, Progress
 
@@ -21,6 +21,8 @@ LARGEST_LATTICE = 5_000_000
 def search(
     problem: Problem,
     *,
+    seconds: float | None = None,
+    evaluations: int | None = None,
     threads: int = 2,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
@@ -39,8 +41,8 @@ def search(
     Nothing else is ruled out: with other requirements or objectives more nodes are evaluated, and the
     result is as exact. Each objective proves its bounds where it is defined. A greedy descent gives the
     first "best so far". The order of evaluation does not change the result: ties are broken by suppressed
-    records, then by levels. If ``cancelled`` says so, the best so far is returned with the bound that is
-    proven until then. (Ancestors: Samarati 2001; Incognito, LeFevre et al. 2005; OLA, El Emam et al. 2009;
+    records, then by levels. After ``seconds`` or ``evaluations``, or if ``cancelled`` says so, the best so far is
+    returned with the bound that is proven until then. (Ancestors: Samarati 2001; Incognito, LeFevre et al. 2005; OLA, El Emam et al. 2009;
     Flash, Kohlmayer et al. 2012.)
     """
     if problem.nodes > LARGEST_LATTICE:
@@ -49,7 +51,7 @@ def search(
             remedy="use search_anytime, which gives the best in the time there is and how good it is at least",
         )
     say = progress or (lambda _: None)
-    stop = None if cancelled is None else lambda _: cancelled()
+    stop = limits(seconds, evaluations, cancelled)
     with Evaluator(problem, threads=threads, stop=stop) as evaluator:
         sweep = _Sweep(problem, evaluator)
         try:

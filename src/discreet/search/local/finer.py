@@ -10,16 +10,26 @@ from discreet.search.problem import Problem
 from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
 from discreet.table.hierarchies.hierarchy import Ladder, Step
 from discreet.transform.recoding import spans
-from discreet.types import FloatArray, IntArray
+from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.aggregates import CellObjective
 
 
 def finely(problem: Problem) -> Problem:
     """A problem with finer trees where hierarchies were learned, unless the objective counts their levels."""
-    if isinstance(problem.objective, CellObjective) and problem.objective.cost.name == "precision":
+    if steered_by_levels(problem):
         return problem
     counted = zip(problem.ladders, problem.pricing.setting.value_records, strict=True)
     return replace(problem, ladders=tuple(finer(ladder, records) for ladder, records in counted))
+
+
+def steered_by_levels(problem: Problem) -> bool:
+    """Whether the objective counts the levels of hierarchies, so that further ones would change what it means."""
+    return isinstance(problem.objective, CellObjective) and problem.objective.cost.name == "precision"
+
+
+def is_missing(domain: Domain, codes: IntArray) -> BoolArray:
+    """Which codes stand for a missing value: it keeps to itself up to the root."""
+    return np.array([domain.label(int(code)) in (NULL_SIGN, *MISSING_MARKS) for code in codes], dtype=bool)
 
 
 def finer(ladder: Ladder, records: FloatArray) -> Ladder:
@@ -40,7 +50,7 @@ def finer(ladder: Ladder, records: FloatArray) -> Ladder:
         return ladder
     steps = [ladder.steps[0]]
     for below, above in zip(ladder.steps[:-1], ladder.steps[1:], strict=True):
-        steps += [_step(ladder, codes) for codes in _halvings(ladder.domain, below, above, records)]
+        steps += [partition_step(ladder, codes) for codes in _halvings(ladder.domain, below, above, records)]
         steps.append(above)
     return replace(ladder, steps=tuple(steps))
 
@@ -55,9 +65,7 @@ def _halvings(domain: Domain, below: Step, above: Step, records: FloatArray) -> 
         order = np.argsort(domain.numbers[first], kind="stable")
     else:
         order = np.argsort(-weight, kind="stable")
-    # Missing values keep to themselves up to the root.
-    apart = np.array([domain.label(int(code)) in (NULL_SIGN, *MISSING_MARKS) for code in first])
-    parent = np.where(apart, len(above.labels) + np.arange(count), above.codes[first])
+    parent = np.where(is_missing(domain, first), len(above.labels) + np.arange(count), above.codes[first])
     parts = [order[parent[order] == node] for node in np.unique(parent)]
     partitions: list[IntArray] = []
     while True:
@@ -79,7 +87,7 @@ def _halves(part: IntArray, weight: FloatArray) -> list[IntArray]:
     return [part[:cut], part[cut:]]
 
 
-def _step(ladder: Ladder, partition: IntArray) -> Step:
+def partition_step(ladder: Ladder, partition: IntArray) -> Step:
     """A partition of the values as a level, each part labelled by what is in it."""
     every = np.arange(ladder.domain.size)
     shown = spans(ladder.domain, every, partition, int(partition.max()) + 1, ladder)

@@ -32,7 +32,7 @@ Costs = Sequence[FloatArray]
 NOBODY = -1
 """The group of classes that have none yet."""
 MOST_NODES = 10_000
-"""So many nodes of the lattice are visited; of larger lattices, levels in between are left out."""
+"""So many nodes of the lattice are visited if nothing else is said; of larger lattices, levels are left out."""
 MOST_NODES_ASKED = 500
 """The same where requirements have to be asked of the whole table at every node."""
 BANDS = 48
@@ -50,7 +50,11 @@ SWEEPS = 50
 
 
 def local_recoding(
-    problem: Problem, *, start: IntArray | None = None, progress: Progress | None = None
+    problem: Problem,
+    *,
+    start: IntArray | None = None,
+    nodes: int = MOST_NODES,
+    progress: Progress | None = None,
 ) -> Recoding:
     """Local recoding: records that one generalisation would suppress get another one, until none is left.
 
@@ -69,7 +73,7 @@ def local_recoding(
     judged by itself. Else nothing is suppressed, unless not even the whole table as one group meets the
     requirements: then everything is. Requirements that compare a group with the table always see the whole table.
     With ``start``, the group of each class in a recoding whose groups meet the requirements, these groups are the
-    beginning instead of those of the nodes. Chance takes part but is always the same: so is the result.
+    beginning instead of those of the nodes, of which at most ``nodes`` are visited. Chance takes part but is always the same: so is the result.
 
     Follows the idea of ARX (Prasser, Kohlmayer and Kuhn): recode what was suppressed again; loss: Iyengar,
     "Transforming data to satisfy privacy constraints", KDD 2002; grouping anew: Shaw, "Using constraint
@@ -99,7 +103,7 @@ def local_recoding(
         partition = Partition(classes, space, others, say)
         visited = start
         if visited is None:
-            visited = _visited(classes, space, others, ladders, costs, say)
+            visited = _visited(classes, space, others, ladders, costs, nodes, say)
             visited = _absorbed(classes, space, models, visited)
         # Where little is left over the visit is the better start; where much is, the table as a whole.
         divided = [partition.divided(groups, strict=False) for groups in (visited, owner)]
@@ -145,6 +149,7 @@ def _visited(
     others: Sequence[PrivacyModel],
     ladders: Sequence[Ladder],
     costs: Costs,
+    most: int,
     say: Progress,
 ) -> IntArray:
     """The group of each class after all nodes were visited; ``NOBODY`` where no node could hold it."""
@@ -152,10 +157,10 @@ def _visited(
     codes = np.stack([step.codes[column] for ladder, column, _ in columns for step in ladder.steps])
     codes = codes.astype(np.int32)
     prices = np.stack([row[column] for _, column, table in columns for row in table])
-    nodes = _nodes(classes, ladders, costs, MOST_NODES_ASKED if others else MOST_NODES)
-    least, most = (end(prices, axis=1)[nodes].sum(axis=1) for end in (np.min, np.max))
+    nodes = _nodes(classes, ladders, costs, min(most, MOST_NODES_ASKED) if others else most)
+    least, largest = (end(prices, axis=1)[nodes].sum(axis=1) for end in (np.min, np.max))
     # Asking the whole table is dear: then whole nodes follow each other, not cells.
-    edges = [np.inf] if others else [*(float(most.max()) * (np.arange(BANDS) / BANDS) ** 2), np.inf]
+    edges = [np.inf] if others else [*(float(largest.max()) * (np.arange(BANDS) / BANDS) ** 2), np.inf]
     owner = np.full(len(classes), NOBODY, dtype=np.int64)
     groups = 0
     rest = np.arange(len(classes))
@@ -168,7 +173,7 @@ def _visited(
     for before, edge in itertools.pairwise([-np.inf, *edges]):
         say(f"visiting {len(nodes):,} generalisations: {1 - len(rest) / len(classes):.0%} have their group")
         # Cells of less were taken or had too few; and those only become fewer.
-        for rows in nodes[(least <= edge) & (most > before)]:
+        for rows in nodes[(least <= edge) & (largest > before)]:
             cells, version = meet(space, codes, rows, rest, slots, cell, good, item_stamp, version)
             here, fine = cell[: len(rest)], good[:cells]
             if others and fine.any():

@@ -20,6 +20,8 @@ from discreet.table.values import SUPPRESSED
 from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
 
 ROOT = SUPPRESSED
+LEARNED = "learned from the data"
+"""Where a hierarchy comes from whose groups nobody gave and that stand for no known thing."""
 """How the most general value, and a suppressed one, is printed."""
 
 

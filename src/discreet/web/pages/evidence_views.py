@@ -6,7 +6,8 @@ from discreet.attacks.scenario import SCENARIOS
 from discreet.release import legal
 from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
-from discreet.release.frontier import Frontier, Outcome
+from discreet.release.frontier import Frontier
+from discreet.release.outcome import Outcome
 from discreet.reports.charts.points import chart_of_settings
 from discreet.reports.evidence import loss_tables
 from discreet.reports.evidence import pictures as evidence_pictures

@@ -1,0 +1,109 @@
+"""Which search to run: the one method that is named, or a contest of those that suit the table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from discreet.errors import GoalUnreachable
+from discreet.search.cost import cost_of
+from discreet.search.methods import (
+    GROUPINGS,
+    NODES,
+    SearchResult,
+    nested,
+    of_groups,
+    of_node,
+    run,
+    uniform_method,
+)
+from discreet.search.problem import Problem
+from discreet.types import Progress, Shape
+
+UNIFORM_PART = 0.2
+"""The least share of the time in which one level per attribute is looked for."""
+FEW_CLASSES = 2_000
+"""Clustering takes part up to so many classes: its time grows with their square."""
+
+REASONS = {
+    "uniform": "one grouping per column was asked for",
+    "nested": "of the methods that were tried it costs least among those whose labels nest",
+    "free": "of the methods that were tried it costs least",
+}
+"""Why the winner of a contest won, by the shape that was asked for."""
+ALLOWED: dict[Shape, tuple[Shape, ...]] = {
+    "uniform": ("uniform",),
+    "nested": ("uniform", "nested"),
+    "free": ("uniform", "nested", "free"),
+}
+"""The shapes that a wish for one admits: a single grouping per column is nested, and nested labels are free ones."""
+
+
+def find(
+    problem: Problem,
+    *,
+    method: str = "auto",
+    shape: Shape = "nested",
+    seconds: float = 30.0,
+    progress: Progress | None = None,
+) -> SearchResult:
+    """The least change by a method, or by the best of several in a shape; ``seconds`` limits the search."""
+    say = progress or (lambda _: None)
+    if method != "auto":
+        return run(problem, method, seconds=seconds, why="as the policy says", progress=say)
+    return contest(problem, shape=shape, seconds=seconds, progress=say)
+
+
+def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progress) -> SearchResult:
+    """The least change in a shape; what other methods found that is better in some way are its ``others``.
+
+    Free groups are formed first: the trees of the nested ones are grown from them. One level per attribute is sought
+    in the time that is left; such labels nest, so a nested result never costs more. Where no method meets the
+    requirements, what the uniform search knows about the limits is raised.
+    """
+    end = time.monotonic() + seconds
+    free = GROUPINGS["mondrian"](problem, seconds, progress)
+    groups = {"mondrian": free, "local": nested(problem, free, end, progress)}
+    if len(problem.classes) <= FEW_CLASSES:
+        groups["clustering"] = GROUPINGS["clustering"](problem, seconds, progress)
+    grouped = (of_groups(problem, groups[name], name, "") for name in groups)
+    results = [result for result in grouped if result is not None]
+    uniform, unreachable = uniform_method(problem), None
+    try:
+        left = max(end - time.monotonic(), UNIFORM_PART * seconds)
+        results.append(of_node(problem, NODES[uniform](problem, left, progress), uniform, ""))
+    except GoalUnreachable as error:
+        unreachable = error
+    ranked = sorted(results, key=lambda result: _rank(result, problem))
+    chosen = next((result for result in ranked if result.shape in ALLOWED[shape]), None)
+    if chosen is None:
+        raise unreachable or GoalUnreachable(
+            "no change of the shape that was asked for meets the requirements within the limits",
+            nearest="labels of another shape",
+            remedy='ask for shape = "nested" or "free"',
+        )
+    return replace(chosen, why=REASONS[shape], others=tuple(_others(chosen, ranked)))
+
+
+def _rank(result: SearchResult, problem: Problem) -> tuple[float, int, int]:
+    """Order of preference: cost, measured alike for all, then suppressed records, then the simpler shape."""
+    cost = cost_of(result.recoding, problem).value
+    return (round(cost, 9), result.recoding.suppressed_records, list(ALLOWED).index(result.shape))
+
+
+def _others(chosen: SearchResult, ranked: Sequence[SearchResult]) -> list[SearchResult]:
+    """What is better than the chosen one in some way: the least cost, simpler labels, nobody left out."""
+    simpler = (result for result in ranked if result.shape == "uniform" != chosen.shape)
+    suppressed = chosen.recoding.suppressed_records
+    whole = (result for result in ranked if suppressed and not result.recoding.suppressed_records)
+    titles = {
+        "most detail": ranked[0] if ranked[0] is not chosen else None,
+        "simplest labels": next(simpler, None),
+        "nobody left out": next(whole, None),
+    }
+    others: dict[int, SearchResult] = {}
+    for title, result in titles.items():
+        if result is not None:
+            others.setdefault(id(result), replace(result, why=title))
+    return list(others.values())

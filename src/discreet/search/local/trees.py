@@ -1,0 +1,110 @@
+"""Trees for local recoding that follow the data: values which good groups hold together come together early."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from discreet.search.local.finer import finer, is_missing, partition_step, steered_by_levels
+from discreet.search.problem import Problem
+from discreet.table.hierarchies.hierarchy import LEARNED, Ladder, Step
+from discreet.transform.recoding import Recoding
+from discreet.types import BoolArray, FloatArray, IntArray
+
+MOST_NODES = 256
+"""A tree is grown from so many nodes at most; of more values from groups of them, as the halving has them."""
+MOST_MEMBERSHIPS = 4_000_000
+"""So many pairs of a group and a node are looked at; of more groups, every second, third …"""
+
+
+def grown(problem: Problem, recoding: Recoding) -> Problem:
+    """A problem with trees grown from the groups of a recoding, where hierarchies were learned.
+
+    Two nodes are joined, again and again, for which the records of groups that span both are most in relation to the
+    square of the values that the new node covers: a group is written as the smallest node above its values, so what
+    groups hold together should have a small one. Ordered values are joined with their neighbours only; nulls, and
+    missing marks among numbers, keep to themselves up to the root. Hierarchies with a meaning, or that somebody gave, keep their nodes.
+    """
+    if steered_by_levels(problem):
+        return problem
+    at = np.flatnonzero(recoding.kept)
+    _, group = np.unique(recoding.groups()[at], return_inverse=True)
+    records = np.bincount(group, weights=problem.classes.records[at]).astype(np.float64)
+    ladders = []
+    for ladder, codes, totals in zip(
+        problem.ladders, problem.classes.codes, problem.pricing.setting.value_records, strict=True
+    ):
+        fine = finer(ladder, totals)
+        if ladder.assumed == LEARNED and ladder.height and ladder.domain.size > 2:
+            below = _start(fine)
+            members = np.zeros((len(records), len(below[-1].labels)), dtype=bool)
+            members[group, below[-1].codes[codes[at]]] = True
+            fine = replace(fine, steps=(*below, *_grown(fine, below[-1], members, records), fine.steps[-1]))
+        ladders.append(fine)
+    return replace(problem, ladders=tuple(ladders))
+
+
+def _start(ladder: Ladder) -> tuple[Step, ...]:
+    """The lowest levels of a ladder, up to the first that has few enough nodes."""
+    first = next(at for at, step in enumerate(ladder.steps) if len(step.labels) <= MOST_NODES)
+    return ladder.steps[: first + 1]
+
+
+def _grown(ladder: Ladder, start: Step, members: BoolArray, records: FloatArray) -> list[Step]:
+    """Further levels above some nodes, of which each group of a recoding has some."""
+    every = max(1, -(-members.size // MOST_MEMBERSHIPS))
+    joins = _joins(ladder, start, members[::every], records[::every])
+    return [
+        partition_step(ladder, partition[start.codes]) for partition in _partitions(len(start.labels), joins)
+    ]
+
+
+def _joins(ladder: Ladder, start: Step, members: BoolArray, records: FloatArray) -> list[tuple[int, int]]:
+    """The nodes that are joined, in this order: the first of a pair stands for both afterwards."""
+    domain = ladder.domain
+    _, first = np.unique(start.codes, return_index=True)
+    ordered = domain.is_numeric
+    # Among names a mark such as ? is a name; among numbers it has no place.
+    missing = is_missing(domain, first) if ordered else first == (domain.null_code if domain.has_null else -1)
+    nodes = np.flatnonzero(~missing)
+    if ordered:
+        nodes = nodes[np.argsort(domain.numbers[first[nodes]], kind="stable")]
+    span = members[:, nodes].astype(np.float64)
+    size = np.bincount(start.codes).astype(np.float64)[nodes]
+    shared = (span * records[:, None]).T @ span
+    alive = np.arange(len(nodes))
+    joins = []
+    while len(alive) > 1:
+        if ordered:
+            left, right = alive[:-1], alive[1:]
+        else:
+            left, right = (alive[side] for side in np.triu_indices(len(alive), 1))
+        covered = size[left] + size[right]
+        # Where nothing is shared the smallest nodes come together first.
+        pick = int(np.lexsort((covered, -np.round(shared[left, right] / covered**2, 9)))[0])
+        a, b = int(left[pick]), int(right[pick])
+        joins.append((int(nodes[a]), int(nodes[b])))
+        span[:, a] = np.maximum(span[:, a], span[:, b])
+        size[a] += size[b]
+        shared[a] = shared[:, a] = (span[:, a] * records) @ span
+        alive = alive[alive != b]
+    return joins
+
+
+def _partitions(nodes: int, joins: list[tuple[int, int]]) -> list[IntArray]:
+    """The levels of a binary tree between its leaves and its root, fine to coarse."""
+    height = np.zeros(nodes, dtype=np.int64)
+    heights = []
+    for a, b in joins:
+        height[a] = 1 + max(height[a], height[b])
+        heights.append(int(height[a]))
+    owner = np.arange(nodes)
+    partitions: list[IntArray] = []
+    for level in range(1, max(heights, default=0)):
+        for (a, b), reached in zip(joins, heights, strict=True):
+            if reached == level:
+                owner[owner == owner[b]] = owner[a]
+        _, partition = np.unique(owner, return_inverse=True)
+        partitions.append(partition.astype(np.int64))
+    return partitions

@@ -1,0 +1,190 @@
+"""The contest of methods: what is chosen by shape, what stands beside it, and that it ends when it shall."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet.classes import EquivalenceClasses
+from discreet.engine.read import read
+from discreet.errors import GoalUnreachable
+from discreet.example import town
+from discreet.policy import Policy
+from discreet.policy.hierarchies import hierarchies
+from discreet.policy.plan import Plan
+from discreet.policy.suggest import suggest
+from discreet.privacy import KAnonymity, LDiversity
+from discreet.release.anonymize import anonymize
+from discreet.release.prepare import count_classes, prepare
+from discreet.release.profile import load_profile
+from discreet.release.requirements import extended_goals, goals
+from discreet.search.contest import contest, find
+from discreet.search.lattice.evaluator import Evaluator
+from discreet.search.lattice.search import search
+from discreet.search.lattice.space import NodeGroups
+from discreet.search.local.trees import grown
+from discreet.search.methods import METHODS, SHAPES, SearchResult
+from discreet.search.problem import Evaluation, Problem, make_problem
+from discreet.table.domain import Domain
+from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy
+from discreet.transform.recoding import Recoding
+
+POLICY = Policy.of(
+    quasi_identifiers=["age", "sex", "occupation", "education", "household_size"],
+    require=[KAnonymity(11)],
+    profile="research-partner-5",
+)
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    classes = count_classes(POLICY.fit(read(town(1200))), POLICY)
+    ladders = [fitted.ladder for fitted in hierarchies(POLICY, classes)]
+    return make_problem(classes, ladders, [KAnonymity(11)], suppression_limit=0.05)
+
+
+@pytest.fixture(scope="module")
+def results(problem: Problem) -> dict[str, SearchResult]:
+    return {shape: find(problem, shape=shape) for shape in ("uniform", "nested", "free")}  # type: ignore[arg-type]
+
+
+def test_every_shape_holds_and_a_freer_one_never_costs_more(results: dict[str, SearchResult]) -> None:
+    for result in results.values():
+        groups = result.recoding.groups()[result.recoding.kept]
+        records = np.bincount(groups, weights=result.recoding.classes.records[result.recoding.kept])
+        assert records[records > 0].min() >= 11
+        assert result.recoding.suppressed_records <= 60
+    assert results["free"].cost <= results["nested"].cost <= results["uniform"].cost
+    assert SHAPES[results["uniform"].method] == "uniform"
+    assert SHAPES[results["nested"].method] in ("uniform", "nested")
+
+
+def test_nested_labels_are_disjoint_or_inside_each_other(problem: Problem) -> None:
+    result = find(problem, shape="nested")
+    assert result.method == "local"
+    for column in result.recoding.columns:
+        labels = [text for text in column.texts().to_pylist() if text]
+        texts = [set(text.strip("{}").split(", ")) for text in labels if text[0] == "{"]
+        for one, other in itertools.combinations(texts, 2):
+            assert one <= other or other <= one or not one & other
+        spans = [text.strip("[]").split(", ") for text in labels if text[0] == "["]
+        for (a, b), (c, d) in itertools.combinations([(float(low), float(high)) for low, high in spans], 2):
+            assert b < c or d < a or (a <= c and d <= b) or (c <= a and b <= d)
+
+
+def test_nested_labels_come_near_to_the_ranges_of_mondrian() -> None:
+    # With nothing but suggestions and the requirements of the default profile: at most 1.5 times the loss.
+    table = read(town(1500))
+    policy = suggest(table)
+    ready = prepare(count_classes(policy.fit(table), policy), policy, policy.plan)
+    profile = load_profile(policy.profile)
+    models = [*goals(policy, profile, ready.classes), *extended_goals(profile, ready.classes)[0]]
+    problem = make_problem(ready.classes, ready.ladders, models, suppression_limit=0.05)
+    assert find(problem, seconds=3600).cost <= 1.5 * find(problem, method="mondrian").cost
+
+
+def test_what_is_better_in_some_way_stands_beside_the_chosen_one(results: dict[str, SearchResult]) -> None:
+    nested = results["nested"]
+    others = {other.why: other for other in nested.others}
+    assert others["most detail"].cost < nested.cost
+    assert others["simplest labels"].shape == "uniform"
+    assert set(others) <= {"most detail", "simplest labels", "nobody left out"}
+
+
+def test_a_release_makes_its_alternatives_when_asked() -> None:
+    release = anonymize(read(town(600)), replace(POLICY, plan=Plan(unexamined="keep")))
+    titles = [alternative.title for alternative in release.alternatives]
+    assert "simplest labels" in titles
+    simple = release.alternatives[titles.index("simplest labels")]
+    other = simple.make()
+    assert other.recoding.levels is not None
+    assert other.after.measure("k-anonymity", None).value >= 11
+    assert simple.outcome.loss == pytest.approx(other.outcome.loss)
+    assert release.to_dict()["alternatives"]
+
+
+def test_what_nobody_can_meet_is_told() -> None:
+    classes = EquivalenceClasses.from_columns({"a": ["x", "y"]}, sensitive={"dx": ["flu", "flu"]})
+    ladder = Hierarchy.of("a", [["x", "*"], ["y", "*"]]).ladder(classes.attributes[0])
+    with pytest.raises(GoalUnreachable):
+        find(make_problem(classes, [ladder], [LDiversity(2, "dx")], suppression_limit=0.5))
+
+
+# ── trees ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_values_that_groups_hold_together_come_together_in_the_tree() -> None:
+    letters = list("abcd")
+    classes = EquivalenceClasses.from_columns({"x": [v for v in letters for _ in range(3)]})
+    domain = Domain("x", pa.array(letters))
+    ladder = replace(
+        Hierarchy.of("x", [["a", "1", "*"], ["b", "1", "*"], ["c", "2", "*"], ["d", "2", "*"]]).ladder(
+            domain
+        ),
+        assumed=LEARNED,
+    )
+    problem = make_problem(classes, [ladder], [KAnonymity(6)])
+    groups = Recoding.of_groups(classes, np.array([0, 1, 0, 1]), kept=np.ones(2, dtype=bool), method="x")
+    steps = grown(problem, groups).ladders[0].steps
+    assert [set(step.labels) for step in steps] == [set(letters), {"{a, c}", "{b, d}"}, {"*"}]
+    given = replace(problem, ladders=(replace(ladder, assumed=None),))
+    assert grown(given, groups).ladders == given.ladders  # what somebody gave is not changed
+
+
+def test_numbers_come_together_with_their_neighbours_only() -> None:
+    classes = EquivalenceClasses.from_columns({"x": [1, 2, 3, 4]})
+    domain = Domain("x", pa.array([1, 2, 3, 4]))
+    ladder = replace(Hierarchy.of("x", [[str(v), "*"] for v in (1, 2, 3, 4)]).ladder(domain), assumed=LEARNED)
+    problem = make_problem(classes, [ladder], [KAnonymity(2)])
+    groups = Recoding.of_groups(classes, np.array([0, 1, 1, 0]), kept=np.ones(2, dtype=bool), method="x")
+    steps = grown(problem, groups).ladders[0].steps
+    assert steps[1].labels == ("1", "[2, 3]", "4")
+
+
+# ── time ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_search_of_a_lattice_keeps_its_time_and_says_what_it_knows(problem: Problem) -> None:
+    whole = search(problem)
+    short = search(problem, seconds=0.0)
+    assert short.evaluated < whole.evaluated
+    assert not short.optimal
+    assert short.bound <= whole.best.cost <= short.best.cost if whole.best and short.best else True
+
+
+def test_a_search_that_ends_by_work_always_ends_alike(problem: Problem) -> None:
+    first, second = (search(problem, evaluations=40, threads=threads) for threads in (1, 2))
+    assert first.best == second.best
+    assert (first.bound, first.evaluated) == (second.bound, second.evaluated)
+
+
+def test_whoever_leaves_a_search_early_waits_for_one_node_per_thread(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [height + 1 for height in problem.heights]
+    nodes = [tuple(map(int, node)) for node in itertools.islice(np.ndindex(*sizes), 200)]
+    evaluator = Evaluator(problem)
+    priced = []
+
+    def price_and_leave(_: Problem, grouped: NodeGroups) -> Evaluation:
+        priced.append(grouped.node)
+        evaluator.__exit__(KeyboardInterrupt, None, None)
+        return real(grouped)
+
+    real = problem.price
+    monkeypatch.setattr(Problem, "price", price_and_leave)
+    assert len(evaluator._price(nodes)) == len(priced) == 1
+
+
+def test_every_method_has_a_shape() -> None:
+    assert set(SHAPES) == set(METHODS)
+
+
+def test_a_contest_of_a_shape_that_nothing_fits_says_so(problem: Problem) -> None:
+    strict = replace(problem, suppression_limit=0.0, models=(KAnonymity(5000),))
+    with pytest.raises(GoalUnreachable):
+        contest(strict, shape="uniform", seconds=5.0, progress=lambda _: None)
