@@ -452,10 +452,11 @@ def test_a_release_and_its_files_say_the_same(
     attacked = discreet.attack(release, original=people, attacks=names)
     assert compared.losses.measure("emd", "income").value == 0 or release.table.rows < people.rows
     for suffix in (".csv", ".parquet", ".xlsx"):
-        file = release.save(tmp_path / f"release{suffix}")
-        again = discreet.compare(people, file, make_policy(), queries=100, labels=[])
+        file = release.save(tmp_path / f"release{suffix}", links=tmp_path / "links.csv")
+        links = tmp_path / "links.csv"
+        again = discreet.compare(people, file, make_policy(), links=links, queries=100, labels=[])
         assert again.losses.to_dict() == compared.losses.to_dict(), suffix
-        found = discreet.attack(file, make_policy(), original=people, attacks=names)
+        found = discreet.attack(file, make_policy(), original=people, links=links, attacks=names)
         assert [(one.attack, one.successes, one.baseline) for one in found.results] == [
             (one.attack, one.successes, one.baseline) for one in attacked.results
         ], suffix

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from discreet.classes import EquivalenceClasses
 from discreet.errors import GoalUnreachable, InvalidPolicy
 from discreet.policy import Policy
@@ -46,6 +48,7 @@ from discreet.search.methods import SearchResult
 from discreet.search.problem import Problem, make_problem
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.transform.labels import discreetly_named
 from discreet.transform.recoding import Recoding
 from discreet.transform.suppress import ValueSuppression
 from discreet.types import Progress
@@ -202,11 +205,13 @@ def _released(
     chosen: SearchResult, problem: Problem, models: Sequence[PrivacyModel], plan: Plan
 ) -> SearchResult:
     """What was found, with what else must be suppressed for the release to hold by itself."""
-    recoding = as_released(chosen.recoding, models, plan)
-    within_limit(recoding, plan, models)
-    if recoding.suppressed_records == chosen.recoding.suppressed_records:
+    released = as_released(chosen.recoding, models, plan)
+    within_limit(released, plan, models)
+    recoding = discreetly_named(released, problem.ladders)
+    same_cost = np.array_equal(recoding.shares, released.shares)
+    if released.suppressed_records == chosen.recoding.suppressed_records and same_cost:
         return replace(chosen, recoding=recoding)
-    # More had to go than the search thought: what it knew about the cost holds no longer.
+    # More had to go, or is open, than the search thought: what it knew about the cost holds no longer.
     return _priced(chosen, recoding, cost_of(recoding, problem))
 
 
@@ -242,7 +247,7 @@ def _uncovered(
         return chosen
     shown = covered.uncovered(chosen.recoding)
     # Groups that differed only in what is * now are one, and must hold as one.
-    recoding = as_released(shown, models, plan)
+    recoding = discreetly_named(as_released(shown, models, plan))
     within_limit(recoding, plan, models)
     if shown.scope == "global" and recoding.suppressed_records == shown.suppressed_records:
         return replace(chosen, recoding=recoding)

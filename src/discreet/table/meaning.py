@@ -264,7 +264,7 @@ class _Reader:
     def _reading(self, text: str) -> Reading:
         """Kind, ranges, share and (if the printed form has them) bounds of one released value."""
         single = 1 / self.leaves
-        node = self.nodes.get(text)
+        node = self.nodes.get(self.hierarchy.label_of(text) if self.hierarchy else text)
         at = self._exact(text)
         if at is not None and (node is None or _single(node[0])):
             return "exact", [(at, at + 1)], single, None
@@ -283,9 +283,9 @@ class _Reader:
             low, high, bounds, share = span
             return "interval", [(low, high)] if high > low else [], share, bounds
         if isinstance(parsed, OneOf) and parsed.more:
-            # Members that are only counted may be any value.
+            # Members that are only counted may be any value, or any of a node of the hierarchy.
             share = min((len(parsed.members) + parsed.more) / self.leaves, 1.0)
-            return "set", [(0, self.size)], share, None
+            return "set", self._around(parsed), share, None
         members = parsed.members if isinstance(parsed, OneOf) else listed(text)
         places = [self._exact(unquoted(member)) for member in members]
         known = [place for place in places if place is not None]
@@ -298,6 +298,13 @@ class _Reader:
             return "masked", _merged(hidden), min(max(len(hidden), 1) / self.leaves, 1.0), None
         number = days(text) if self.temporal else _number(text)
         return "foreign", [], single, None if number is None else (number, number)
+
+    def _around(self, meant: OneOf) -> Ranges:
+        """What a set of which some members are only counted may stand for."""
+        if self.hierarchy is None:
+            return [(0, self.size)]
+        level, node = self.hierarchy.node_around(meant)
+        return self.nodes[self.hierarchy.labels[level][node]][0]
 
     def _all(self) -> Reading:
         return "suppressed", [(0, self.size)], 1.0, None

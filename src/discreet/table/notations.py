@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 
 _SEPARATORS = ("~", "|", ";", ",")
@@ -70,8 +71,15 @@ def span_of_days(text: str) -> tuple[float, float] | None:
 
     >>> span_of_days("[1970-01-02, 1970-01-31]"), span_of_days("1970-1971"), span_of_days("1970s")
     ((1.0, 30.0), (0.0, 729.0), (0.0, 3651.0))
+    >>> span_of_days(">= 1970-01-02"), span_of_days("<= 1970-01-31")
+    ((1.0, inf), (-inf, 30.0))
     """
     stripped = text.strip()
+    if half := re.fullmatch(r"(<=|>=|≤|≥)\s*(\d.*)", stripped):
+        bound = days(half[2])
+        if bound is None:
+            return None
+        return (-math.inf, bound) if half[1] in ("<=", "≤") else (bound, math.inf)
     if decade := re.fullmatch(r"(\d{3}0)s", stripped):
         return _years(int(decade[1]), int(decade[1]) + 9)
     if years := re.fullmatch(r"\[?(\d{4})\s*(?:,|;|-|–|\.\.|~|to|bis)\s*(\d{4})\]?", stripped):

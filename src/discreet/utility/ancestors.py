@@ -58,7 +58,7 @@ class Ancestors:
             if kind == SUPPRESSED:
                 leaf[code], level[code] = 0, hierarchy.height
                 continue
-            label = meaning.released.label(code)
+            label = hierarchy.label_of(meaning.released.label(code))
             at = next((step for step in range(whole, hierarchy.height + 1) if label in places[step]), None)
             if at is not None:
                 leaf[code], level[code] = places[at][label], at
@@ -106,7 +106,10 @@ def scale_of(pair: Pair, at: int, shown: BoolArray) -> Hierarchy | None:
         return hierarchy
     labels = {label for names in hierarchy.labels for label in names}
     generalised = shown & ~np.isin(meaning.kinds, (EXACT, SUPPRESSED))
-    stands = all(meaning.released.label(int(code)) in labels for code in np.flatnonzero(generalised))
+    stands = all(
+        hierarchy.label_of(meaning.released.label(int(code))) in labels
+        for code in np.flatnonzero(generalised)
+    )
     return hierarchy if stands else None
 
 
@@ -130,7 +133,7 @@ def _first(nodes: Int32Array, size: int) -> IntArray:
 def _common(meaning: Meaning, hierarchy: Hierarchy, shown: BoolArray) -> int:
     """The lowest level that has the labels of all values shown; 0 if none has."""
     labels = {
-        meaning.released.label(int(code))
+        hierarchy.label_of(meaning.released.label(int(code)))
         for code in np.flatnonzero(shown)
         if meaning.kinds[code] not in (SUPPRESSED, FOREIGN) and code != meaning.released.null_code
     }

@@ -155,6 +155,8 @@ def _used(pair: Pair, at: int, code: int) -> list[IntArray]:
     members, kind = meaning.members(code), KINDS[meaning.kinds[code]]
     if kind in ("node", "suppressed"):
         label = pair.released.attributes[at].label(code)
+        if hierarchy is not None:
+            label = hierarchy.label_of(label)
         below: dict[str, list[int]] = {}
         for member in members.tolist():
             leaf = hierarchy.leaf(meaning.original.label(member)) if hierarchy else None

@@ -82,5 +82,6 @@ def _child(hierarchy: Hierarchy | None, value: str, shown: str, *, root: bool) -
     if hierarchy is None or leaf is None:
         return value if root else None
     path = [labels[nodes[leaf]] for labels, nodes in zip(hierarchy.labels, hierarchy.nodes, strict=True)]
+    shown = hierarchy.label_of(shown)
     above = path.index(shown) if shown in path else (path.index(path[-1]) if root else 0)
     return path[above - 1] if above else None

@@ -16,7 +16,7 @@ import pyarrow as pa
 from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
 from discreet.files.reading import HIERARCHY_BYTES, read_text
 from discreet.table.domain import NULL_SIGN, Domain
-from discreet.table.values import SUPPRESSED
+from discreet.table.values import SUPPRESSED, OneOf, parse
 from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
 
 ROOT = SUPPRESSED
@@ -181,6 +181,34 @@ class Hierarchy:
         return next(
             level for level in range(self.height + 1) if len(np.unique(self.nodes[level][members])) == 1
         )
+
+    def label_of(self, shown: str) -> str:
+        """The label of the node that a set with fewer names stands for; any other label is its own.
+
+        It has the members that are named, and as many as are named and counted.
+
+        >>> jobs = Hierarchy.of("job", [["cook", "{cook, judge, nurse}", "*"], ["judge", "{cook, judge, nurse}", "*"],
+        ...     ["nurse", "{cook, judge, nurse}", "*"], ["baker", "baker", "*"]])
+        >>> jobs.label_of("{cook, nurse, +1}"), jobs.label_of("{cook, baker, +1}")
+        ('{cook, judge, nurse}', '{cook, baker, +1}')
+        """
+        meant = parse(shown) if shown.startswith("{") and "+" in shown else None
+        if not isinstance(meant, OneOf) or not meant.more or any(shown in names for names in self.labels):
+            return shown
+        level, node = self.node_around(meant)
+        total = len(meant.members) + meant.more
+        return self.labels[level][node] if self.counts(level)[node] == total else shown
+
+    def node_around(self, meant: OneOf) -> tuple[int, int]:
+        """Level and number of the smallest node with the members of a set and room for those that are only counted."""
+        leaves = [self.leaf(member) for member in meant.members]
+        members = np.array([leaf for leaf in leaves if leaf is not None], dtype=np.int64)
+        if len(members) == len(leaves):
+            for level in range(1, self.height):
+                nodes = self.nodes[level][members]
+                if (nodes == nodes[0]).all() and self.counts(level)[nodes[0]] >= len(leaves) + meant.more:
+                    return level, int(nodes[0])
+        return self.height, 0
 
     # ── on data ───────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,158 @@
+"""What labels may say: they name released values only, and do not tell the smallest and the largest one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.table.domain import Domain
+from discreet.table.hierarchies.hierarchy import ROOT, Ladder
+from discreet.table.hierarchies.known import KNOWN
+from discreet.table.notations import days, span_of_days
+from discreet.table.values import Interval, OneOf, parse
+from discreet.transform.recoding import Recoding, ReleasedAttribute, by_number
+from discreet.types import IntArray
+
+
+def discreetly_named(recoding: Recoding, ladders: Sequence[Ladder | None] | None = None) -> Recoding:
+    """The recoding with labels that were made from the data printed so that they tell nothing of suppressed records.
+
+    A set names values that released records have, and counts the others: ``{Aachen, Bonn, +1}``. An interval that
+    holds the smallest or the largest released value is open there: ``>= 64``. Which records share a label stays as it
+    is. Labels of hierarchies that somebody gave or that everybody knows are public, and stay.
+
+    >>> from discreet.classes import EquivalenceClasses
+    >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 64, 107], "town": ["Aachen", "Bonn", "Bonn", "Celle"]})
+    >>> groups = Recoding.of_groups(classes, np.array([0, 0, 1, 1]), kept=np.array([True, True]), method="example")
+    >>> [column.values.to_pylist() for column in discreetly_named(groups).columns]
+    [['<= 34', '>= 64'], ['{Aachen, Bonn}', '{Bonn, Celle}']]
+    """
+    columns, hidden = [], dict(recoding.hidden or {})
+    for j, column in enumerate(recoding.columns):
+        if pa.types.is_string(column.values.type) and column.truthful:
+            column = _renamed(recoding, j, None if ladders is None else ladders[j])
+            if column.name in hidden:
+                rest = hidden[column.name][len(column.values) :]
+                hidden[column.name] = pa.concat_arrays([column.values, rest])
+        columns.append(column)
+    return replace(recoding, columns=tuple(columns), hidden=hidden if recoding.starred else None)
+
+
+def _renamed(recoding: Recoding, j: int, ladder: Ladder | None) -> ReleasedAttribute:
+    """An attribute with new labels; one that became wider costs more."""
+    column, domain, codes = recoding.columns[j], recoding.classes.attributes[j], recoding.classes.codes[j]
+    labels = domain.labels()
+    public = set(labels)
+    if ladder is not None and ladder.hierarchy is not None and ladder.assumed in (None, *KNOWN):
+        public |= {label for names in ladder.hierarchy.labels for label in names}
+    members: dict[int, list[str]] = {}
+    keys = np.unique(column.codes[recoding.kept].astype(np.int64) * domain.size + codes[recoding.kept])
+    for key in keys.tolist():
+        members.setdefault(key // domain.size, []).append(labels[key % domain.size])
+    extremes = _extremes(domain, keys % domain.size)
+    old = column.values.to_pylist()
+    new = list(old)
+    for at, text in enumerate(old):
+        if at in members and text is not None and text not in public:
+            told = _told(text, domain, members[at], extremes)
+            # What would look like another label stays as it is.
+            if told != text and told not in new and told not in old:
+                new[at] = told
+    if new == old:
+        return column
+    shares = column.shares.copy()
+    for at, told in enumerate(new):
+        if told is not None and told != old[at] and not told.startswith("{"):
+            mine = column.codes == at
+            shares[mine] = np.maximum(shares[mine], _share(told, domain, ladder, column.leaves))
+    return replace(column, values=pa.array(new, pa.string()), shares=shares)
+
+
+def _extremes(domain: Domain, released: IntArray) -> tuple[float, float] | None:
+    """The smallest and the largest number that is released, if there are numbers."""
+    numbers = domain.numbers[released] if domain.is_numeric else np.empty(0)
+    numbers = numbers[np.isfinite(numbers)]
+    return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
+
+
+def _told(text: str, domain: Domain, released: list[str], extremes: tuple[float, float] | None) -> str:
+    """A label as it may be printed, of records that have the released values."""
+    meant = parse(text)
+    if isinstance(meant, OneOf):
+        return _counted(meant, released)
+    if extremes is None:
+        return text
+    if pa.types.is_temporal(domain.values.type):
+        return _open_dates(text, extremes)
+    return _open(text, meant, extremes) if isinstance(meant, Interval) and not meant.unit else text
+
+
+def _counted(meant: OneOf, released: list[str]) -> str:
+    """A set in which only released members are named, at least one of them.
+
+    >>> _counted(OneOf(("Aachen", "Bonn", "Canary"), more=2), ["Aachen", "Bonn"])
+    '{Aachen, Bonn, +3}'
+    >>> _counted(OneOf(("Canary",), more=2), ["Zell"])
+    '{Zell, +2}'
+    """
+    named = tuple(member for member in meant.members if member in released)
+    if len(named) == len(meant.members):
+        return str(meant)
+    total = len(meant.members) + meant.more
+    named = named or (released[0],)
+    return str(OneOf(named, total - len(named)))
+
+
+def _open(text: str, meant: Interval, extremes: tuple[float, float]) -> str:
+    """An interval that is open where nothing released lies beyond it.
+
+    >>> _open("[64, 107]", Interval(64, 107), (17, 107)), _open("[17, 20)", Interval(17, 20, True, False), (17, 107))
+    ('>= 64', '< 20')
+    >>> _open("[17, 110]", Interval(17, 110), (17, 107))
+    '*'
+    """
+    low = -math.inf if meant.low <= extremes[0] else meant.low
+    high = math.inf if meant.high >= extremes[1] else meant.high
+    if (low, high) == (meant.low, meant.high):
+        return text
+    if math.isinf(low) and math.isinf(high):
+        return ROOT
+    return str(Interval(low, high, meant.closed_low, meant.closed_high))
+
+
+def _open_dates(text: str, extremes: tuple[float, float]) -> str:
+    """The same for an interval of dates; years and decades are the calendar's, and stay.
+
+    >>> _open_dates("[1970-01-02, 1970-01-31]", (1.0, 400.0)), _open_dates("[1970, 1979]", (1.0, 400.0))
+    ('<= 1970-01-31', '[1970, 1979]')
+    """
+    first, _, last = text.removeprefix("[").removesuffix("]").partition(", ")
+    ends = days(first), days(last)
+    if ends[0] is None or ends[1] is None:
+        return text
+    low, high = ends[0] <= extremes[0], ends[1] >= extremes[1]
+    if low and high:
+        return ROOT
+    return f"<= {last}" if low else f">= {first}" if high else text
+
+
+def _share(text: str, domain: Domain, ladder: Ladder | None, leaves: int) -> float:
+    """The share of the leaves that an open interval may stand for."""
+    if text == ROOT:
+        return 1.0
+    low, high = _bounds(text, domain)
+    rank, tick, blank = by_number(domain, ladder)
+    numbers = domain.numbers[np.argsort(rank)][:blank]
+    inside = np.flatnonzero((numbers >= low) & (numbers <= high))
+    return float(min((tick[inside[-1]] - tick[inside[0]] + 1) / leaves, 1.0)) if len(inside) else 0.0
+
+
+def _bounds(text: str, domain: Domain) -> tuple[float, float]:
+    meant = span_of_days(text) if pa.types.is_temporal(domain.values.type) else parse(text)
+    if isinstance(meant, Interval):
+        return meant.low, meant.high
+    return meant if isinstance(meant, tuple) else (-math.inf, math.inf)

@@ -1,0 +1,110 @@
+"""Labels name no value that only suppressed people have, and do not tell the smallest and the largest one."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.policy import Policy
+from discreet.policy.plan import Method, Plan
+from discreet.privacy import KAnonymity
+from discreet.table.hierarchies.numbers import Intervals
+
+METHODS: tuple[Method, ...] = ("optimal", "subtree", "local", "mondrian", "clustering")
+
+
+def policy(*names: str) -> Policy:
+    return Policy.of(quasi_identifiers=names, require=[KAnonymity(5)], profile="research-partner-3")
+
+
+def townspeople() -> pa.Table:
+    """Forty people of eight towns, and one from far away whom no group of five can hold with the same sex."""
+    rng = np.random.default_rng(4)
+    towns = ["Aachen", "Bonn", "Celle", "Daun", "Erfurt", "Fulda", "Gera", "Hof"] * 10
+    return pa.table(
+        {
+            "town": [*towns, "CANARYTOWN"],
+            "sex": [*rng.choice(["f", "m"], 80), "x"],
+            "age": [*rng.integers(20, 64, 80).tolist(), 107],
+        }
+    )
+
+
+def cells(release: discreet.Release, name: str) -> set[str]:
+    return {str(cell) for cell in release.table.engine.to_arrow(release.table)[name].to_pylist()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_value_that_only_suppressed_people_have_stands_in_no_label(method: Method, tmp_path: Path) -> None:
+    plan = Plan(method=method, keep=("sex",), suppression_limit=0.1, seconds=3600)
+    release = discreet.anonymize(townspeople(), policy("town", "sex"), plan=plan)
+    assert 1 <= release.suppressed <= 8
+    file = release.save(tmp_path / "release.csv")
+    assert "CANARY" not in file.read_text()
+    compared = discreet.compare(townspeople(), release, policy("town", "sex"), labels=[])
+    assert compared.paired is not None
+    assert compared.paired.pair.truthful
+    loss = compared.losses.measure("leaf-loss")
+    assert loss is not None
+    assert loss.value == pytest.approx(release.chosen.cost)
+
+
+def test_a_set_with_fewer_names_is_read_as_the_node_that_it_stands_for() -> None:
+    plan = Plan(method="optimal", keep=("sex",), suppression_limit=0.1)
+    release = discreet.anonymize(townspeople(), policy("town", "sex"), plan=plan)
+    assert any("+1}" in cell for cell in cells(release, "town"))
+    assert release.recipe.values["town"]["CANARYTOWN"] in cells(release, "town")
+    paired = discreet.compare(townspeople(), release, policy("town", "sex"), labels=[])
+    height = paired.losses.measure("height-loss", "town")
+    assert height is not None
+    assert height.value == pytest.approx(height.value), "a level is known"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_intervals_are_open_at_the_smallest_and_largest_age(method: Method) -> None:
+    people = townspeople().slice(0, 80)
+    release = discreet.anonymize(people, policy("age"), plan=Plan(method=method, seconds=3600))
+    ages = people["age"].to_pylist()
+    shown = cells(release, "age")
+    assert not any(str(end) in cell for cell in shown for end in (min(ages), max(ages)) if cell != str(end))
+    if method in ("mondrian", "clustering"):
+        assert any(cell.startswith("<= ") for cell in shown)
+        assert any(cell.startswith(">= ") for cell in shown)
+    loss = discreet.compare(people, release, policy("age"), labels=[]).losses.measure("leaf-loss")
+    assert loss is not None
+    assert loss.value == pytest.approx(release.chosen.cost)
+
+
+def test_the_largest_released_age_is_not_told_where_a_larger_one_is_suppressed() -> None:
+    people = townspeople()
+    plan = Plan(method="mondrian", keep=("sex",), suppression_limit=0.1)
+    release = discreet.anonymize(people, policy("age", "sex"), plan=plan)
+    assert 1 <= release.suppressed <= 8
+    largest = max(age for age in people["age"].to_pylist() if age < 107)
+    assert not any(str(largest) in cell or "107" in cell for cell in cells(release, "age"))
+    loss = discreet.compare(people, release, policy("age", "sex"), labels=[]).losses.measure("leaf-loss")
+    assert loss is not None
+    assert loss.value == pytest.approx(release.chosen.cost)
+
+
+def test_dates_are_open_too_and_read_again() -> None:
+    days = [dt.date(2020, 1, 1) + dt.timedelta(days=7 * n) for n in range(40)]
+    people = pa.table({"day": days})
+    release = discreet.anonymize(people, policy("day"), plan=Plan(method="mondrian"))
+    shown = cells(release, "day")
+    assert not any(str(end) in cell for cell in shown for end in (days[0], days[-1]))
+    compared = discreet.compare(people, release, policy("day"), labels=[])
+    assert compared.paired is not None
+    assert compared.paired.pair.truthful
+
+
+def test_labels_that_somebody_gave_stay() -> None:
+    people = townspeople().slice(0, 80)
+    given = policy("age").generalise({"age": Intervals(widths=(50, 100))})
+    release = discreet.anonymize(people, given, plan=Plan(method="optimal"))
+    assert cells(release, "age") <= {"[0, 49]", "[50, 99]", "[0, 99]"}
