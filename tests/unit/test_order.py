@@ -226,6 +226,7 @@ def test_order_within_classes_links_as_well() -> None:
     assert result.successes == 400
 
 
+@pytest.mark.slow
 def test_random_orders_beat_the_baseline_about_as_often_as_chance_does() -> None:
     people = patients(200)
     kept = released(people, order="kept")

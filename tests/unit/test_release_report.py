@@ -270,6 +270,7 @@ def test_events_are_counted_in_persons() -> None:
     assert "id left out" in text
 
 
+@pytest.mark.slow
 def test_wide_table_stays_small() -> None:
     rng = np.random.default_rng(3)
     names = [f"an_attribute_with_quite_a_long_name_{i}" for i in range(40)]

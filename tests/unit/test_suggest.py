@@ -205,6 +205,7 @@ def test_generalised_values_are_recognised(values: list[str], expected: bool) ->
     assert looks_generalised(values) is expected
 
 
+@pytest.mark.slow
 def test_a_table_wider_than_what_is_counted_together() -> None:
     table = pa.table({f"c{i}": [j % (2 + i % 3) for j in range(30)] for i in range(230)})
     policy = suggestion(discreet.read(table)).policy
