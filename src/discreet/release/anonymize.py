@@ -136,7 +136,7 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
     if learned:
         notes.append(f"hierarchies of {', '.join(learned)} were learned from the data")
     required = goals(without_dropped(policy, plan), profile, ready.classes)
-    wished, out_of_reach = extended_goals(profile, ready.classes)
+    wished, out_of_reach = extended_goals(profile, ready.classes, required)
     notes += out_of_reach
 
     def least(wanted: tuple[PrivacyModel, ...]) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:

@@ -19,7 +19,14 @@ from discreet.errors import GoalUnreachable, InvalidPolicy
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.plan import Plan
-from discreet.privacy import AlphaKAnonymity, BetaLikeness, DistributionModel, KAnonymity, PrivacyModel
+from discreet.privacy import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DistributionModel,
+    KAnonymity,
+    PrivacyModel,
+    TCloseness,
+)
 from discreet.release.profile import Profile
 from discreet.search.suppression import consistent
 from discreet.transform.recoding import Recoding
@@ -181,14 +188,15 @@ def mean_risk(recoding: Recoding) -> Fraction:
 
 
 def extended_goals(
-    profile: Profile, classes: EquivalenceClasses
+    profile: Profile, classes: EquivalenceClasses, required: Sequence[PrivacyModel] = ()
 ) -> tuple[tuple[PrivacyModel, ...], list[str]]:
     """What keeps the extended risks from being high, as privacy models, and what is out of reach.
 
     Uniqueness 1 - log f / log n stays at most m if every class has f >= n^(1 - m) records; correlation
     P(s | class) if no value has a larger share of a class (Wong et al. 2006). What holds for the whole
     quasi-identifier then holds for each attribute: its values' shares are means over classes. The gain is a kind of
-    β-likeness.
+    β-likeness; where t-closeness with equal distances is ``required``, no value gains more than t, which is the sum of
+    all gains, and nothing more need be asked.
     """
     if profile.extended is None:
         return (), []
@@ -198,7 +206,16 @@ def extended_goals(
         smallest = math.ceil(classes.total ** (1.0 - highest) - 1e-9)
         wished.append(KAnonymity(max(smallest, 1), unit="records"))
     if "gain" in deciding:
-        wished += [BetaLikeness(highest, domain.name, kind="absolute") for domain in classes.sensitive]
+        bounded = {
+            model.sensitive
+            for model in required
+            if isinstance(model, TCloseness) and model.distance == "equal" and model.t <= highest
+        }
+        wished += [
+            BetaLikeness(highest, domain.name, kind="absolute")
+            for domain in classes.sensitive
+            if domain.name not in bounded
+        ]
     out_of_reach = []
     for domain in classes.sensitive if "correlation" in deciding else ():
         if classes.histogram(domain.name).distribution.max() > highest:

@@ -21,6 +21,8 @@ from discreet.search.methods import (
 from discreet.search.problem import Problem
 from discreet.types import Progress, Shape
 
+FREE_PART = 0.4
+"""The share of the time in which free groups are formed."""
 UNIFORM_PART = 0.2
 """The least share of the time in which one level per attribute is looked for."""
 FEW_CLASSES = 2_000
@@ -63,7 +65,7 @@ def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progres
     requirements, what the uniform search knows about the limits is raised.
     """
     end = time.monotonic() + seconds
-    free = GROUPINGS["mondrian"](problem, seconds, progress)
+    free = GROUPINGS["mondrian"](problem, FREE_PART * seconds, progress)
     groups = {"mondrian": free, "local": nested(problem, free, end, progress)}
     if len(problem.classes) <= FEW_CLASSES:
         groups["clustering"] = GROUPINGS["clustering"](problem, seconds, progress)

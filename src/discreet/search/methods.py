@@ -152,10 +152,9 @@ def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> Recod
         def search_part(part: Problem) -> Recoding:
             # Of several parts none knows how much of the limit the others use.
             if part is not trees:
-                return local_recoding(
-                    replace(part, suppression_limit=0.0), nodes=NODES_OF_A_TREE, progress=say
-                )
-            return local_recoding(part, start=start, nodes=NODES_OF_A_TREE, progress=say)
+                alone = replace(part, suppression_limit=0.0)
+                return local_recoding(alone, nodes=NODES_OF_A_TREE, end=end, progress=say)
+            return local_recoding(part, start=start, nodes=NODES_OF_A_TREE, end=end, progress=say)
 
         return consistent(part_by_part(trees, search_part), problem.models, problem.allowed)
 
@@ -228,14 +227,15 @@ def _loss_weights(problem: Problem) -> dict[str, float]:
     }
 
 
-def _mondrian(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+def _mondrian(problem: Problem, seconds: float, say: Progress) -> Recoding:
     """Multidimensional recoding, part by part: the better one of two weightings of cuts, which are chosen greedily."""
 
     def search_parts(weights: Weighting) -> Recoding:
+        end = time.monotonic() + seconds / 2
         return part_by_part(
             problem,
             lambda part: mondrian(
-                part.classes, part.models, ladders=part.ladders, weights=weights(part), progress=say
+                part.classes, part.models, ladders=part.ladders, weights=weights(part), end=end, progress=say
             ),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -54,6 +55,7 @@ def local_recoding(
     *,
     start: IntArray | None = None,
     nodes: int = MOST_NODES,
+    end: float = math.inf,
     progress: Progress | None = None,
 ) -> Recoding:
     """Local recoding: records that one generalisation would suppress get another one, until none is left.
@@ -73,7 +75,8 @@ def local_recoding(
     judged by itself. Else nothing is suppressed, unless not even the whole table as one group meets the
     requirements: then everything is. Requirements that compare a group with the table always see the whole table.
     With ``start``, the group of each class in a recoding whose groups meet the requirements, these groups are the
-    beginning instead of those of the nodes, of which at most ``nodes`` are visited. Chance takes part but is always the same: so is the result.
+    beginning instead of those of the nodes, of which at most ``nodes`` are visited. After ``end`` (by
+    ``time.monotonic``) groups stay as they are. Chance takes part but is always the same: so is the result.
 
     Follows the idea of ARX (Prasser, Kohlmayer and Kuhn): recode what was suppressed again; loss: Iyengar,
     "Transforming data to satisfy privacy constraints", KDD 2002; grouping anew: Shaw, "Using constraint
@@ -100,15 +103,15 @@ def local_recoding(
     space = _priced(space, costs, ladders)
     screen = screen_of(classes, others)
     if kept.all() and len(classes) > 1:
-        partition = Partition(classes, space, others, say)
+        partition = Partition(classes, space, others, say, end)
         visited = start
         if visited is None:
-            visited = _visited(classes, space, others, ladders, costs, nodes, say)
+            visited = _visited(classes, space, others, ladders, costs, nodes, end, say)
             visited = _absorbed(classes, space, models, visited)
         # Where little is left over the visit is the better start; where much is, the table as a whole.
         divided = [partition.divided(groups, strict=False) for groups in (visited, owner)]
         owner = min(divided, key=lambda groups: _loss(space, groups))
-        owner = _regrouped(classes, space, screen, others, owner, say)
+        owner = _regrouped(classes, space, screen, others, owner, end, say)
         owner = partition.exchanged(partition.divided(owner, strict=False))
         _, owner = np.unique(owner, return_inverse=True)
         owner = owner.astype(np.int64)
@@ -150,6 +153,7 @@ def _visited(
     ladders: Sequence[Ladder],
     costs: Costs,
     most: int,
+    end: float,
     say: Progress,
 ) -> IntArray:
     """The group of each class after all nodes were visited; ``NOBODY`` where no node could hold it."""
@@ -174,6 +178,8 @@ def _visited(
         say(f"visiting {len(nodes):,} generalisations: {1 - len(rest) / len(classes):.0%} have their group")
         # Cells of less were taken or had too few; and those only become fewer.
         for rows in nodes[(least <= edge) & (largest > before)]:
+            if time.monotonic() >= end:
+                return owner
             cells, version = meet(space, codes, rows, rest, slots, cell, good, item_stamp, version)
             here, fine = cell[: len(rest)], good[:cells]
             if others and fine.any():
@@ -290,6 +296,7 @@ def _regrouped(
     screen: Screen,
     others: Sequence[PrivacyModel],
     owner: IntArray,
+    end: float,
     say: Progress,
 ) -> IntArray:
     """Groups of less loss: neighbourhoods are grouped anew as long as that helps.
@@ -304,6 +311,8 @@ def _regrouped(
     )
     with ThreadPoolExecutor(len(pools)) as workers:
         for number in range(ROUNDS):
+            if time.monotonic() >= end:
+                break
             groups = _listed(space, owner)
             loss = groups.price * groups.size
             say(f"grouping neighbours anew: round {number + 1}, mean loss {loss.sum() / classes.total:.4f}")

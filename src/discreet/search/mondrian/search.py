@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -37,6 +39,7 @@ def mondrian(
     mode: Mode = "relaxed",
     style: Style = "values",
     weights: Mapping[str, float] | None = None,
+    end: float = math.inf,
     progress: Progress | None = None,
 ) -> Recoding:
     """Multidimensional recoding: divide the table top down, as long as both parts meet every requirement.
@@ -52,7 +55,8 @@ def mondrian(
     ``"relaxed"``: a cut may run through the records of one value, and classes then change to (or swap
     places with one of) a group of their neighbours while that lowers the loss. A null is a value of its
     own, at the end of the order; numbers and nulls share a group only where no cut between them is allowed.
-    The result does not depend on the order of rows. If not even the whole table meets the requirements,
+    The result does not depend on the order of rows, unless the time (``end``, by ``time.monotonic``) ran out before all
+    groups were divided: then they stay as they are. If not even the whole table meets the requirements,
     nothing is kept.
 
     LeFevre, DeWitt and Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006; loss: Xu et al.,
@@ -74,7 +78,7 @@ def mondrian(
     kept = held(asked, classes, owner, 1)
     if kept.all() and len(classes) > 1:
         space, others = space_of(classes, asked, given, style=style, weights=weights)
-        partition = Partition(classes, space, others, say)
+        partition = Partition(classes, space, others, say, end)
         owner = partition.divided(owner, strict=mode == "strict")
         if mode == "relaxed":
             owner = partition.exchanged(owner)
@@ -123,11 +127,13 @@ class Partition:
         space: Space,
         others: Sequence[PrivacyModel],
         say: Progress,
+        end: float = math.inf,
     ) -> None:
         self._classes = classes
         self._space = space
         self._others = tuple(others)
         self._say = say
+        self._end = end
         items = int(space.item.max()) + 1 if len(space.item) else 0
         self._stamp = np.zeros(int(space.size.sum()), dtype=np.int64)
         self._item_stamp = np.zeros(items, dtype=np.int64)
@@ -143,6 +149,9 @@ class Partition:
         settled: list[IntArray] = []
         closed = 0
         while len(lows):
+            if time.monotonic() >= self._end:
+                settled.append(np.stack([lows, highs], axis=1))
+                break
             self._say(f"dividing: {closed / n:.0%} of the combinations have their group")
             losses = np.empty((len(lows), 2 * m))
             cuts = np.zeros((len(lows), 2 * m), dtype=np.int64)
@@ -235,6 +244,8 @@ class Partition:
         lines = self._lines()
         for number in range(PASSES):
             for j, line in enumerate(lines):
+                if time.monotonic() >= self._end:
+                    return owner
                 self._say(f"exchanging neighbours: pass {number + 1} of {PASSES}, order {j + 1}")
                 before = owner.copy()
                 partner = np.full(groups, -1, dtype=np.int64)
