@@ -265,6 +265,8 @@ def _absorbed(
     if not lost.any():
         return owner
     groups = int(owner.max()) + 1
+    if not groups:
+        return np.zeros_like(owner)
     owner = np.where(lost, groups, owner)
     order = np.argsort(_growth(space, owner, groups), kind="stable")
     for taken in itertools.takewhile(lambda i: i < 2 * groups, (1 << i for i in itertools.count())):
