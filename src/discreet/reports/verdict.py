@@ -128,6 +128,6 @@ def grade(verdict: Verdict) -> str:
         "high": f"above {extended.medium:g}",
     }
     return (
-        "The largest uniqueness, uniformity or correlation risk of any record is "
+        "The largest of the extended risks of any record is "
         f"{verdict.category} ({bounds[verdict.category]})."
     )
