@@ -136,7 +136,7 @@ def release(table: pa.Table, profile: Path, method: Method, k: int) -> Recoding:
     policy = discreet.Policy.of(
         quasi_identifiers=["engine", "body", "seats"], sensitive=["place"], person="driver"
     ).replace(profile=str(profile))
-    plan = discreet.Plan(method=method)
+    plan = discreet.Plan(method=method, suppression_limit=0.2)
     return discreet.anonymize(table, policy.require(KAnonymity(k)), plan=plan).recoding
 
 

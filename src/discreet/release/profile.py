@@ -129,7 +129,7 @@ def profile_names() -> tuple[str, ...]:
 def load_profile(name: str) -> Profile:
     """A profile by its name, or from a file of one's own (a path that ends in ``.toml``).
 
-    >>> load_profile("open-data").date.isoformat()
+    >>> load_profile("scorr").date.isoformat()
     '2025-04-22'
     """
     if name.endswith(".toml"):
