@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from discreet.errors import InvalidPolicy, UnknownColumn
+from discreet.errors import GoalUnreachable, InvalidPolicy, UnknownColumn
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.policy import DEFAULT_PROFILE
@@ -17,6 +17,7 @@ from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.requirements import (
     as_released,
+    extended_goals,
     goals,
     mean_limit,
     mean_risk,
@@ -74,8 +75,15 @@ def apply(
     models = goals(policy, profile, classes)
     say("applying the recipe")
     plan = replace(policy.plan, suppression_limit=recipe.suppression_limit)
-    recoding = as_released(recipe.recode(classes), models, plan)
-    within_limit(recoding, plan, models)
+    recoded = recipe.recode(classes)
+    wished, _ = extended_goals(profile, classes, models)
+    recoding = as_released(recoded, (*models, *wished), plan)
+    try:
+        within_limit(recoding, plan, models)
+    except GoalUnreachable:
+        # What the extended risks ask for is given up if it takes more than the limit allows.
+        recoding = as_released(recoded, models, plan)
+        within_limit(recoding, plan, models)
     limit = mean_limit(profile)
     if limit is not None and (mean := mean_risk(recoding)) > limit:
         raise mean_unreachable(limit, mean)

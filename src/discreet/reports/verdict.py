@@ -128,6 +128,5 @@ def grade(verdict: Verdict) -> str:
         "high": f"above {extended.medium:g}",
     }
     return (
-        "The largest of the extended risks of any record is "
-        f"{verdict.category} ({bounds[verdict.category]})."
+        f"The largest of the extended risks of any record is {verdict.category} ({bounds[verdict.category]})."
     )
