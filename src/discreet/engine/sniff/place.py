@@ -28,7 +28,7 @@ HEAD = 1 << 14
 
 @dataclass(frozen=True)
 class Written:
-    """What the caller says about a text: ``None`` where it is to be release out."""
+    """What the caller says about a text: ``None`` where it is to be worked out."""
 
     delimiter: str | None
     quote: str | None
@@ -97,12 +97,11 @@ def _attempts(
         for first in above:
             if not without_lines(text, first).strip():
                 break
-            if (
-                first
-                and len(above) > 1
-                and not _fits_at_the_head(text, sample.complete, written, name, first)
-            ):
-                continue
+            if first and len(above) > 1:
+                if _fits_at_the_head(text, sample.complete, written, name, 0):
+                    break  # no titles: what does not fit stands further below
+                if not _fits_at_the_head(text, sample.complete, written, name, first):
+                    continue
             try:
                 parts = _divided(without_lines(text, first), sample.complete, written, name)
             except UnreadableInput:

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -106,7 +107,7 @@ def local_recoding(
         partition = Partition(classes, space, others, say, end)
         visited = start
         if visited is None:
-            visited = _visited(classes, space, others, ladders, costs, nodes, end, say)
+            visited = _visited(classes, space, others, ladders, costs, most=nodes, end=end, say=say)
             visited = _absorbed(classes, space, models, visited)
         # Where little is left over the visit is the better start; where much is, the table as a whole.
         divided = [partition.divided(groups, strict=False) for groups in (visited, owner)]
@@ -117,11 +118,7 @@ def local_recoding(
         owner = owner.astype(np.int64)
         kept = np.ones(int(owner.max()) + 1, dtype=bool)
 
-    def recoding(owner: IntArray, kept: BoolArray) -> Recoding:
-        return released(
-            classes, models, owner, kept, ladders=ladders, style="hierarchy", method="local recoding"
-        )
-
+    recoding = partial(released, classes, models, ladders=ladders, style="hierarchy", method="local recoding")
     whole = recoding(owner, kept)
     if not problem.allowed or not kept.all() or whole.suppressed_records:
         return whole
@@ -152,6 +149,7 @@ def _visited(
     others: Sequence[PrivacyModel],
     ladders: Sequence[Ladder],
     costs: Costs,
+    *,
     most: int,
     end: float,
     say: Progress,
