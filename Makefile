@@ -53,10 +53,10 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@$(BIN)/discreet audit $(DEMO)/visits.csv --quiet --report $(DEMO)/visits-report.html
 	@echo
 	@$(BIN)/discreet anonymize $(DEMO)/residents.csv --policy $(DEMO)/policy.toml \
-	  --output $(DEMO)/residents-release.csv --report $(DEMO)/release-report.html
+	  --output $(DEMO)/residents-release.csv --report $(DEMO)/release-report.html --links $(DEMO)/secret-links.csv
 	@echo
 	@$(BIN)/discreet compare $(DEMO)/residents.csv $(DEMO)/residents-release.csv --policy $(DEMO)/policy.toml \
-	  --labels "" --report $(DEMO)/evidence.html
+	  --labels "" --links $(DEMO)/secret-links.csv --report $(DEMO)/evidence.html
 	@echo
 	@echo "Reports were written. Open them in a browser:"
 	@echo "  $(abspath $(DEMO))/report.html"
