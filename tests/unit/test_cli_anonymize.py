@@ -462,3 +462,45 @@ def test_an_interrupted_process_leaves_nothing(
     assert left in ({"scratch"}, {"scratch", "out.csv"})
     if code == 0 or "out.csv" in left:
         assert smallest(tmp_path / "out.csv", "age", "sex", "town") >= 5
+
+
+# ── alternatives, and a verdict against the release ──────────────────────────────────────────────────
+
+
+def test_the_other_releases_that_were_found_are_written(run: Run, people: Path, tmp_path: Path) -> None:
+    target, folder = tmp_path / "out.csv", tmp_path / "others"
+    told = run(
+        "anonymize",
+        people,
+        "-o",
+        target,
+        "--alternatives",
+        folder,
+        "--json",
+        *roles("--require", "k-anonymity k=8"),
+    )
+    assert told.code == 0, told.said
+    others = json.loads(told.out)["alternatives"]
+    written = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    assert written == sorted(f"{other['title'].replace(' ', '-')}.csv" for other in others)
+    for name in written:
+        assert smallest(folder / name, "age", "sex") >= 8
+
+
+def test_against_the_verdict_nothing_is_written_unless_somebody_says_why(run: Run, tmp_path: Path) -> None:
+    # Nine records in ten share a value: by SCORR's rule the correlation stays high whatever is done.
+    file, target = tmp_path / "few.csv", tmp_path / "out.csv"
+    rows = [f"{20 + number % 3},{'b' if number % 10 == 0 else 'a'}" for number in range(200)]
+    file.write_text("\n".join(["age,dx", *rows]) + "\n")
+    asked = ["--qi", "age", "--sensitive", "dx", "--profile", "scorr"]
+    refused = run("anonymize", file, "-o", target, *asked)
+    assert refused.code == 1
+    assert "do not release" in refused.err
+    assert not target.exists()
+    report = tmp_path / "out.html"
+    told = run(
+        "anonymize", file, "-o", target, "--report", report, *asked, "--acknowledge", "bound by contract"
+    )
+    assert told.code == 0, told.said
+    assert target.exists()
+    assert "against the verdict, for this reason: bound by contract" in report.read_text(encoding="utf-8")

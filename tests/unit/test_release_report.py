@@ -435,3 +435,22 @@ def test_labels_neither_cover_each_other_nor_leave_the_picture() -> None:
             assert one.x >= 0
             assert one.x + one.width <= 520
             assert not any(one.covers(other) for other in labels[:at])
+
+
+def test_who_is_missing_is_told_without_names_and_shown_to_whoever_may_see_them() -> None:
+    table = pa.table({"sex": ["f"] * 40 + ["m"] * 40 + ["x"] * 5, "town": ["a", "b"] * 40 + ["a"] * 5})
+    asked = Policy.of(
+        quasi_identifiers=["sex", "town"], require=[KAnonymity(10)], profile="research-partner-5"
+    )
+    plan = Plan(keep=("sex", "town"), suppression_limit=0.1)
+    release = anonymize(table, asked, plan=plan)
+    [note] = [note for note in release.notes if "quarter or more" in note]
+    assert note.endswith("of some categories: sex (1)")
+    internal, public = (
+        Page(render_release(release, edition=edition)).text for edition in ("internal", "public")
+    )
+    assert "Who is missing" in internal
+    assert "sex x 5 5 100%" in " ".join(internal.split())
+    assert "Who is missing" not in public
+    complete = anonymize(table, asked, plan=Plan(suppression_limit=0.0))
+    assert not any("quarter or more" in note for note in complete.notes)

@@ -18,6 +18,7 @@ from discreet.release.audit import Audit, audit_counted
 from discreet.release.examination import singling_out
 from discreet.release.prepare import count_classes
 from discreet.release.release import Release
+from discreet.release.representation import erased_categories, representation_note
 from discreet.release.requirements import as_entry
 from discreet.search.methods import SearchResult
 from discreet.table import Table
@@ -86,6 +87,8 @@ def make_release(
     progress("auditing the release")
     if plan.suppressed == "star" and recoding.suppressed_records:
         notes = (*notes, *_told(recoding, plan, stand_ins))
+    if erased := erased_categories(recoding):
+        notes = (*notes, representation_note(erased))
     remaining = replace(
         policy,
         columns=tuple(

@@ -78,6 +78,7 @@ def render_release(
             "criteria": tables.criteria(release, before, after),
             "attributes": tables.attributes(release, before),
             "mappings": [] if public else tables.mappings(release),
+            "erased": [] if public else tables.erased(release),
             "columns": tables.columns(release),
             "measures": tables.measures(release, before, after),
             "risks": tables.risks(release, before, after),

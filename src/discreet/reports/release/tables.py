@@ -15,6 +15,7 @@ from discreet.measure import Measure, RecordRisk
 from discreet.privacy import assess
 from discreet.release.audit import versions
 from discreet.release.release import Release
+from discreet.release.representation import erased_categories
 from discreet.release.verdict import Criterion
 from discreet.reports.figures import Figures, Row, RowGroup, risk_name, short_label, zones
 from discreet.reports.verdict import asked_by
@@ -114,6 +115,20 @@ def _happened(release: Release, name: str) -> str:
     return (
         "grouped, everywhere alike" if release.recipe.scope == "global" else "grouped, differently by class"
     )
+
+
+def erased(release: Release) -> list[Row]:
+    """Categories of which suppression takes a large part: for the internal edition only."""
+    return [
+        {
+            "attribute": category.attribute,
+            "value": category.value,
+            "records": f"{category.records:,}",
+            "suppressed": f"{category.suppressed:,}",
+            "share": percent(category.share),
+        }
+        for category in erased_categories(release.recoding)
+    ]
 
 
 def mappings(release: Release) -> list[Row]:
