@@ -85,10 +85,7 @@ def make_release(
     released, told = _ordered(released, plan)
     notes += told
     progress("auditing the release")
-    if plan.suppressed == "star" and recoding.suppressed_records:
-        notes = (*notes, *_told(recoding, plan, stand_ins))
-    if erased := erased_categories(recoding):
-        notes = (*notes, representation_note(erased))
+    notes = (*notes, *_told(recoding, plan, stand_ins))
     remaining = replace(
         policy,
         columns=tuple(
@@ -143,7 +140,16 @@ def _audited(released: Table, policy: Policy, original: EquivalenceClasses) -> A
 
 
 def _told(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
-    """How suppressed records are shown, in words."""
+    """How suppressed records are shown, and who is missing, in words."""
+    erased = erased_categories(recoding)
+    missing = [representation_note(erased)] if erased else []
+    if plan.suppressed == "star" and recoding.suppressed_records:
+        return [*_stars(recoding, plan, stand_ins), *missing]
+    return missing
+
+
+def _stars(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
+    """How suppressed records are shown that are not left out."""
     if not recoding.starred:
         return [
             f"the {recoding.suppressed_records:,} suppressed records are left out: shown with * they would be a "
