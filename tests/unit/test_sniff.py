@@ -212,6 +212,13 @@ def test_very_long_lines(tmp_path: Path) -> None:
     assert list(one) == list(other) == []
 
 
+@pytest.mark.parametrize("header", ["a,b", "a" * 70_000 + ",b"])
+def test_long_lines_that_are_unequal_are_told_by_their_number(tmp_path: Path, header: str) -> None:
+    path = write(tmp_path, f"{header}\n{'x' * 70_000},1\n{'y' * 70_000},2,3\nz,1\n")
+    with pytest.raises(UnreadableInput, match=r"line 3 of .* has 3 fields"):
+        sniff(path)
+
+
 @pytest.mark.parametrize(
     ("content", "quote", "escape", "second"),
     [

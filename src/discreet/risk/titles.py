@@ -15,6 +15,8 @@ GRADED: Mapping[str, str] = MappingProxyType(
     {"uniqueness": "Uniqueness", "uniformity": "Uniformity", "correlation": "Correlation"}
 )
 """The extended risks of SCORR, by which it puts a table into a category, with their titles."""
+EXTENDED: tuple[str, ...] = (*GRADED, "gain")
+"""The risks that a profile may put into a category."""
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {

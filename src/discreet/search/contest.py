@@ -23,8 +23,8 @@ from discreet.types import Progress, Shape
 
 FREE_PART = 0.4
 """The share of the time in which free groups are formed."""
-UNIFORM_PART = 0.2
-"""The least share of the time in which one level per attribute is looked for."""
+UNIFORM_PART = 0.4
+"""The share of the time, and of the work, in which one level per attribute is looked for: always the same."""
 FEW_CLASSES = 2_000
 """Clustering takes part up to so many classes: its time grows with their square."""
 
@@ -61,10 +61,10 @@ def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progres
     """The least change in a shape; what other methods found that is better in some way are its ``others``.
 
     Free groups are formed first: the trees of the nested ones are grown from them. One level per attribute is sought
-    in the time that is left; such labels nest, so a nested result never costs more. Where no method meets the
+    in the last part of the time; such labels nest, so a nested result never costs more. Where no method meets the
     requirements, what the uniform search knows about the limits is raised.
     """
-    end = time.monotonic() + seconds
+    end = time.monotonic() + (1.0 - UNIFORM_PART) * seconds
     free = GROUPINGS["mondrian"](problem, FREE_PART * seconds, progress)
     groups = {"mondrian": free, "local": nested(problem, free, end, progress)}
     if len(problem.classes) <= FEW_CLASSES:
@@ -73,8 +73,8 @@ def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progres
     results = [result for result in grouped if result is not None]
     uniform, unreachable = uniform_method(problem), None
     try:
-        left = max(end - time.monotonic(), UNIFORM_PART * seconds)
-        results.append(of_node(problem, NODES[uniform](problem, left, progress), uniform, ""))
+        result = NODES[uniform](problem, UNIFORM_PART * seconds, progress)
+        results.append(of_node(problem, result, uniform, ""))
     except GoalUnreachable as error:
         unreachable = error
     ranked = sorted(results, key=lambda result: _rank(result, problem))

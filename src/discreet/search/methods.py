@@ -50,8 +50,8 @@ TREES = 3
 """So many trees are grown for a nested recoding."""
 NODES_OF_A_TREE = 300
 """So many nodes of their lattice are visited to begin with: they have many levels, and most say the same."""
-WORK = 1_000_000_000
-"""What a search of the lattice may spend in all: classes and cells of histograms that it passes."""
+WORK_PER_SECOND = 33_000_000
+"""What a search of the lattice may spend for each second of its limit: classes and cells of histograms that it passes."""
 MODEL_WORK = 20_000
 """What asking one requirement of a node costs beside them."""
 LEAST_EVALUATIONS = 200
@@ -76,7 +76,7 @@ class SearchResult:
     minimised: str = ""
     undefined: str = ""
     others: tuple[SearchResult, ...] = field(default=(), repr=False, compare=False)
-    """What else was found that meets the requirements, in the shapes that were not chosen."""
+    """What else was found that meets the requirements and is better in some way, which ``why`` says."""
 
     @property
     def shape(self) -> Shape:
@@ -119,11 +119,12 @@ def uniform_method(problem: Problem) -> str:
     return "optimal" if problem.nodes <= LARGEST_LATTICE else "anytime"
 
 
-def evaluations_for(problem: Problem) -> int:
-    """How many nodes a search evaluates at most: work that does not depend on how busy the machine is."""
+def evaluations_for(problem: Problem, seconds: float) -> int:
+    """How many nodes a search evaluates at most: work that grows with its limit and not with the speed of the machine."""
     classes = problem.classes
     cells = sum(len(classes.histogram(domain.name).values) for domain in classes.sensitive)
-    return max(LEAST_EVALUATIONS, int(WORK / (len(classes) + cells + MODEL_WORK * len(problem.models))))
+    each = len(classes) + cells + MODEL_WORK * len(problem.models)
+    return max(LEAST_EVALUATIONS, int(WORK_PER_SECOND * seconds / each))
 
 
 def minimised_by(method: str, objective: Objective) -> str:
@@ -277,10 +278,10 @@ Search = Callable[[Problem, float, Progress], LatticeResult | Recoding]
 
 NODES: Mapping[str, Callable[[Problem, float, Progress], LatticeResult]] = {
     "optimal": lambda problem, seconds, say: search(
-        problem, seconds=seconds, evaluations=evaluations_for(problem), progress=say
+        problem, seconds=seconds, evaluations=evaluations_for(problem, seconds), progress=say
     ),
     "anytime": lambda problem, seconds, say: search_anytime(
-        problem, seconds=seconds, evaluations=evaluations_for(problem), progress=say
+        problem, seconds=seconds, evaluations=evaluations_for(problem, seconds), progress=say
     ),
 }
 """The methods that choose one level for every attribute."""

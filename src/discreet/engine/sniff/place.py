@@ -98,7 +98,7 @@ def _attempts(
             if not without_lines(text, first).strip():
                 break
             if first and len(above) > 1:
-                if _fits_at_the_head(text, sample.complete, written, name, 0):
+                if first == 1 and _fits_at_the_head(text, sample.complete, written, name, 0):
                     break  # no titles: what does not fit stands further below
                 if not _fits_at_the_head(text, sample.complete, written, name, first):
                     continue
@@ -134,9 +134,12 @@ def _titles(lines: list[str], dialect: Dialect, parsed: Parse, expected: tuple[s
 def _fits_at_the_head(text: str, complete: bool, written: Written, name: str, first: int) -> bool:
     """Whether the beginning of a text fits without its first lines: the whole is looked at only then."""
     head = text[:HEAD]
+    whole = complete and len(head) == len(text)
+    rest = without_lines(head, first)
+    if not whole and len(LINE.findall(rest)) < 2:
+        return False  # not one line of it is complete
     try:
-        whole = complete and len(head) == len(text)
-        _, parsed, _ = _divided(without_lines(head, first), whole, written, name)
+        _, parsed, _ = _divided(rest, whole, written, name)
     except UnreadableInput:
         return False
     return not parsed.error and parsed.share == 1.0 and parsed.width > 1

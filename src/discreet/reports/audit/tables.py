@@ -28,7 +28,7 @@ from discreet.reports.words import (
 )
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
-from discreet.risk.titles import GRADED
+from discreet.risk.titles import EXTENDED
 
 MOST_KINDS = 15
 
@@ -96,7 +96,7 @@ def risks(audit: Audit, figures: Figures) -> list[Row]:
 
 
 def _risk(risk: RecordRisk, figures: Figures, low: float, medium: float) -> Row:
-    graded = risk.name in (*GRADED, "gain")
+    graded = risk.name in EXTENDED
     grade = category(risk.max, low=low, medium=medium)
     return {
         "title": risk_name(risk),

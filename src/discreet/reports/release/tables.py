@@ -33,7 +33,7 @@ from discreet.reports.words import (
     title_of,
 )
 from discreet.risk.scorr import category
-from discreet.risk.titles import GRADED
+from discreet.risk.titles import EXTENDED
 
 MOST_VALUES = 200
 """Old values of an attribute that the report lists; the recipe has all."""
@@ -244,7 +244,7 @@ def risks(release: Release, before: Figures, after: Figures) -> list[Row]:
 def _risk(
     old: RecordRisk, new: RecordRisk, before: Figures, after: Figures, low: float, medium: float
 ) -> Row:
-    graded = old.name in (*GRADED, "gain")
+    graded = old.name in EXTENDED
     grade = category(new.max, low=low, medium=medium)
     return {
         "title": risk_name(old),

@@ -14,7 +14,7 @@ from discreet.release.recommend import Advice
 from discreet.release.release import Release
 from discreet.reports.terminal import STYLE, footnotes, grid, outcome_table, row, title
 from discreet.reports.words import number, percent, several
-from discreet.risk.titles import GRADED
+from discreet.risk.titles import EXTENDED
 
 
 def show_release(release: Release) -> RenderableType:
@@ -61,7 +61,7 @@ def _measures(release: Release) -> RenderableType:
             if measure.name == name:
                 before = release.before.measure(name, measure.attribute)
                 row(table, name, measure.attribute or "", number(before.value), number(measure.value))
-    for name in GRADED:
+    for name in EXTENDED:
         if any(risk.name == name for risk in release.after.risks):
             row(table, f"{name} risk, worst", "", _worst(release.before, name), _worst(release.after, name))
     return table

@@ -178,7 +178,8 @@ class Jobs:
             wanted = job.state == "running" and not self._closed
         if not wanted:
             _stop(worker.process)
-        try:
+        # Where the process is gone, its exit code says why.
+        with suppress(EOFError, OSError):
             worker.connection.send(job.task)
             self.warm()
             while last is None or last.kind == "progress":
@@ -186,9 +187,6 @@ class Jobs:
                 if last.kind == "progress":
                     job.messages.append(last.text)
                     job.fraction = last.fraction
-        except (EOFError, OSError):
-            # The process is gone: its exit code says why.
-            pass
         return last
 
     def _take(self) -> _Worker:
