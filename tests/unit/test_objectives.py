@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from discreet.privacy import ConfidenceBounding, KAnonymity, MultiAttributeLDive
 from discreet.search.lattice.search import search
 from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
-from discreet.utility.objectives.aggregates import CellObjective
+from discreet.utility.objectives.aggregates import CellObjective, CellSums
 from discreet.utility.objectives.class_sizes import AverageClassSize, average_class_size, discernibility
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 
@@ -300,3 +301,24 @@ def test_parameters_are_checked() -> None:
             of_columns(text, [B], [], **wishes)  # type: ignore[arg-type]
     with pytest.raises(UnknownColumn, match="'c'"):
         of_columns(text, [B], [], weights={"c": 1.0})
+
+
+@pytest.mark.parametrize("objective", ["loss", "loss-geometric", "loss-max", "ncp", "precision", "entropy"])
+def test_groups_priced_whole_cost_what_their_classes_cost(objective: str) -> None:
+    rows = np.random.default_rng(7).integers(0, 3, (40, 2))
+    columns: dict[str, list[object]] = {
+        "a": [1 + int(a) for a in rows[:, 0]],
+        "b": ["fm"[b % 2] for b in rows[:, 1]],
+    }
+    problem = of_columns(columns, [A, B], [KAnonymity(3)], objective)
+    pricing = problem.pricing
+    assert isinstance(pricing, CellSums)
+    apart = copy(pricing)
+    apart._even = tuple(np.zeros(height + 1, dtype=bool) for height in problem.heights)
+    assert all(even.all() for even in pricing._even) == (objective != "entropy")
+    for node in np.ndindex(3, 2):
+        grouped = Grouper(problem).at(tuple(map(int, node)))
+        kept = grouped.sizes >= 8
+        assert pricing.price(grouped.grouping(), kept, kept) == pytest.approx(
+            apart.price(grouped.grouping(), kept, kept), abs=1e-12
+        )

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.errors import InvalidParameter
-from discreet.types import BoolArray, FloatArray, IntArray
+from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
 from discreet.utility.objectives.cells import LEAF_SHARE, CellCost
 from discreet.utility.objectives.objective import (
     Grouping,
@@ -93,6 +93,7 @@ class CellSums:
         self._means = self._sums(self._costs)
         self._least = tuple(part @ n for part, n in zip(least, totals, strict=True))
         self._ends = self._suppressed.starts(np.zeros(len(totals), dtype=np.int64))
+        self._even = self._evenness()
 
     def _scale(self, setting: Setting) -> FloatArray:
         return setting.shares / setting.total
@@ -101,11 +102,29 @@ class CellSums:
         """Per attribute and level the cost of all records."""
         return tuple(part @ n for part, n in zip(table.parts, self.setting.value_records, strict=True))
 
+    def _evenness(self) -> tuple[BoolArray, ...]:
+        """Per attribute and level, whether all values under a node cost the same, so that groups can be priced whole."""
+        tables = zip(self._costs.parts, self._caps.parts, self._suppressed.parts, strict=True)
+        return tuple(
+            np.array(
+                [
+                    all(_alike(step.codes, numbers) for numbers in (costs[level], caps[level], ends[0]))
+                    for level, step in enumerate(ladder.steps)
+                ]
+            )
+            for ladder, (costs, caps, ends) in zip(self.setting.ladders, tables, strict=True)
+        )
+
     def along(self, cuts: Sequence[IntArray]) -> Pricing:
         other = copy(self)
+        other._even = tuple(np.array([even[0], even.all()]) for even in self._even)
         other._costs, other._caps = self._costs.along(cuts), self._caps.along(cuts)
         other._means = other._sums(other._costs)
         return other
+
+    @cached_property
+    def _every(self) -> Int32Array:
+        return np.arange(len(self.setting.classes), dtype=np.int32)
 
     @property
     def combine(self) -> np.ufunc:
@@ -143,6 +162,8 @@ class CellSums:
 
         means = np.array([mean[level] for mean, level in zip(self._means, grouping.levels, strict=True)])
         without = self._aggregate(means)
+        whole = all(even[level] for even, level in zip(self._even, grouping.levels, strict=True))
+        groups = np.arange(len(grouping.first), dtype=np.int32)
         added, sure = price_of_suppression(
             self.setting.base,
             self._costs.flat,
@@ -150,12 +171,24 @@ class CellSums:
             self._costs.starts(grouping.levels),
             self._suppressed.flat,
             self._ends,
-            grouping.owner,
+            grouping.first if whole else self._every,
+            groups if whole else grouping.owner,
+            grouping.sizes if whole else self.setting.classes.records,
             kept,
             certain,
-            self.setting.classes.records,
         )
         return Price(without, self._aggregate(means + added) - without, *self._floor(sure))
+
+
+def _alike(nodes: AnyIntArray, numbers: FloatArray) -> bool:
+    """Whether values of the same node have the same number.
+
+    >>> _alike(np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0])), _alike(np.array([0, 0, 1]), np.array([0.5, 0.4, 1.0]))
+    (True, False)
+    """
+    member = np.zeros(int(nodes.max(initial=0)) + 1, dtype=np.int64)
+    member[nodes] = np.arange(len(nodes))
+    return bool((numbers[member[nodes]] == numbers).all())
 
 
 class _Geometric(CellSums):
