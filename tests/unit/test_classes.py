@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.classes import EquivalenceClasses
+from discreet.classes.merged import MergedClasses
 from discreet.classes.packing import WORD_BITS, Packing, run_starts, smallest_type, sort_words
 from discreet.errors import UnknownColumn
 from discreet.table import Domain
@@ -274,3 +275,26 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
 def test_labels_print_nulls() -> None:
     classes = EquivalenceClasses.from_columns({"age": [31, None], "sex": ["f", "f"]})
     assert [classes.labels(c) for c in range(2)] == [{"age": "31", "sex": "f"}, {"age": "∅", "sex": "f"}]
+
+
+def test_persons_of_merged_classes_are_counted_once_each() -> None:
+    draw = np.random.default_rng(3)
+    rows = [
+        (int(a), int(dx), int(who))
+        for a, dx, who in zip(
+            draw.integers(0, 12, 200), draw.integers(0, 3, 200), draw.integers(0, 40, 200), strict=True
+        )
+    ]
+    ages, values, people = (list(column) for column in zip(*rows, strict=True))
+    classes = EquivalenceClasses.from_columns({"age": ages}, sensitive={"dx": values}, person=people)
+    halves = MergedClasses.of(classes, np.arange(12) // 2, 6)
+    merged = MergedClasses.of(halves, np.array([0, 1, 0, 1, 2, 2]), 3)
+    group = [[0, 1, 0, 1, 2, 2][age // 2] for age in ages]
+    assert merged.persons.tolist() == [
+        len({who for who, g in zip(people, group, strict=True) if g == wanted}) for wanted in range(3)
+    ]
+    assert merged.histogram("dx").persons.tolist() == [
+        len({who for (_, dx, who), g in zip(rows, group, strict=True) if (g, dx) == (wanted, value)})
+        for wanted in range(3)
+        for value in range(3)
+    ]

@@ -238,7 +238,7 @@ class EquivalenceClasses:
         domain = self.sensitive_domain(name)
         values = self.sensitive_codes[name]
         if self.person_codes is None and len(self.sensitive) == 1:
-            return Histogram(domain, self.indptr, values, self.counts, self.counts)
+            return Histogram(domain, self.indptr, values, self.counts)
         sizes = [len(self), domain.size]
         columns: list[AnyIntArray] = [self.class_of_cell, values]
         if self.person_codes is not None:
@@ -249,14 +249,17 @@ class EquivalenceClasses:
         entry_words = _class_words(packing, words, 2)
         starts = run_starts(entry_words)
         records = np.add.reduceat(counts, starts)
-        persons = records
+        people = None
         if self.person_codes is not None:
-            triples = run_starts(words)
-            persons = np.diff(np.searchsorted(triples, np.append(starts, len(counts))))
+            ends = np.append(starts, len(counts))
+
+            def people() -> IntArray:
+                return np.diff(np.searchsorted(run_starts(words), ends))
+
         first = [word[starts] for word in words]
         owner = packing.unpack(first, 0).astype(np.int64)
         indptr = np.searchsorted(owner, np.arange(len(self) + 1))
-        return Histogram(domain, indptr, packing.unpack(first, 1), records, persons)
+        return Histogram(domain, indptr, packing.unpack(first, 1), records, people)
 
     @cached_property
     def person_counts(self) -> PersonCounts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeVar
 
@@ -28,7 +29,13 @@ class Histogram:
     indptr: IntArray
     values: CodeArray
     records: IntArray
-    persons: IntArray
+    people: Callable[[], IntArray] | None = field(default=None, repr=False, compare=False)
+    """Counts the persons, where one may have several records; few requirements ask for them."""
+
+    @cached_property
+    def persons(self) -> IntArray:
+        """Distinct persons per entry."""
+        return self.records if self.people is None else self.people()
 
     def sizes(self, unit: Unit = "records") -> IntArray:
         """Counts per entry in ``unit``."""
@@ -67,9 +74,8 @@ class Histogram:
         """The counts of some classes, as if the others were not in the table."""
         entries = np.repeat(chosen, self.distinct)
         indptr = np.concatenate(([0], np.cumsum(self.distinct[chosen])))
-        return Histogram(
-            self.domain, indptr, self.values[entries], self.records[entries], self.persons[entries]
-        )
+        people = None if self.people is None else lambda: self.persons[entries]
+        return Histogram(self.domain, indptr, self.values[entries], self.records[entries], people)
 
     def gains(self, left_out: float = 0.0) -> FloatArray:
         """Per entry by how much its class makes the value more probable than the whole table: q - p, at least 0.

@@ -40,3 +40,31 @@ def merged_counts(
                 merged_records[entry] = count
                 entry += 1
     return starts, merged_values, merged_records
+
+
+@njit(cache=True, nogil=True)
+def merged_persons(owner: AnyIntArray, indptr: IntArray, persons: IntArray, groups: int) -> IntArray:
+    """Distinct persons per group, where class ``c`` has the persons ``indptr[c]:indptr[c + 1]`` and joins ``owner[c]``.
+
+    Group by group, each person is stamped with the group it was last seen in.
+    """
+    starts = np.zeros(groups + 1, dtype=np.int64)
+    for c in range(owner.size):
+        starts[owner[c] + 1] += 1
+    for group in range(groups):
+        starts[group + 1] += starts[group]
+    ordered = np.empty(owner.size, dtype=np.int64)
+    places = starts[:-1].copy()
+    for c in range(owner.size):
+        ordered[places[owner[c]]] = c
+        places[owner[c]] += 1
+    seen = np.full(persons.max() + 1 if persons.size else 0, -1, dtype=np.int64)
+    counts = np.zeros(groups, dtype=np.int64)
+    for group in range(groups):
+        for place in range(starts[group], starts[group + 1]):
+            c = ordered[place]
+            for entry in range(indptr[c], indptr[c + 1]):
+                if seen[persons[entry]] != group:
+                    seen[persons[entry]] = group
+                    counts[group] += 1
+    return counts

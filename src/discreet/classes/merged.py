@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.histogram import Histogram, PersonCounts
 from discreet.classes.packing import smallest_type
-from discreet.types import AnyIntArray, IntArray
+from discreet.types import AnyIntArray, CodeArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,14 @@ class MergedClasses(EquivalenceClasses):
     def persons(self) -> IntArray:
         if self.person_codes is None:
             return self.records
-        return np.diff(self.person_counts.indptr)
+        from discreet.classes.kernels import merged_persons
+
+        # Straight from the classes that were counted: those between need not know their persons one by one.
+        owner, counted = self.owner, self.parent
+        while isinstance(counted, MergedClasses):
+            owner, counted = owner[counted.owner], counted.parent
+        inner = counted.person_counts
+        return merged_persons(owner, inner.indptr, inner.persons, self.groups_)
 
     @cached_property
     def person_counts(self) -> PersonCounts:
@@ -95,17 +102,20 @@ class MergedClasses(EquivalenceClasses):
             records = np.bincount(where, weights=inner.records).astype(np.int64)
             indptr = np.searchsorted(entries, np.arange(self.groups_ + 1) * width)
             values = (entries % width).astype(smallest_type(width))
-        persons = records
-        if self.person_codes is not None:
-            bound = int(self.person_codes.max()) + 1
-            triples = np.unique(
-                (self.class_of_cell * width + self.sensitive_codes[name]) * bound + self.person_codes
-            )
-            entries = np.repeat(np.arange(self.groups_), np.diff(indptr)) * width + values
-            persons = np.bincount(np.searchsorted(entries, triples // bound), minlength=len(entries)).astype(
-                np.int64
-            )
-        histogram = Histogram(inner.domain, indptr, values, records, persons)
+        people = None if self.person_codes is None else partial(self._persons_of, name, indptr, values)
+        histogram = Histogram(inner.domain, indptr, values, records, people)
         # Merging changes no total: spares counting them again, and a part of a table keeps those of the whole.
         histogram.__dict__["totals"] = inner.totals
         return histogram
+
+    def _persons_of(self, name: str, indptr: IntArray, values: CodeArray) -> IntArray:
+        """Distinct persons behind each entry of a histogram."""
+        assert self.person_codes is not None
+        width, bound = self.sensitive_domain(name).size, int(self.person_codes.max()) + 1
+        triples = np.unique(
+            (self.class_of_cell * width + self.sensitive_codes[name]) * bound + self.person_codes
+        )
+        entries = np.repeat(np.arange(self.groups_), np.diff(indptr)) * width + values
+        return np.bincount(np.searchsorted(entries, triples // bound), minlength=len(entries)).astype(
+            np.int64
+        )

@@ -140,7 +140,7 @@ def coarsen(histogram: Histogram, node_of_value: AnyIntArray) -> Histogram:
     owner = packing.unpack(first, 0)
     indptr = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=count))))
     domain = Domain(histogram.domain.name, pa.array(np.arange(nodes)))
-    return Histogram(domain, indptr, packing.unpack(first, 1), merged, merged)
+    return Histogram(domain, indptr, packing.unpack(first, 1), merged)
 
 
 @dataclass(frozen=True)
