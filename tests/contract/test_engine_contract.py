@@ -28,6 +28,7 @@ from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.files import describe_file
 from discreet.engine.protocol import Engine
 from discreet.engine.read import read
+from discreet.engine.recognise import FIRST_LOOK_ROWS
 from discreet.engine.spark import SparkEngine
 from discreet.engine.spark_session import start
 from discreet.errors import DiscreetError, EmptyTable, MissingDependency, UnreadableInput, UnsuitableColumn
@@ -206,6 +207,36 @@ def test_numbers_and_dates_are_recognised_in_text(engine: Engine, tmp_path: Path
     assert values(table, "grouped") == [7.0, 1000.0, 20000.5]
     assert values(table, "word") == ["", "NO", "yes", 'Ünï, "q"']
     assert values(table, "broken") == ["1", "2", "3 ", "x"]
+
+
+def test_what_stands_far_down_decides_as_well(engine: Engine, tmp_path: Path) -> None:
+    """Only the first rows are looked at before a reading is chosen; the last row is as good as any other."""
+    columns = {
+        "whole": ("7", "8"),
+        "half": ("7", "0.5"),
+        "word": ("7", "seven"),
+        "grouped": ("700", "7,000"),
+        "late": ("", "7"),
+        "day first": ("03/04/2020", "13/04/2020"),
+        "month first": ("03/04/2020", "04/13/2020"),
+        "either": ("03/04/2020", "04/04/2020"),
+        "no such day": ("2020-02-28", "2020-02-31"),
+    }
+    first, last = zip(*columns.values(), strict=True)
+    file = tmp_path / "people.tsv"
+    lines = [tuple(columns), *[first] * (FIRST_LOOK_ROWS + 5), last]
+    file.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
+    assert kinds(read(file, engine=engine)) == {
+        "whole": ("integer", "integer"),
+        "half": ("continuous", "float"),
+        "word": ("nominal", "text"),
+        "grouped": ("continuous", "float"),
+        "late": ("integer", "text"),
+        "day first": ("date", "date"),
+        "month first": ("date", "date"),
+        "either": ("nominal", "text"),
+        "no such day": ("nominal", "text"),
+    }
 
 
 def test_decimal_comma_with_marks_stays_numeric(engine: Engine, tmp_path: Path) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from discreet.engine.relations import SqlRelations
+from discreet.engine.relations import SqlRelations, batched
 from discreet.errors import UnreadableInput
-from discreet.table import DataType, Source, Table
+from discreet.table import MISSING_MARKS, DataType, Source, Table
 from discreet.table.reading import ReadOptions
 
-FIRST_LOOK_ROWS = 20_000
+FIRST_LOOK_ROWS = 1_000
 """So many rows rule out most readings before the full pass."""
 
 
@@ -120,16 +121,10 @@ class TypeRecognition(SqlRelations):
             if self._column(name, type_name).storage == "text":
                 select[name] = texts[name] = self._cleaned(self.dialect.quote(name), options)
         wanted = [reading for reading in readings if reading.written in (options.decimal or ".", "")]
-        candidates = dict.fromkeys(texts, wanted)
-        marked: dict[str, bool] = {}
         numeric: dict[str, DataType] = {}
-        if wanted and texts:
-            # A short look rules most readings out, so that the full pass tests few of them.
-            for rows in (FIRST_LOOK_ROWS, None):
-                candidates, marked = self._readings(relation, rows, texts, candidates)
+        fitting, marked = self._fitting(relation, texts, wanted)
         for name, value in texts.items():
-            fitting = [] if set(DAY_OR_MONTH_FIRST) <= set(candidates[name]) else candidates[name]
-            reading = fitting[0] if fitting else None
+            reading = fitting[name]
             if reading is not None and not marked[name]:
                 select[name] = f"CAST({reading.text(value)} AS {self.dialect.type(reading.cast)})"
             elif reading is not None and reading.type in ("integer", "continuous"):
@@ -142,33 +137,70 @@ class TypeRecognition(SqlRelations):
         self._drop(relation)
         return self._table(typed, source).retype(numeric, declared=False)
 
+    def _fitting(
+        self, relation: str, texts: Mapping[str, str], wanted: Sequence[Reading]
+    ) -> tuple[dict[str, Reading | None], dict[str, bool]]:
+        """The first reading that every value of a column allows, and whether missing marks stand among them."""
+        candidates = self._possible(relation, texts, wanted) if wanted and texts else {}
+        chosen: dict[str, Reading | None] = dict.fromkeys(texts)
+        marked: dict[str, bool] = {}
+        # What the first rows allow first, all of them nearly always do; only where they do not is the rest tested.
+        for first in (True, False):
+            tests = {name: _first(left) if first else left for name, left in candidates.items() if left}
+            allowed, marks = self._readings(relation, texts, tests)
+            marked |= marks
+            for name, tested in tests.items():
+                # Where day and month cannot be told apart, nothing is guessed.
+                certain = not set(DAY_OR_MONTH_FIRST) <= set(allowed[name])
+                chosen[name] = allowed[name][0] if allowed[name] and certain else None
+                settled = bool(allowed[name])
+                candidates[name] = [] if settled else [r for r in candidates[name] if r not in tested]
+        return chosen, marked
+
+    def _possible(
+        self, relation: str, texts: Mapping[str, str], wanted: Sequence[Reading]
+    ) -> dict[str, list[Reading]]:
+        """The readings that the first rows of a column allow by how they are written."""
+        patterns = [(reading, re.compile(reading.pattern)) for reading in wanted]
+        possible = {}
+        for names in batched(texts, self.columns_at_once):
+            columns = ", ".join(f"{texts[name]} AS {self.dialect.quote(name)}" for name in names)
+            rows = self._fetch(f"SELECT {columns} FROM {relation} LIMIT {FIRST_LOOK_ROWS}")
+            for name in names:
+                seen = set(rows[name].to_pylist()) - {None, *MISSING_MARKS}
+                possible[name] = [
+                    reading
+                    for reading, pattern in patterns
+                    if all(pattern.fullmatch(value) for value in seen)
+                ]
+        return possible
+
     def _readings(
-        self,
-        relation: str,
-        rows: int | None,
-        texts: Mapping[str, str],
-        candidates: Mapping[str, Sequence[Reading]],
+        self, relation: str, texts: Mapping[str, str], tests: Mapping[str, Sequence[Reading]]
     ) -> tuple[dict[str, list[Reading]], dict[str, bool]]:
-        """Which readings every value of a column allows, and whether missing marks stand among them."""
-        tests: dict[str, list[str]] = {}
-        for i, (name, value) in enumerate(texts.items()):
+        """Which of these readings every value of a column allows, and whether missing marks stand among them."""
+        questions: dict[str, list[str]] = {}
+        for i, (name, readings) in enumerate(tests.items()):
+            value = texts[name]
             real = f"{value} NOT IN ({self._marks})"
-            tests[name] = [
+            questions[name] = [
                 f"count({value}) AS filled{i}",
                 f"count(*) FILTER (WHERE {real}) AS real{i}",
                 *(
                     f"count(*) FILTER (WHERE {real} AND {self._reads_as(value, reading)}) AS as{i}_{j}"
-                    for j, reading in enumerate(candidates[name])
+                    for j, reading in enumerate(readings)
                 ),
             ]
-        counts = self._figures(tests, relation, rows)
-        kept = {
+        counts = self._figures(questions, relation)
+        allowed = {
             name: [
-                r for j, r in enumerate(candidates[name]) if 0 < counts[f"real{i}"] == counts[f"as{i}_{j}"]
+                reading
+                for j, reading in enumerate(readings)
+                if 0 < counts[f"real{i}"] == counts[f"as{i}_{j}"]
             ]
-            for i, name in enumerate(texts)
+            for i, (name, readings) in enumerate(tests.items())
         }
-        return kept, {name: counts[f"real{i}"] < counts[f"filled{i}"] for i, name in enumerate(texts)}
+        return allowed, {name: counts[f"real{i}"] < counts[f"filled{i}"] for i, name in enumerate(tests)}
 
     def _reads_as(self, value: str, reading: Reading) -> str:
         matched = self.dialect.matches.format(value=value, pattern=self.dialect.literal(reading.pattern))
@@ -180,3 +212,9 @@ class TypeRecognition(SqlRelations):
             return value
         marks = ", ".join(self.dialect.literal(mark) for mark in options.missing)
         return f"(CASE WHEN {value} IN ({marks}) THEN NULL ELSE {value} END)"
+
+
+def _first(readings: Sequence[Reading]) -> Sequence[Reading]:
+    """What decides if it fits: the first reading; of the two that are told apart by each other, both."""
+    both = [reading for reading in readings if reading in DAY_OR_MONTH_FIRST]
+    return both if readings[0] in both else readings[:1]

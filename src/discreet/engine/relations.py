@@ -39,18 +39,12 @@ class SqlRelations(ABC):
     def _fetch(self, query: str) -> pa.Table:
         """Run a query and bring its (small) result here."""
 
-    def _figures(
-        self, questions: Mapping[str, Sequence[str]], relation: str, rows: int | None = None
-    ) -> dict[str, Any]:
-        """The answers to questions about columns, each a list of aggregates with names; of the first rows if so many."""
+    def _figures(self, questions: Mapping[str, Sequence[str]], relation: str) -> dict[str, Any]:
+        """The answers to questions about columns, each a list of aggregates with names."""
         figures: dict[str, Any] = {}
         for names in batched(questions, self.columns_at_once):
             wanted = ", ".join(part for name in names for part in questions[name])
-            scope = relation
-            if rows is not None:
-                columns = ", ".join(self.dialect.quote(name) for name in names)
-                scope = f"(SELECT {columns} FROM {relation} LIMIT {rows}) AS first_look"
-            figures |= self._fetch(f"SELECT {wanted} FROM {scope}").to_pylist()[0]
+            figures |= self._fetch(f"SELECT {wanted} FROM {relation}").to_pylist()[0]
         return figures
 
     @abstractmethod

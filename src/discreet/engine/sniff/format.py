@@ -98,7 +98,7 @@ def sniff(
 
     has_header = _header(path, place, header, names, expected)
     body = parsed.rows[1:] if has_header else parsed.rows
-    distinct = [{row[i].strip() for row in body} for i in range(parsed.width)]
+    distinct = [{cell.strip() for cell in {row[i] for row in body}} for i in range(parsed.width)]
     final_names = _names(path, place.names or parsed.rows[0], has_header, names, reasons)
     if place.names and not names:
         reasons["names"] = place.told

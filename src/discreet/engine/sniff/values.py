@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 
 from discreet.table import MISSING_MARKS
@@ -130,8 +130,10 @@ def _compared(
     years = _years(cells)
     unlike, alike, missing, repeats = [], [], [], []
     for i, (cell, column) in enumerate(zip(cells, columns, strict=True)):
-        values = [v.strip() for v in column]
-        usual = _usual_kind([v for v in values if v not in MISSING_MARKS])
+        values: Counter[str] = Counter()
+        for value, count in Counter(column).items():
+            values[value.strip()] += count
+        usual = _usual_kind(values)
         if cell in MISSING_MARKS:
             if cell:
                 missing.append(i)
@@ -173,12 +175,16 @@ def _columns(indices: list[int]) -> str:
     return f"column {indices[0] + 1}" if len(indices) == 1 else f"{len(indices)} columns"
 
 
-def _usual_kind(values: Sequence[str]) -> str:
-    """The kind of at least nine in ten values, if it is a recognisable one."""
-    if not values:
+def _usual_kind(values: Mapping[str, int]) -> str:
+    """The kind of at least nine in ten values that are not missing, if it is a recognisable one."""
+    kinds: Counter[str] = Counter()
+    for value, count in values.items():
+        if value not in MISSING_MARKS:
+            kinds[kind(value)] += count
+    if not kinds:
         return ""
-    usual, count = Counter(map(kind, values)).most_common(1)[0]
-    return usual if count >= 0.9 * len(values) else ""
+    usual, count = kinds.most_common(1)[0]
+    return usual if count >= 0.9 * kinds.total() else ""
 
 
 def _numbers_columns(cells: list[str], body: Sequence[Sequence[str]]) -> bool:
