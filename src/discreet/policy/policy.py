@@ -169,7 +169,7 @@ class Policy:
         """A policy in which the named roles are held by exactly the named columns.
 
         A column that loses its role becomes insensitive; one that is given a role loses its old one.
-        What is not named stays as it is.
+        What is not named stays as it is. Quasi-identifiers that are named are released: the plan drops none of them.
         """
         wanted: dict[Role, Sequence[str] | None] = {
             "quasi-identifier": quasi_identifiers,
@@ -212,10 +212,21 @@ class Policy:
         return dataclasses.replace(
             self,
             columns=tuple(changed),
+            plan=self._plan_for([column.name for column in changed if column.role == "quasi-identifier"])
+            if quasi_identifiers is None
+            else dataclasses.replace(self._plan_for(quasi_identifiers), drop_attributes=()),
             requirements=self.requirements if requirements is None else tuple(requirements),
             profile=profile or self.profile,
             sampling_fraction=self.sampling_fraction if sampling_fraction is None else sampling_fraction,
             population=self.population if population is None else str(population),
+        )
+
+    def _plan_for(self, quasi_identifiers: Sequence[str]) -> Plan:
+        """The plan without what it says of columns that are no quasi-identifiers any more."""
+        return dataclasses.replace(
+            self.plan,
+            drop_attributes=tuple(name for name in self.plan.drop_attributes if name in quasi_identifiers),
+            weights={name: w for name, w in self.plan.weights.items() if name in quasi_identifiers},
         )
 
     def generalise(self, hierarchies: Mapping[str, Builder | str | PathLike[str] | None]) -> Policy:
@@ -261,12 +272,13 @@ class Policy:
         )
 
     def _may_be_gone(self, column: ColumnPolicy, known: Iterable[str]) -> bool:
-        """Whether a column need not be there: a release lacks its direct identifiers and what nobody judged.
+        """Whether a column need not be there: releases lack direct identifiers, what nobody judged or the plan drops.
 
         If a column without a role has a similar name, the policy has a slip of the pen that would let an
         identifier through, and that must be told.
         """
-        if column.role not in ("direct-identifier", "insensitive", "weight"):
+        left_out = column.name in self.plan.drop_attributes
+        if column.role not in ("direct-identifier", "insensitive", "weight") and not left_out:
             return False
         without_role = [name for name in known if self.column(name) is None]
         return not get_close_matches(column.name, without_role, n=1, cutoff=SLIP)

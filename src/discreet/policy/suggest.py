@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from discreet.policy.context import MOST_CODES, is_code, numbers_rows, one_weight, with_alike
 from discreet.policy.policy import ColumnPolicy, Policy, Rating
+from discreet.risk.redundancy import redundant
 from discreet.risk.special_uniques import Combination, combinations
 from discreet.table import MISSING_MARKS, ColumnProfile, DataType, Table
 from discreet.table.identifiers import Finding, missing_extras, names_a_household, names_a_person, recognise
@@ -26,6 +28,10 @@ COUNTED = 20
 """So many columns are counted at a time where they are not combined."""
 NOT_SURE = "not sure: "
 """How a reason begins where the column could also have another role."""
+COMPARED = 60
+"""So many columns, quasi-identifiers first, are looked through for some that follow from others."""
+LEFT_OUT = "left out, unless you take it from drop_attributes"
+"""How the reason of a column ends that stands in the plan's ``drop_attributes``."""
 CONFIDENT = 0.5
 KNOWN_TO_OTHERS = 6
 """From this sum of the three ratings on, an unrecognised column is suggested as a quasi-identifier."""
@@ -69,6 +75,8 @@ def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:
     ]
     columns = one_weight(columns)
     policy = _at_least_one_quasi_identifier(Policy(columns=tuple(columns)), alone)
+    say("looking for columns that follow from others")
+    policy = _without_redundant(table, policy, profiles)
     chosen = set(policy.quasi_identifiers)
     telling = tuple(c for c in separations if set(c.attributes) <= chosen)
     notes = {name: _notes(profile, alone.get(name)) for name, profile in profiles.items()}
@@ -214,6 +222,40 @@ def _at_least_one_quasi_identifier(policy: Policy, alone: Mapping[str, float]) -
     return Policy(columns=tuple(changed))
 
 
+def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, ColumnProfile]) -> Policy:
+    """The policy in which columns that follow from a quasi-identifier are quasi-identifiers, and are left out.
+
+    The one that stays counts for those that follow from it: without that weight the search would spare it less than it
+    spared all of them, and they could not be read off it any more.
+    """
+    names = [
+        column.name
+        for column in sorted(policy.columns, key=lambda column: column.role != "quasi-identifier")
+        if column.role in ("quasi-identifier", "insensitive", "weight")
+        and profiles[column.name].distinct > 1
+        and profiles[column.name].infinite == 0
+        and not _is_prose(profiles[column.name])
+    ][:COMPARED]
+    sampled = table.engine.sample(table, SEPARATION_ROWS)
+    classes = table.engine.count(sampled, quasi_identifiers=names, person=policy.person)
+    told = {each.column: each for each in redundant(classes, policy.quasi_identifiers)}
+    columns, dropped = [], []
+    weights = Counter(policy.quasi_identifiers)
+    for column in policy.columns:
+        if column.name in told and column.role == "weight":
+            # Estimates need it: who releases it should know what it tells.
+            column = replace(column, reason=f"{column.reason}; {told[column.name].describe()}")
+        elif column.name in told:
+            dropped.append(column.name)
+            weights[told[column.name].source] += column.role == "quasi-identifier"
+            reason = f"{column.reason}; {told[column.name].describe()}: {LEFT_OUT}"
+            column = replace(column, role="quasi-identifier", reason=reason)
+        columns.append(column)
+    heavier = {name: float(weight) for name, weight in weights.items() if weight > 1}
+    plan = replace(policy.plan, drop_attributes=tuple(dropped), weights=heavier)
+    return replace(policy, columns=tuple(columns), plan=plan)
+
+
 def _notes(profile: ColumnProfile, separation: float | None) -> list[str]:
     about = "about " if profile.approximate else ""
     lines = [
@@ -242,6 +284,11 @@ def _heading(table: Table, policy: Policy, telling: Sequence[Combination]) -> tu
             f"Recognition was limited: {', '.join(missing_extras())} not installed "
             '(pip install "discreet[identifiers]").'
         )
+    if policy.plan.drop_attributes:
+        lines += [
+            "Columns that follow from others are left out, and the one that stays counts for them (weights): to release",
+            f"one, take it from drop_attributes: {', '.join(policy.plan.drop_attributes)}.",
+        ]
     if telling:
         lines += [
             "",

@@ -30,6 +30,7 @@ from discreet.release.prepare import (
 )
 from discreet.release.profile import load_profile
 from discreet.release.release import Alternative, Release
+from discreet.release.removed import PLANNED
 from discreet.release.requirements import (
     against_original,
     as_released,
@@ -102,7 +103,10 @@ def anonymize(
             plan,
             replace(solution, chosen=chosen),
             counted=counted,
-            left_out=(*plan.drop_attributes, *unknown),
+            left_out={
+                **dict.fromkeys(plan.drop_attributes, PLANNED),
+                **dict.fromkeys(unknown, "the policy does not know it"),
+            },
             key=key,
             progress=say,
         )

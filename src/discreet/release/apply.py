@@ -15,6 +15,7 @@ from discreet.release.build import Solution, make_release
 from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
+from discreet.release.removed import PLANNED
 from discreet.release.requirements import (
     as_released,
     extended_goals,
@@ -93,7 +94,10 @@ def apply(
     if unknown:
         notes.append(f"left out because the recipe does not know them: {', '.join(unknown)}")
     solution = Solution(chosen, (), models, models, tuple(notes))
-    return make_release(table, policy, plan, solution, counted=counted, left_out=new, key=key, progress=say)
+    reasons = {name: PLANNED if name in dropped else "the recipe does not know it" for name in new}
+    return make_release(
+        table, policy, plan, solution, counted=counted, left_out=reasons, key=key, progress=say
+    )
 
 
 def policy_of(recipe: Recipe) -> Policy:

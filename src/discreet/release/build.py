@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from discreet.release.audit import Audit, audit_counted
 from discreet.release.examination import singling_out
 from discreet.release.prepare import count_classes
 from discreet.release.release import Release
+from discreet.release.removed import IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
 from discreet.release.requirements import as_entry
 from discreet.search.methods import SearchResult
@@ -53,21 +54,22 @@ def make_release(
     solution: Solution,
     *,
     counted: EquivalenceClasses,
-    left_out: Sequence[str],
+    left_out: Mapping[str, str],
     key: str | None,
     progress: Progress,
 ) -> Release:
     """Apply a solution and audit what came of it; ``counted`` are the classes of the table under the policy.
 
+    ``left_out`` are the columns that the release lacks besides direct identifiers, each with the reason.
     The recipe carries what is required; what was wished for beyond depends on the number of these rows.
     """
     progress("applying the change")
     recoding = solution.chosen.recoding
-    gone = {*policy.direct_identifiers, *left_out}
+    gone = {**dict.fromkeys(policy.direct_identifiers, IDENTIFIER), **left_out}
     keyed: dict[str, str] = {}
     if policy.person is not None and policy.person not in gone:
         if plan.person == "drop":
-            gone.add(policy.person)
+            gone[policy.person] = PERSON
         else:
             keyed[policy.person] = key or secrets.token_hex(32)
     columns = [name for name in table.names if name not in gone]
@@ -80,8 +82,14 @@ def make_release(
         progress("examining what nobody judged")
         culprits = {culprit.column: culprit.describe() for culprit in singling_out(released, policy)}
         released = released.without(culprits)
-        gone |= culprits.keys()
+        gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())
+    removed = removed_columns(counted, recoding, gone, table.names)
+    notes += tuple(
+        f"{column.name} was left out: {column.reason}"
+        for column in removed
+        if column.loss is not None and column.reason != left_out[column.name]
+    )
     released, told = _ordered(released, plan)
     notes += told
     progress("auditing the release")
@@ -93,6 +101,7 @@ def make_release(
             for column in policy.columns
             if column.name not in gone
         ),
+        plan=replace(policy.plan, drop_attributes=()),
     )
     levels = recoding.levels or {}
     recipe = Recipe.of(
@@ -123,6 +132,7 @@ def make_release(
         _audited(released, remaining, recoding.classes),
         notes,
         stand_ins,
+        removed=removed,
     )
 
 

@@ -51,7 +51,8 @@ def count_classes(table: Table, policy: Policy) -> EquivalenceClasses:
     """The equivalence classes of a table, with what the policy calls sensitive, whom it counts and their weights."""
     return table.engine.count(
         table,
-        quasi_identifiers=policy.quasi_identifiers,
+        # A release may have been made without what its plan drops.
+        quasi_identifiers=[name for name in policy.quasi_identifiers if name in table.names],
         sensitive=policy.sensitive,
         person=policy.person,
         # A release may have been made without its weights.

@@ -24,6 +24,7 @@ from discreet.release.examination import unjudged
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import open_table
+from discreet.release.removed import RemovedColumn, loss_with_removed
 from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
 from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
@@ -70,6 +71,8 @@ class Release:
     """What suppressed records show where it is not ``*`` in all quasi-identifiers."""
     alternatives: tuple[Alternative, ...] = field(default=(), repr=False)
     """Releases of the same table that were found beside this one: more detail, simpler labels, nobody left out."""
+    removed: tuple[RemovedColumn, ...] = ()
+    """The columns that the release lacks, with reasons."""
 
     @property
     def verdict(self) -> Verdict:
@@ -80,6 +83,11 @@ class Release:
     def outcome(self) -> Outcome:
         """Loss and risk, to compare with those of the alternatives."""
         return outcome_of(self.recoding, Outcome(self.chosen.method, chosen=True))
+
+    @property
+    def loss(self) -> float:
+        """The mean loss of all quasi-identifiers; those that were left out count with what cannot be read off others."""
+        return loss_with_removed(self.recoding, self.removed)
 
     @property
     def suppressed(self) -> int:
@@ -199,6 +207,8 @@ class Release:
                 name: {key: _known(value) for key, value in change.items()}
                 for name, change in self.changes().items()
             },
+            "loss": _known(self.loss),
+            "removed": [column.to_dict() for column in self.removed],
             "verdict": {"before": self.before.verdict.to_dict(), "after": self.after.verdict.to_dict()},
             "alternatives": [alternative.to_dict() for alternative in self.alternatives],
             "notes": list(self.notes),

@@ -155,8 +155,9 @@ def set_role(case: Case, name: str, role: Role) -> None:
         plan = document.get("anonymize", {})
         if role != "quasi-identifier" and name in plan.get("weights", {}):
             del plan["weights"][name]
-        if role != "quasi-identifier" and name in plan.get("keep", []):
-            plan["keep"].remove(name)
+        for setting in ("keep", "drop_attributes"):
+            if role != "quasi-identifier" and name in plan.get(setting, []):
+                plan[setting].remove(name)
 
 
 def set_profile(case: Case, profile: str) -> None:

@@ -16,7 +16,6 @@ from discreet.reports.release import tables
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.verdict import compliance, first_obstacles, judgement
 from discreet.reports.words import LEFT_OUT_OF_TABLES, LIMITS, Edition, moment, says_of, title_of
-from discreet.transform.loss import leaf_share_loss
 
 SIDE_BY_SIDE = ("class-sizes", "risks")
 """Pictures that have the whole width, for before and after."""
@@ -79,7 +78,7 @@ def render_release(
             "attributes": tables.attributes(release, before),
             "mappings": [] if public else tables.mappings(release),
             "erased": [] if public else tables.erased(release),
-            "columns": tables.columns(release),
+            "columns": tables.columns(release, before),
             "measures": tables.measures(release, before, after),
             "risks": tables.risks(release, before, after),
             "zones": zones(release.after),
@@ -181,8 +180,9 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
         ),
         (
             "Loss",
-            tables.share_of(leaf_share_loss(release.recoding), before),
-            "How much of the quasi-identifiers' detail is gone, suppressed records included: 0% nothing, 100% all.",
+            tables.share_of(release.loss, before),
+            "How much of the quasi-identifiers' detail is gone, suppressed records and columns that were left out "
+            "included: 0% nothing, 100% all.",
             "mean leaf-share loss: Iyengar 2002",
         ),
         ("How near to the best", grade, says, f"search by the method {release.chosen.method}"),

@@ -170,19 +170,23 @@ def _grouped(release: Release, name: str) -> Iterator[tuple[str, int, list[str]]
         yield printed[code], int(records[code]), [labels[old_code] for old_code in members[code]]
 
 
-def columns(release: Release) -> list[tuple[str, str]]:
-    """What happened to the columns that are not quasi-identifiers."""
+def columns(release: Release, figures: Figures) -> list[tuple[str, str]]:
+    """What happened to the columns that are not quasi-identifiers, and to those that were left out."""
     policy = release.before.policy
     kept, keyed = release.recipe.columns, release.recipe.keyed
     named = [column for column in policy.columns if column.role not in ("quasi-identifier", "insensitive")]
-    rows = []
-    for column in named:
-        fate = "left out"
-        if column.name in keyed:
-            fate = "replaced by keyed hashes"
-        elif column.name in kept:
-            fate = "as before"
-        rows.append((column.name, f"{fate}; {column.role}: {ROLES[column.role]}"))
+    rows = [
+        (
+            column.name,
+            ("replaced by keyed hashes" if column.name in keyed else "as before")
+            + f"; {column.role}: {ROLES[column.role]}",
+        )
+        for column in named
+        if column.name in kept
+    ]
+    for column in release.removed:
+        lost = "" if column.loss is None else f"; counted with a loss of {share_of(column.loss, figures)}"
+        rows.append((column.name, f"left out: {column.reason}{lost}"))
     if others := unexamined(release):
         rows.append(("Not examined", f"{listed(others)}: as before"))
     return rows

@@ -21,6 +21,8 @@ def show_release(release: Release) -> RenderableType:
     """What was done, what it cost, and what is left: verdict first."""
     parts: list[RenderableType] = [_headline(release), Text(), title("Before and after"), _measures(release)]
     parts += [Text(), title("What happened to each quasi-identifier"), _changes(release)]
+    if release.removed:
+        parts += [Text(), title("Columns that were left out"), _removed(release)]
     if release.alternatives:
         parts += [Text(), title("Releases that meet the requirements"), _alternatives(release)]
     if release.verdict.obstacles:
@@ -37,6 +39,7 @@ def _headline(release: Release) -> RenderableType:
     body.append(
         f"{percent(release.suppressed / release.before.rows)} suppressed; "
         f"{release.plan.objective} {number(release.chosen.cost)}"
+        + (f", {number(release.loss)} with columns left out" if _counted(release) else "")
     )
     known = f"method {release.chosen.method}"
     if release.chosen.optimal:
@@ -45,6 +48,11 @@ def _headline(release: Release) -> RenderableType:
     body.append(f"{symbol} {verdict.words}", style=colour)
     body.append(f" Judged by {verdict.profile.title}.")
     return Panel(body, border_style=colour, expand=False)
+
+
+def _counted(release: Release) -> bool:
+    """Whether quasi-identifiers were left out, which the cost does not count."""
+    return any(column.loss is not None for column in release.removed)
 
 
 def _measures(release: Release) -> RenderableType:
@@ -85,6 +93,13 @@ def _changes(release: Release) -> RenderableType:
             number(change["loss"]),
             origins.get(name, ""),
         )
+    return table
+
+
+def _removed(release: Release) -> RenderableType:
+    table = grid("column", "why", "loss")
+    for column in release.removed:
+        row(table, column.name, column.reason, "" if column.loss is None else number(column.loss))
     return table
 
 

@@ -1,0 +1,184 @@
+"""Columns that follow from another: functional dependence on counted data, exact or nearly so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations as subsets
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses
+from discreet.risk.tally import Crosstab, Rows, crosstab, number
+
+NEARLY_ALL = 0.95
+"""A column follows from another that explains so much of it."""
+EVIDENCE = 10
+"""So many records without the most frequent value must show it: what is nearly constant follows from everything."""
+RARE = 11
+"""A value that fewer records have cannot be released as it is."""
+RARE_TOLD = ", and most of its values are too rare to be released"
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """A column that need not be released beside another, and how much of one the other explains.
+
+    It ``follows`` from the other, or else the other follows from it; ``rare``: most records have a value of it that
+    fewer than 11 share.
+    """
+
+    column: str
+    source: str
+    explained: float
+    follows: bool = True
+    rare: bool = False
+
+    def describe(self) -> str:
+        """The finding in words.
+
+        >>> Redundancy("county", "postcode", 1.0).describe(), Redundancy("county", "postcode", 0.964).describe()
+        ('follows from postcode', 'follows from postcode (96.4%)')
+        >>> Redundancy("birth date", "age", 1.0, follows=False, rare=True).describe()
+        'tells age, and most of its values are too rare to be released'
+        """
+        share = "" if self.explained == 1 else f" ({self.explained:.1%})"
+        if self.follows:
+            return f"follows from {self.source}{share}"
+        return f"tells {self.source}{share}" + (RARE_TOLD if self.rare else "")
+
+
+def explained(classes: EquivalenceClasses, source: str, column: str) -> float:
+    """How much of a column follows from another, 0 to 1: λ = (a − m) / (1 − m), each record judged by the others.
+
+    a is the share of records whose value is the most frequent one among the *other* records with the same value of
+    ``source``, by more than one record; m the share of the column's most frequent value. Without leaving the record
+    itself out, a is 1 − g3 (Kivinen & Mannila 1995), which a nearly unique source brings to 1 for every column; taking
+    m off is λ of Goodman & Kruskal 1954, which is 0 for a column that is the same everywhere. Values of the source that
+    one record has say nothing and are left aside. At event level persons are counted. 0 where fewer than 10 records
+    differ from the most frequent value, which is too few to tell.
+
+    >>> postcode = [1] * 10 + [2] * 15 + [3] * 5
+    >>> county = ["a"] * 10 + ["b"] * 20
+    >>> classes = EquivalenceClasses.from_columns({"postcode": postcode, "county": county})
+    >>> explained(classes, "postcode", "county"), explained(classes, "county", "postcode")
+    (1.0, 0.6666666666666666)
+    >>> alone = EquivalenceClasses.from_columns({"id": range(30), "county": county})
+    >>> explained(alone, "id", "county")
+    0.0
+    """
+    return _explained(_pairs(classes, source, column))
+
+
+def _explained(table: Crosstab) -> float:
+    shared = table.a_totals[table.a] > 1
+    order = np.lexsort((-table.records[shared], table.a[shared]))
+    source, column, counts = (part[shared][order] for part in (table.a, table.b, table.records))
+    first = np.flatnonzero(np.diff(source, prepend=-1))
+    # The runner-up of each value of the source, 0 where its records all agree.
+    following = np.append(source[1:], -1)[first] == source[first]
+    runner_up = np.where(following, np.append(counts[1:], 0)[first], 0)
+    right = counts[first][counts[first] - runner_up > 1].sum()
+    totals = np.bincount(column, weights=counts)
+    records, majority = totals.sum(), totals.max(initial=0.0)
+    if records - majority < EVIDENCE:
+        return 0.0
+    return max(0.0, float((right - majority) / (records - majority)))
+
+
+def _pairs(classes: EquivalenceClasses, a: str, b: str) -> Crosstab:
+    """How many people have each pair of values: persons at event level, or else one with many rows is a rule by itself."""
+    rows = Rows.of(classes)
+    i, j = classes.index(a), classes.index(b)
+    sizes = (classes.attributes[i].size, classes.attributes[j].size)
+    first, second = rows.spread(classes.codes[i]), rows.spread(classes.codes[j])
+    if rows.persons is None:
+        return crosstab(first, second, sizes, rows.records)
+    numbers, bound = number([first, second], sizes)
+    people = crosstab(numbers, rows.persons, (bound, rows.person_size), rows.records)
+    counted = np.bincount(people.a, minlength=bound)
+    occurring, places = np.unique(numbers, return_index=True)
+    return crosstab(first[places], second[places], sizes, counted[occurring])
+
+
+def _swapped(table: Crosstab) -> Crosstab:
+    return Crosstab(table.b, table.a, table.records, table.b_totals, table.a_totals)
+
+
+def redundant(
+    classes: EquivalenceClasses, judged: Collection[str] = (), *, least: float = NEARLY_ALL
+) -> tuple[Redundancy, ...]:
+    """The attributes that need not be released beside others of the classes, each with the one that stays.
+
+    Of attributes that follow from each other the finest stays, because the others can be read off it; among equals
+    one with words before one with numbers. One of which most records have a value that fewer than 11 share goes
+    instead: what could be released of it is no finer than what follows from it. One that is so rare and tells half of all
+    others is a key, of which nothing is concluded.
+    Attributes that are not ``judged`` (all are if none is named) never stay for one that is: whoever knows the judged
+    one knows them too.
+
+    >>> schools = {"level": ["A", "B", "C"] * 10, "years": [9, 10, 13] * 10, "sex": list("ffmmfmmfmm") * 3}
+    >>> redundant(EquivalenceClasses.from_columns(schools))
+    (Redundancy(column='years', source='level', explained=1.0, follows=True, rare=True),)
+    """
+    names = list(classes.names)
+    fixed = set(judged) or set(names)
+    rare = {name: _rare_share(classes, name) > 0.5 for name in names}
+    links = _links(classes, fixed, least)
+    for name in names:
+        told = [pair for pair in links if pair[0] == name]
+        if rare[name] and name in fixed and len(told) > 1 and 2 * len(told) >= len(names) - 1:
+            links = {pair: value for pair, value in links.items() if pair not in told}
+    domains = dict(zip(names, classes.attributes, strict=True))
+    kept: list[str] = []
+    redundancies: list[Redundancy] = []
+    for name in sorted(
+        names,
+        key=lambda name: (name not in fixed, rare[name], -domains[name].size, domains[name].holds_numbers),
+    ):
+        stay = [other for other in kept if other in fixed]
+        sources = [(links[other, name], True, other) for other in stay if (other, name) in links]
+        if not sources and (rare[name] or name not in fixed):
+            sources = [(links[name, other], False, other) for other in stay if (name, other) in links]
+        if not sources:
+            kept.append(name)
+            continue
+        value, follows, source = max(sources, key=lambda source: source[0])
+        redundancies.append(Redundancy(name, source, value, follows, rare[name]))
+    return tuple(sorted(redundancies, key=lambda redundancy: names.index(redundancy.column)))
+
+
+def nearest(classes: EquivalenceClasses, column: str, others: Sequence[str]) -> Redundancy | None:
+    """The attribute from which a column follows best, or which follows best from it; ``None`` if there is no other.
+
+    >>> classes = EquivalenceClasses.from_columns({"level": ["A", "B", "C"] * 10, "years": [9, 10, 13] * 10})
+    >>> nearest(classes, "years", ["level"]).describe()
+    'follows from level'
+    """
+    rare = _rare_share(classes, column) > 0.5
+    candidates = []
+    for other in others:
+        table = _pairs(classes, other, column)
+        candidates += [
+            Redundancy(column, other, _explained(table), True, rare),
+            Redundancy(column, other, _explained(_swapped(table)), False, rare),
+        ]
+    return max(candidates, key=lambda candidate: candidate.explained, default=None)
+
+
+def _links(
+    classes: EquivalenceClasses, judged: Collection[str], least: float
+) -> dict[tuple[str, str], float]:
+    """Of which pairs the second follows from the first, at least one of them judged."""
+    links: dict[tuple[str, str], float] = {}
+    for a, b in subsets(classes.names, 2):
+        if a in judged or b in judged:
+            table = _pairs(classes, a, b)
+            links |= {(a, b): _explained(table), (b, a): _explained(_swapped(table))}
+    return {pair: value for pair, value in links.items() if value >= least}
+
+
+def _rare_share(classes: EquivalenceClasses, name: str) -> float:
+    """The share of people whose value fewer than 11 have."""
+    people = _pairs(classes, name, name).a_totals
+    return float(people[people < RARE].sum() / people.sum())
