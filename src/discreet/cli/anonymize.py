@@ -32,6 +32,12 @@ LINKS = click.option(
     type=click.Path(path_type=Path),
     help="Also write which row of FILE each released row is (.csv): keep it secret.",
 )
+CODEBOOK = click.option(
+    "--codebook",
+    "codebook_file",
+    type=click.Path(path_type=Path),
+    help="Also write what every label of the release stands for (.csv), to go with it.",
+)
 ACKNOWLEDGE = click.option(
     "--acknowledge",
     metavar="REASON",
@@ -48,6 +54,7 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
 @click.option(
     "--recipe", "recipe_file", type=click.Path(path_type=Path), help="Also write the recipe (.json or .toml)."
 )
+@CODEBOOK
 @LINKS
 @click.option(
     "--alternatives",
@@ -67,6 +74,7 @@ def anonymize(
     output: Path,
     report_file: Path | None,
     recipe_file: Path | None,
+    codebook_file: Path | None,
     links_file: Path | None,
     alternatives_folder: Path | None,
     acknowledge: str | None,
@@ -80,8 +88,11 @@ def anonymize(
     The written file is read back and verified before it appears. Exit code 1 if the goal cannot be reached, or if
     the verdict on the release is "do not release" and nobody acknowledges that: then no file is written.
     """
+    written = [output, report_file, recipe_file, codebook_file, links_file]
     check_target(output)
-    refuse_unwritable(output, report_file, recipe_file, links_file, inputs=[file, key_file], given=given)
+    refuse_unwritable(*written, inputs=[file, key_file], given=given)
+    if codebook_file is not None:
+        check_target(codebook_file)
     key = read_key(key_file)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, plan, assumed = open_with_plan(file, given, tell)
@@ -89,11 +100,9 @@ def anonymize(
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
         release = release_anyway(release, acknowledge)
         tell("writing and verifying")
-        release.save(output, report=report_file, recipe=recipe_file, links=links_file)
+        release.save(output, report=report_file, recipe=recipe_file, links=links_file, codebook=codebook_file)
         others = write_alternatives(release, alternatives_folder, output.suffix, acknowledge)
-    print_release(
-        release, [output, report_file, recipe_file, links_file, *others], as_json=as_json, quiet=quiet
-    )
+    print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
 
 
 def release_anyway(release: Release, reason: str | None) -> Release:

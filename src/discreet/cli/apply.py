@@ -10,6 +10,7 @@ import click
 
 from discreet.cli.anonymize import (
     ACKNOWLEDGE,
+    CODEBOOK,
     JSON,
     KEY_FILE,
     LINKS,
@@ -45,6 +46,7 @@ from discreet.transform.recipe import Recipe
     show_default=True,
     help="What to do with values that the recipe does not know.",
 )
+@CODEBOOK
 @LINKS
 @ACKNOWLEDGE
 @KEY_FILE
@@ -57,6 +59,7 @@ def apply(
     file: Path,
     output: Path,
     unseen: Literal["refuse", "suppress"],
+    codebook_file: Path | None,
     links_file: Path | None,
     acknowledge: str | None,
     key_file: Path | None,
@@ -70,7 +73,9 @@ def apply(
     one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
     """
     check_target(output)
-    refuse_unwritable(output, links_file, inputs=[file, recipe, key_file], given=given)
+    refuse_unwritable(output, codebook_file, links_file, inputs=[file, recipe, key_file], given=given)
+    if codebook_file is not None:
+        check_target(codebook_file)
     known = dataclasses.replace(Recipe.load(recipe), unseen=unseen)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, _ = open_with_policy(file, given, tell, default=policy_of(known))
@@ -79,5 +84,5 @@ def apply(
             release = dataclasses.replace(release, notes=(judged_by(policy), *release.notes))
         release = release_anyway(release, acknowledge)
         tell("writing and verifying")
-        release.save(output, links=links_file)
-    print_release(release, [output, links_file], as_json=as_json, quiet=quiet)
+        release.save(output, links=links_file, codebook=codebook_file)
+    print_release(release, [output, codebook_file, links_file], as_json=as_json, quiet=quiet)

@@ -20,6 +20,7 @@ from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release import rendered
 from discreet.release.audit import Audit
+from discreet.release.codebook import CodebookEntry, make_codebook, write_codebook
 from discreet.release.examination import unjudged
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, outcome_of
@@ -95,6 +96,11 @@ class Release:
         return self.recoding.suppressed_records
 
     @property
+    def codebook(self) -> tuple[CodebookEntry, ...]:
+        """What every label of the release stands for; it tells nothing that the release does not, and goes with it."""
+        return make_codebook(self.recoding, self.hierarchies)
+
+    @property
     def links(self) -> IntArray:
         """For each row of the release the number of its row in the original, from 0. It undoes the release: keep it private."""
         places = self.table.engine.places(self.table)
@@ -128,8 +134,9 @@ class Release:
         report: str | PathLike[str] | None = None,
         recipe: str | PathLike[str] | None = None,
         links: str | PathLike[str] | None = None,
+        codebook: str | PathLike[str] | None = None,
     ) -> Path:
-        """Write the release, verified, and the report, the recipe and the links if asked for.
+        """Write the release, verified, and the report, the recipe, the links and the codebook if asked for.
 
         The links say which row of the original each row was: a secret of the custodian's, which only the owner of that
         file can read.
@@ -138,7 +145,10 @@ class Release:
         """
         target = Path(path)
         check_target(target)
-        outputs = [target, *(Path(other) for other in (report, recipe, links) if other is not None)]
+        others = (report, recipe, links, codebook)
+        outputs = [target, *(Path(other) for other in others if other is not None)]
+        if codebook is not None:
+            check_target(Path(codebook))
         refuse_clashes(outputs, self.policy.files)
         rows = self.table.engine.to_arrow(self.table)
 
@@ -159,6 +169,8 @@ class Release:
         atomically(target, lambda scratch: write_rows(rows, scratch), checked)
         if links is not None:
             write_links(Path(links), self.links)
+        if codebook is not None:
+            write_codebook(self.codebook, Path(codebook))
         if recipe is not None:
             kind = "toml" if str(recipe).endswith(".toml") else "json"
             write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))

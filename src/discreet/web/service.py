@@ -301,8 +301,8 @@ class Service:
     # ── downloads ─────────────────────────────────────────────────────────────────────────────────
 
     def download(self, case: Case, what: str, *, for_people: bool = False) -> Download:
-        """The file of a download: ``policy``, or of the newest release ``release``, ``recipe``, ``report``,
-        ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``; of the newest evidence
+        """The file of a download: ``policy``, or of the newest release ``release``, ``codebook``, ``recipe``,
+        ``report``, ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``; of the newest evidence
         ``evidence-report``, ``evidence-report-public``, ``evidence``; of the newest frontier ``frontier``."""
         stem = _stem(case.label)
         if what == "policy":
@@ -345,6 +345,7 @@ DRAWN_LATER: dict[str, Edition] = {"audit-report": "internal", "audit-report-pub
 
 DOWNLOADS: dict[str, tuple[str, str, str]] = {
     "release": ("anonymize", "release.*", "release"),
+    "codebook": ("anonymize", "codebook.csv", "codebook"),
     "recipe": ("anonymize", "recipe.json", "recipe"),
     "report": ("anonymize", "report.html", "release-report"),
     "release-policy": ("anonymize", "policy.toml", "release-policy"),

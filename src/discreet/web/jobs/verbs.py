@@ -109,9 +109,14 @@ def anonymize(task: Task, progress: JobProgress) -> None:
     release = run_anonymize(table, policy, plan=plan, progress=progress)
     progress("writing and verifying")
     target = task.out / f"release.{wanted.format}"
-    release.save(target, recipe=task.out / "recipe.json", links=task.out / LINKS)
+    release.save(
+        target,
+        recipe=task.out / "recipe.json",
+        links=task.out / LINKS,
+        codebook=task.out / "codebook.csv",
+    )
     # The policy that the release was made by, so that it can be checked by it.
-    made_by = replace(release.policy, plan=plan, read={})
+    made_by = replace(release.policy, plan=replace(plan, drop_attributes=()), read={})
     (task.out / "policy.toml").write_text(dumps(made_by), encoding="utf-8")
     changed: Mapping[str, int] = {}
     if wanted.format in TEXT_FORMATS:
