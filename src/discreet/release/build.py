@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -85,24 +85,12 @@ def make_release(
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())
     removed = removed_columns(counted, recoding, gone, table.names)
-    notes += tuple(
-        f"{column.name} was left out: {column.reason}"
-        for column in removed
-        if column.loss is not None and column.reason != left_out[column.name]
-    )
+    notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     released, told = _ordered(released, plan)
     notes += told
     progress("auditing the release")
     notes = (*notes, *_told(recoding, plan, stand_ins))
-    remaining = replace(
-        policy,
-        columns=tuple(
-            replace(column, type=None) if column.name in values else column
-            for column in policy.columns
-            if column.name not in gone
-        ),
-        plan=replace(policy.plan, drop_attributes=()),
-    )
+    remaining = _remaining(policy, values, gone)
     levels = recoding.levels or {}
     recipe = Recipe.of(
         recoding,
@@ -133,6 +121,19 @@ def make_release(
         notes,
         stand_ins,
         removed=removed,
+    )
+
+
+def _remaining(policy: Policy, changed: Collection[str], gone: Collection[str]) -> Policy:
+    """The policy of the release: without what is gone, and without the types of what has new values."""
+    return replace(
+        policy,
+        columns=tuple(
+            replace(column, type=None) if column.name in changed else column
+            for column in policy.columns
+            if column.name not in gone
+        ),
+        plan=replace(policy.plan, drop_attributes=()),
     )
 
 

@@ -28,6 +28,11 @@ class RemovedColumn:
     reason: str
     loss: float | None = None
 
+    @property
+    def note(self) -> str:
+        """What to tell about it."""
+        return f"{self.name} was left out: {self.reason}"
+
     def to_dict(self) -> dict[str, object]:
         known = self.loss is not None and not math.isnan(self.loss)
         return {"name": self.name, "reason": self.reason, "loss": self.loss if known else None}
