@@ -245,7 +245,10 @@ def cell_ncp(at: Release, place: int, j: int) -> float:
 
 
 def cell_precision(at: Release, place: int, j: int) -> float:
-    return at.node[j] / (len(at.example.trees[at.example.names[j]][0]) - 1)
+    height = len(at.example.trees[at.example.names[j]][0]) - 1
+    if at.column(j)[place] is None and at.node[j] < height:
+        return 0.0  # a null stays what it is below the root
+    return at.node[j] / height
 
 
 def cell_entropy(at: Release, place: int, j: int) -> float:

@@ -31,7 +31,6 @@ from discreet.search.methods import METHODS, SHAPES, SearchResult
 from discreet.search.problem import Evaluation, Problem, make_problem
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy
-from discreet.transform.recoding import Recoding
 
 POLICY = Policy.of(
     quasi_identifiers=["age", "sex", "occupation", "education", "household_size"],
@@ -128,7 +127,7 @@ def test_values_that_groups_hold_together_come_together_in_the_tree() -> None:
         assumed=LEARNED,
     )
     problem = make_problem(classes, [ladder], [KAnonymity(6)])
-    groups = Recoding.of_groups(classes, np.array([0, 1, 0, 1]), kept=np.ones(2, dtype=bool), method="x")
+    groups = np.array([0, 1, 0, 1])
     steps = grown(problem, groups).ladders[0].steps
     assert [set(step.labels) for step in steps] == [set(letters), {"{a, c}", "{b, d}"}, {"*"}]
     given = replace(problem, ladders=(replace(ladder, assumed=None),))
@@ -140,8 +139,7 @@ def test_numbers_come_together_with_their_neighbours_only() -> None:
     domain = Domain("x", pa.array([1, 2, 3, 4]))
     ladder = replace(Hierarchy.of("x", [[str(v), "*"] for v in (1, 2, 3, 4)]).ladder(domain), assumed=LEARNED)
     problem = make_problem(classes, [ladder], [KAnonymity(2)])
-    groups = Recoding.of_groups(classes, np.array([0, 1, 1, 0]), kept=np.ones(2, dtype=bool), method="x")
-    steps = grown(problem, groups).ladders[0].steps
+    steps = grown(problem, np.array([0, 1, 1, 0])).ladders[0].steps
     assert steps[1].labels == ("1", "[2, 3]", "4")
 
 

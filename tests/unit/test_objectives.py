@@ -11,9 +11,11 @@ import pytest
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.privacy import ConfidenceBounding, KAnonymity, MultiAttributeLDiversity, PrivacyModel
+from discreet.search.cost import cost_of
 from discreet.search.lattice.search import search
 from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
+from discreet.transform.recoding import Recoding
 from discreet.utility.objectives.aggregates import CellObjective, CellSums
 from discreet.utility.objectives.class_sizes import AverageClassSize, average_class_size, discernibility
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
@@ -322,3 +324,13 @@ def test_groups_priced_whole_cost_what_their_classes_cost(objective: str) -> Non
         assert pricing.price(grouped.grouping(), kept, kept) == pytest.approx(
             apart.price(grouped.grouping(), kept, kept), abs=1e-12
         )
+
+
+def test_a_null_below_the_root_loses_no_precision() -> None:
+    tree = [["1", "low", "*"], ["2", "low", "*"], ["3", "3", "*"]]
+    problem = of_columns({"a": [1, 2, 3, 3, None, None]}, [tree], [KAnonymity(2)], "precision")
+    priced = at(problem, 1)
+    owner, kept = problem.partition(priced)
+    recoding = Recoding.of_node(problem.classes, problem.ladders, (1,), kept[owner], method="optimal")
+    assert priced.cost == pytest.approx(4 * 0.5 / 6)
+    assert cost_of(recoding, problem).value == pytest.approx(priced.cost)

@@ -20,7 +20,7 @@ from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.lattice.subtree import subtree
 from discreet.search.local.finer import finely
-from discreet.search.local.search import local_recoding
+from discreet.search.local.search import local_recoding, top_down
 from discreet.search.local.trees import grown
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
@@ -46,8 +46,16 @@ SHAPES: Mapping[str, Shape] = {
 A release of one shape is one of all that follow, too.
 """
 
-TREES = 3
-"""So many trees are grown for a nested recoding."""
+GENERATIONS = 6
+"""At most so often trees are grown from the groups that the best ones gave."""
+TREE_PART = 0.6
+"""The share of the time of a nested recoding in which trees are compared."""
+THRIFTS = (1.0, 1.5, 2.0, 3.0)
+"""How much the number of values under a node counts when trees are grown."""
+EMPHASES = (1.0, 1.25)
+"""How much attributes count in which a group loses much when trees are compared."""
+WORTHWHILE = 1e-4
+"""Trees that lose less by a smaller share are no better."""
 NODES_OF_A_TREE = 300
 """So many nodes of their lattice are visited to begin with: they have many levels, and most say the same."""
 WORK_PER_SECOND = 33_000_000
@@ -142,11 +150,12 @@ def minimised_by(method: str, objective: Objective) -> str:
 
 
 def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> Recoding:
-    """Local recoding, part by part, by the tree of several that costs least: all labels of a column are of one tree.
+    """Local recoding, part by part, by the best trees of several: all labels of a column are of one tree.
 
-    The first tree is grown from the groups of the ``free`` recoding, and the search by it begins with these groups or with
-    those of its nodes, whichever ends better; the others are grown from the best groups so far, as long as that helps.
-    After ``end`` no further one is tried. Where no hierarchy was learned, what was given is halved.
+    Trees are grown from the groups of the ``free`` recoding, and compared by what a division of the table along them
+    loses; further ones from the groups of the best so far, as long as that helps. The search by the best trees begins
+    with its groups or with those of its nodes, whichever ends better. Where no hierarchy was learned, what was given is
+    halved. After ``end`` nothing further is tried.
     """
 
     def recoded(trees: Problem, start: IntArray | None) -> Recoding:
@@ -161,22 +170,38 @@ def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> Recod
 
     if not free.kept.any() or not any(ladder.assumed == LEARNED for ladder in problem.ladders):
         return recoded(finely(problem), None)
-    say("growing trees from groups")
-    trees = grown(problem, free)
-    best = recoded(trees, None)
-    start = _groups(free) if free.kept.all() else None
-    if start is not None:
-        own = recoded(trees, start)
-        best, start = min((best, None), (own, start), key=lambda pair: _rank(pair[0], problem))
-    for number in range(1, TREES):
-        if not best.kept.any() or time.monotonic() >= end:
+    now = time.monotonic()
+    trees, start = _best_trees(problem, free, now + TREE_PART * (end - now), say)
+    best = recoded(trees, start)
+    if start is None or time.monotonic() >= end:
+        return best
+    return min(best, recoded(trees, None), key=lambda recoding: _rank(recoding, problem))
+
+
+def _best_trees(
+    problem: Problem, free: Recoding, end: float, say: Progress
+) -> tuple[Problem, IntArray | None]:
+    """The trees along which a division of the table loses least, and its groups where it is whole."""
+    groups = np.where(free.kept, _groups(free), -1)
+    first = grown(problem, groups)
+    if first is problem or not all(ladder.height for ladder in problem.ladders):
+        return first, None
+    best = (math.inf, first, groups)
+    for number in range(GENERATIONS):
+        say(f"growing trees from groups: generation {number + 1}")
+        before = best
+        for thrift in THRIFTS:
+            trees = grown(problem, groups, thrift)
+            for emphasis in EMPHASES:
+                if math.isfinite(best[0]) and time.monotonic() >= end:
+                    break
+                loss, owner = top_down(trees, emphasis=emphasis, end=end)
+                if loss < best[0] * (1.0 - WORTHWHILE):
+                    best = loss, trees, owner
+        if best is before or time.monotonic() >= end:
             break
-        say(f"growing trees from groups: {number + 1} of {TREES}")
-        own = recoded(grown(problem, best), start)
-        if _rank(own, problem) >= _rank(best, problem):
-            break
-        best = own
-    return best
+        groups = best[2]
+    return best[1], best[2]
 
 
 def _groups(recoding: Recoding) -> IntArray:

@@ -47,6 +47,8 @@ WORTHWHILE = 1e-3
 """A round that lowers the loss by a smaller share is the last."""
 LUCK = 1.0
 """How far chance changes prices, after a first round without it, when neighbourhoods are grouped anew."""
+NO_BALANCE = 1 / 256
+"""The least share of a large group's classes on either side of a cut, where trees are compared."""
 SWEEPS = 50
 """At most so often every group gives up a class, where suppression is allowed and cheaper."""
 
@@ -129,6 +131,26 @@ def local_recoding(
     # What is given up may be what the others were compared with.
     honest = consistent(less, models, problem.allowed).suppressed_records == less.suppressed_records
     return less if honest and less.kept.any() and less.suppressed_records <= problem.allowed else whole
+
+
+def top_down(
+    problem: Problem, *, emphasis: float, end: float = math.inf, progress: Progress | None = None
+) -> tuple[float, IntArray]:
+    """Groups by dividing the whole table along its trees, and their loss: what a tree is good for, at little cost.
+
+    The more ``emphasis``, the more the attributes count in cuts in which a group loses much. Other than in
+    ``local_recoding`` large groups may be cut near their ends.
+    """
+    classes, models = problem.classes, on_groups(problem.models)
+    owner = np.zeros(len(classes), dtype=np.int64)
+    costs, _ = node_costs(problem)
+    space, others = space_of(classes, models, problem.ladders, style="hierarchy", weights=problem.weights)
+    space = _priced(space, costs, problem.ladders)
+    if held(models, classes, owner, 1).all():
+        steered = space._replace(share=space.share**emphasis)
+        partition = Partition(classes, steered, others, progress or (lambda _: None), end)
+        owner = partition.divided(owner, strict=False, balance=NO_BALANCE)
+    return _loss(space, owner), owner
 
 
 def _priced(space: Space, costs: Costs, ladders: Sequence[Ladder]) -> Space:

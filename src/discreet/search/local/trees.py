@@ -9,7 +9,6 @@ import numpy as np
 from discreet.search.local.finer import finer, is_missing, partition_step, steered_by_levels
 from discreet.search.problem import Problem
 from discreet.table.hierarchies.hierarchy import LEARNED, Ladder, Step
-from discreet.transform.recoding import Recoding
 from discreet.types import BoolArray, FloatArray, IntArray
 
 MOST_NODES = 256
@@ -18,18 +17,18 @@ MOST_MEMBERSHIPS = 4_000_000
 """So many pairs of a group and a node are looked at; of more groups, every second, third …"""
 
 
-def grown(problem: Problem, recoding: Recoding) -> Problem:
-    """A problem with trees grown from the groups of a recoding, where hierarchies were learned.
+def grown(problem: Problem, group: IntArray, thrift: float = 2.0) -> Problem:
+    """A problem with trees grown from groups of its classes (-1 for none), where hierarchies were learned.
 
     Two nodes are joined, again and again, for which the records of groups that span both are most in relation to the
-    square of the values that the new node covers: a group is written as the smallest node above its values, so what
-    groups hold together should have a small one. Ordered values are joined with their neighbours only; nulls, and
+    number of values that the new node covers, to the power of ``thrift``: a group is written as the smallest node above
+    its values, so what groups hold together should have a small one; the more thrift, the evener the tree. Ordered values are joined with their neighbours only; nulls, and
     missing marks among numbers, keep to themselves up to the root. Hierarchies with a meaning, or that somebody gave, keep their nodes.
     """
     if steered_by_levels(problem):
         return problem
-    at = np.flatnonzero(recoding.kept)
-    _, group = np.unique(recoding.groups()[at], return_inverse=True)
+    at = np.flatnonzero(group >= 0)
+    group = group[at]
     records = np.bincount(group, weights=problem.classes.records[at]).astype(np.float64)
     ladders = []
     for ladder, codes, totals in zip(
@@ -40,7 +39,9 @@ def grown(problem: Problem, recoding: Recoding) -> Problem:
             below = _start(fine)
             members = np.zeros((len(records), len(below[-1].labels)), dtype=bool)
             members[group, below[-1].codes[codes[at]]] = True
-            fine = replace(fine, steps=(*below, *_grown(fine, below[-1], members, records), fine.steps[-1]))
+            fine = replace(
+                fine, steps=(*below, *_grown(fine, below[-1], members, records, thrift), fine.steps[-1])
+            )
         ladders.append(fine)
     return replace(problem, ladders=tuple(ladders))
 
@@ -51,16 +52,18 @@ def _start(ladder: Ladder) -> tuple[Step, ...]:
     return ladder.steps[: first + 1]
 
 
-def _grown(ladder: Ladder, start: Step, members: BoolArray, records: FloatArray) -> list[Step]:
+def _grown(ladder: Ladder, start: Step, members: BoolArray, records: FloatArray, thrift: float) -> list[Step]:
     """Further levels above some nodes, of which each group of a recoding has some."""
     every = max(1, -(-members.size // MOST_MEMBERSHIPS))
-    joins = _joins(ladder, start, members[::every], records[::every])
+    joins = _joins(ladder, start, members[::every], records[::every], thrift)
     return [
         partition_step(ladder, partition[start.codes]) for partition in _partitions(len(start.labels), joins)
     ]
 
 
-def _joins(ladder: Ladder, start: Step, members: BoolArray, records: FloatArray) -> list[tuple[int, int]]:
+def _joins(
+    ladder: Ladder, start: Step, members: BoolArray, records: FloatArray, thrift: float
+) -> list[tuple[int, int]]:
     """The nodes that are joined, in this order: the first of a pair stands for both afterwards."""
     domain = ladder.domain
     _, first = np.unique(start.codes, return_index=True)
@@ -82,7 +85,7 @@ def _joins(ladder: Ladder, start: Step, members: BoolArray, records: FloatArray)
             left, right = (alive[side] for side in np.triu_indices(len(alive), 1))
         covered = size[left] + size[right]
         # Where nothing is shared the smallest nodes come together first.
-        pick = int(np.lexsort((covered, -np.round(shared[left, right] / covered**2, 9)))[0])
+        pick = int(np.lexsort((covered, -np.round(shared[left, right] / covered**thrift, 9)))[0])
         a, b = int(left[pick]), int(right[pick])
         joins.append((int(nodes[a]), int(nodes[b])))
         span[:, a] = np.maximum(span[:, a], span[:, b])

@@ -139,7 +139,7 @@ class Partition:
         self._item_stamp = np.zeros(items, dtype=np.int64)
         self._version = 1
 
-    def divided(self, owner: IntArray, *, strict: bool) -> IntArray:
+    def divided(self, owner: IntArray, *, strict: bool, balance: float = BALANCE) -> IntArray:
         """Finer groups: those of ``owner``, divided until no part could be divided further."""
         n, m = self._space.place.shape
         order = np.stack([np.lexsort((self._space.place[:, j], owner)) for j in range(m)]).astype(np.int32)
@@ -161,7 +161,7 @@ class Partition:
                 lows,
                 highs,
                 strict,
-                BALANCE,
+                balance,
                 self._stamp,
                 self._item_stamp,
                 self._version,

@@ -57,12 +57,15 @@ class CertaintyPenalty(CellCost):
 
 @dataclass(frozen=True)
 class Height(CellCost):
-    """Precision loss: level / height (Sweeney 2002, Prec = 1 - this)."""
+    """Precision loss: level / height (Sweeney 2002, Prec = 1 - this); a null below the root has lost nothing."""
 
     name: ClassVar[str] = "precision"
 
     def generalised(self, ladder: Ladder, level: int, totals: FloatArray) -> FloatArray:
-        return np.full(ladder.domain.size, level / ladder.height if ladder.height else 0.0)
+        losses = np.full(ladder.domain.size, level / ladder.height if ladder.height else 0.0)
+        if ladder.domain.has_null and level < ladder.height:
+            losses[ladder.domain.null_code] = 0.0
+        return losses
 
 
 @dataclass(frozen=True)
