@@ -323,7 +323,7 @@ def test_events_are_counted_in_persons() -> None:
         require=[discreet.KAnonymity(3)],
         profile="research-partner-3",
     )
-    made = discreet.anonymize(table, policy)
+    made = discreet.anonymize(table, policy, plan=Plan(person="pseudonymise"))
     found = discreet.attack(
         made, original=table, attacks=["areas-of-interest", "record-linkage", "homogeneity"]
     )

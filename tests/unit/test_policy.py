@@ -27,6 +27,7 @@ from discreet.privacy import (
     KAnonymity,
     KEAnonymity,
     LDiversity,
+    LinkedKAnonymity,
     LPlusDiversity,
     MultiAttributeLDiversity,
     PAlphaSensitivity,
@@ -69,6 +70,8 @@ EXAMPLES: list[PrivacyModel] = [
     WorstGroupProtection(0.2, 500.0, "income"),
     GBalance(0.5),
     HAffiliation(0.5, "dx"),
+    HAffiliation(0.5, "dx", unit="records"),
+    LinkedKAnonymity(3),
 ]
 
 

@@ -22,6 +22,7 @@ from discreet.privacy import (
     KAnonymity,
     KEAnonymity,
     LDiversity,
+    LinkedKAnonymity,
     LPlusDiversity,
     MultiAttributeLDiversity,
     PAlphaSensitivity,
@@ -62,6 +63,8 @@ EXAMPLES: tuple[PrivacyModel, ...] = (
     WorstGroupProtection(0.5, 5, "pay"),
     GBalance(0.5),
     HAffiliation(0.5, "dx"),
+    HAffiliation(0.5, "dx", unit="records"),
+    LinkedKAnonymity(3),
 )
 
 

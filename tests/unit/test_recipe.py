@@ -20,6 +20,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import (
     DiscreetError,
     GoalUnreachable,
+    InvalidParameter,
     InvalidPolicy,
     UnknownColumn,
     UnreadableInput,
@@ -271,18 +272,22 @@ def test_who_does_not_have_the_key_cannot_try_out_ids() -> None:
 
 def test_pseudonyms_stay_the_same_next_month_and_ids_never_slip_through() -> None:
     """Also if whoever applies the recipe forgets to say which column is the person's id."""
-    release = anonymize(VISITS, EVENTS, key="a long and secret key")
+    release = anonymize(VISITS, EVENTS, plan=Plan(person="pseudonymise"), key="a long and secret key")
     forgot = Policy.of(quasi_identifiers=["sex"], profile="research-partner-3")
     again = apply(release.recipe, VISITS, forgot, key="a long and secret key")
     assert sorted(rows_of(again)["who"].to_pylist()) == sorted(ids("a long and secret key"))
 
 
 def test_dropped_ids_stay_dropped_and_persons_are_still_counted() -> None:
-    release = anonymize(VISITS, EVENTS, plan=Plan(person="drop"))
+    release = anonymize(VISITS, EVENTS)
     assert rows_of(release).column_names == ["sex", "ward"]
     assert release.recipe.person == "who"
     assert release.recipe.keyed == ()
-    assert rows_of(apply(release.recipe, VISITS, EVENTS)).column_names == ["sex", "ward"]
+    again = apply(release.recipe, VISITS, EVENTS)
+    assert rows_of(again).column_names == ["sex", "ward"]
+    assert again.after.measure("k-anonymity").unit == "persons"
+    with pytest.raises(InvalidParameter, match="a key was given"):
+        anonymize(VISITS, EVENTS, key="a long and secret key")
     alone = VISITS.filter(pa.compute.is_in(VISITS["who"], pa.array(["p1", "p3"])))
     with pytest.raises(GoalUnreachable):
         apply(release.recipe, alone, Policy.of(quasi_identifiers=["sex"], profile="research-partner-3"))

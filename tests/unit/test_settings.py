@@ -38,7 +38,7 @@ PLAN: dict[str, Any] = {
     "keep": ("sex", "city, state"),
     "suppressed": "star",
     "suppressed_numbers": "median",
-    "person": "drop",
+    "person": "pseudonymise",
     "unexamined": "keep",
     "seconds": 5.0,
     "label": "illness",
@@ -78,7 +78,7 @@ PLAN_ARGUMENTS: dict[str, list[str]] = {
     "suppress_attributes": ["--suppress-attributes", "job"],
     "drop_attributes": ["--drop-attributes", "race, height"],
     "suppression_limit": ["--suppression", "0.15"],
-    "person": ["--person-ids", "drop"],
+    "person": ["--person-ids", "pseudonymise"],
 }
 """Settings that the command line writes in a way of its own."""
 READING_ARGUMENTS: dict[str, list[str]] = {

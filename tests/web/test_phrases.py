@@ -123,6 +123,7 @@ PARAMETERS: dict[str, dict[str, object]] = {
     "k-e-anonymity": {"k": 3, "e": 1000.0, "sensitive": "pay"},
     "epsilon-m-anonymity": {"epsilon": 10.0, "m": 2, "sensitive": "pay"},
     "worst-group-protection": {"width": 10.0, "limit": 0.5, "sensitive": "pay"},
+    "linked-k-anonymity": {"k": 5},
     "g-balance": {"g": 0.5},
     "h-affiliation": {"h": 0.5, "sensitive": "dx"},
 }
@@ -139,6 +140,7 @@ VARIANTS: list[tuple[str, dict[str, object]]] = [
     ("confidence-bounding", {"h": 0.5, "sensitive": "dx", "value": "flu", "given": ["age"]}),
     ("x-y-privacy", {"h": 0.5, "k": 3, "sensitive": "dx", "given": ["age"]}),
     ("k-anonymity", {"k": 5, "unit": "records"}),
+    ("h-affiliation", {"h": 0.5, "sensitive": "dx", "unit": "records"}),
 ]
 
 

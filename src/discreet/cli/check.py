@@ -41,6 +41,8 @@ def check(file: Path, as_json: bool, quiet: bool, **given: Any) -> int:
         console = Terminal()
         for criterion in verdict.criteria:
             console.print(criterion_line(criterion), soft_wrap=True)
+        for note in verdict.notes:
+            console.print(f"· {note}", soft_wrap=True)
         failed = len(verdict.obstacles)
         total = len(verdict.criteria)
         console.print(

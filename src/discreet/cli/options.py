@@ -221,9 +221,10 @@ def make_policy(
     quasi-identifiers are named on the command line, nothing is suggested besides direct identifiers.
     """
     assumed: list[str] = []
-    if given.get("weight") is not None:
-        # A release may lack the weights that a policy names, but not those that are named here.
-        table.column(given["weight"])
+    for role in ("weight", "person"):
+        # A release may lack the weights and person ids that a policy names, but not those that are named here.
+        if given.get(role) is not None:
+            table.column(given[role])
     if policy is None:
         policy = suggest(table, progress=progress)
         if given.get("qi") is None:

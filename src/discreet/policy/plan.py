@@ -60,9 +60,11 @@ class Plan:
         Field(description="what suppressed numbers show in place of *: a statistic of those released"),
     ] = "star"
     person: Annotated[
-        Literal["pseudonymise", "drop"],
-        Field(description="replace person ids by keyed hashes, or leave them out"),
-    ] = "pseudonymise"
+        Literal["drop", "pseudonymise"],
+        Field(
+            description="leave person ids out, or replace them by keyed hashes, which still tell whose rows belong together"
+        ),
+    ] = "drop"
     unexamined: Annotated[
         Literal["drop", "keep"],
         Field(description="leave out columns that nobody judged and that single people out, or keep them"),

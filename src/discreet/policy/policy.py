@@ -271,17 +271,33 @@ class Policy:
             }
         )
 
-    def _may_be_gone(self, column: ColumnPolicy, known: Iterable[str]) -> bool:
-        """Whether a column need not be there: releases lack direct identifiers, what nobody judged or the plan drops.
+    def of_release(self, names: Iterable[str]) -> Policy:
+        """The policy as it is asked of a release with these columns: without the person id if its plan leaves that out.
 
-        If a column without a role has a similar name, the policy has a slip of the pen that would let an
-        identifier through, and that must be told.
+        >>> policy = Policy.of(quasi_identifiers=["age"], person="patient")
+        >>> policy.of_release(["age"]).person, policy.of_release(["age", "patients"]).person
+        (None, 'patient')
         """
+        there = list(names)
+        if self.person is None or self.plan.person != "drop" or self.person in there:
+            return self
+        return self if self._slip(self.person, there) else self.without([self.person])
+
+    def without(self, names: Iterable[str]) -> Policy:
+        """The policy without some columns."""
+        gone = set(names)
+        return dataclasses.replace(self, columns=tuple(c for c in self.columns if c.name not in gone))
+
+    def _slip(self, name: str, known: Iterable[str]) -> bool:
+        """Whether a column that has no role is called almost so: that would let an identifier through."""
+        without_role = [other for other in known if self.column(other) is None]
+        return bool(get_close_matches(name, without_role, n=1, cutoff=SLIP))
+
+    def _may_be_gone(self, column: ColumnPolicy, known: Iterable[str]) -> bool:
+        """Whether a column need not be there: releases lack direct identifiers, what nobody judged or the plan drops."""
+        dispensable = column.role in ("direct-identifier", "insensitive", "weight")
         left_out = column.name in self.plan.drop_attributes
-        if column.role not in ("direct-identifier", "insensitive", "weight") and not left_out:
-            return False
-        without_role = [name for name in known if self.column(name) is None]
-        return not get_close_matches(column.name, without_role, n=1, cutoff=SLIP)
+        return (dispensable or left_out) and not self._slip(column.name, known)
 
     def problems(self, columns: Iterable[Column]) -> Iterable[str]:
         """What keeps this policy from being applied to a table with these columns."""

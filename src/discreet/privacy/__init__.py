@@ -9,7 +9,7 @@ from discreet.privacy.diversity import (
     MultiAttributeLDiversity,
     with_sensitive_as_quasi_identifier,
 )
-from discreet.privacy.events import GBalance, HAffiliation
+from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
@@ -32,6 +32,7 @@ __all__ = [
     "KEAnonymity",
     "LDiversity",
     "LPlusDiversity",
+    "LinkedKAnonymity",
     "MultiAttributeLDiversity",
     "PAlphaSensitivity",
     "PPlusSensitivity",

@@ -8,8 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.histogram import Unit
+from discreet.classes.linked import LinkedRows
 from discreet.measure import Direction
-from discreet.privacy.base import PrivacyModel, need_column, need_number
+from discreet.privacy.base import PrivacyModel, counted_in, need_column, need_number, need_unit, need_whole
 from discreet.types import FloatArray
 
 _SOURCE = "Kartal and Li, Protecting privacy when releasing data with multiple records per person, 2020"
@@ -34,8 +36,8 @@ def balance(classes: EquivalenceClasses) -> FloatArray:
     return np.asarray(1.0 - squares / size**2)
 
 
-def affiliation(classes: EquivalenceClasses, sensitive: str) -> FloatArray:
-    """The share of each class's persons who have its most widespread sensitive value: max over j of n_j / n.
+def affiliation(classes: EquivalenceClasses, sensitive: str, unit: Unit = "persons") -> FloatArray:
+    """The share of each class's persons (or records) who have its most widespread sensitive value: max over j of n_j / n.
 
     Kartal and Li 2020.
 
@@ -45,7 +47,67 @@ def affiliation(classes: EquivalenceClasses, sensitive: str) -> FloatArray:
     array([1.])
     """
     histogram = classes.histogram(sensitive)
-    return np.asarray(histogram.per_class(np.maximum, histogram.persons) / classes.persons)
+    return np.asarray(histogram.per_class(np.maximum, histogram.sizes(unit)) / classes.sizes(unit))
+
+
+@dataclass(frozen=True)
+class LinkedKAnonymity(PrivacyModel):
+    """Everybody has the same rows as at least ``k`` - 1 others: as many of them in each class.
+
+    min over persons u of |{v : n_v(E) = n_u(E) in every class E}| >= k, with n_u(E) the records of person u in E.
+    Whoever holds a table that tells which rows belong to one person (by an id or a pseudonym) sees them together,
+    and someone may be alone with them although each row is in a large class. Without ids it is k-anonymity in
+    records.
+
+    Monotone: people who agree in all classes still do after some are merged.
+
+    He and Naughton, "Anonymization of set-valued data via top-down, local generalization", VLDB 2009: each set occurs
+    at least k times. Intruders who know at most m of the rows: Terrovitis et al. 2008, which asks for less.
+
+    >>> classes = EquivalenceClasses.from_columns({"car": ["suv", "van", "suv", "van", "suv"]}, person=[5, 5, 6, 6, 7])
+    >>> LinkedKAnonymity(2).measure(classes).per_class, LinkedKAnonymity(2).satisfied(classes)
+    (array([1., 2.]), False)
+    """
+
+    id: ClassVar[str] = "linked-k-anonymity"
+    title: ClassVar[str] = "k-anonymity of linked rows"
+    says: ClassVar[str] = (
+        "How many persons share the rarest combination of rows, all rows of a person taken together."
+    )
+    source: ClassVar[str] = (
+        "He and Naughton, Anonymization of set-valued data via top-down, local generalization, 2009"
+    )
+
+    k: int
+    sensitive: None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        need_whole("k", self.k)
+
+    @property
+    def threshold(self) -> float:
+        return float(self.k)
+
+    def describe(self) -> str:
+        return f"everybody has the same linked rows as at least {self.k - 1} other persons"
+
+    def measured_in(self, classes: EquivalenceClasses) -> str:
+        return counted_in(None, classes)
+
+    def per_class(self, classes: EquivalenceClasses) -> FloatArray:
+        if not classes.event_level:
+            return classes.records.astype(np.float64)
+        linked = LinkedRows.of(classes)
+        number, held = linked.alike()
+        inside = classes.person_counts
+        of_member = held[number][np.searchsorted(linked.persons, inside.persons)]
+        return np.minimum.reduceat(of_member, inside.indptr[:-1]).astype(np.float64)
+
+    def meaning(self, value: float, classes: EquivalenceClasses) -> str:
+        if value == 1 and classes.event_level:
+            alone = float((LinkedRows.of(classes).alike()[1] == 1).sum() / classes.total_persons)
+            return f"{alone:.1%} of the persons are alone with their rows taken together."
+        return f"Everybody hides among at least {value:.0f} {counted_in(None, classes)} with the same rows."
 
 
 @dataclass(frozen=True)
@@ -101,7 +163,8 @@ class HAffiliation(PrivacyModel):
     """No sensitive value is shared by more than a part ``h`` of the persons of a class.
 
     max over classes E and values j of n_j / n <= h, with n the persons of E and n_j those with value j in
-    any of their records in E.
+    any of their records in E. ``unit="records"`` counts records instead: whoever holds a release without person ids
+    cannot do otherwise.
 
     Not monotone: a person in two classes is counted once after merging but may have the value in one only.
 
@@ -123,23 +186,28 @@ class HAffiliation(PrivacyModel):
 
     h: float
     sensitive: str
+    unit: Unit | None = None
 
     def __post_init__(self) -> None:
         need_number("h", self.h, high=1.0, above=True)
         need_column("sensitive", self.sensitive)
+        need_unit(self.unit)
 
     @property
     def threshold(self) -> float:
         return float(self.h)
 
     def describe(self) -> str:
-        return f"no value of {self.sensitive!r} is shared by more than {self.h:.4g} of the persons of a class"
+        return (
+            f"no value of {self.sensitive!r} is shared by more than {self.h:.4g} of the "
+            f"{self.unit or 'persons'} of a class"
+        )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
-        return "share of persons"
+        return f"share of {self.unit or 'persons'}"
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
-        return affiliation(classes, self.sensitive)
+        return affiliation(classes, self.sensitive, self.unit or "persons")
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if value >= 1:

@@ -12,7 +12,7 @@ from discreet.privacy.base import PrivacyModel
 from discreet.privacy.closeness import TCloseness
 from discreet.privacy.confidence import AlphaKAnonymity, ConfidenceBounding, XYPrivacy
 from discreet.privacy.diversity import LDiversity, LPlusDiversity, MultiAttributeLDiversity
-from discreet.privacy.events import GBalance, HAffiliation
+from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
@@ -35,6 +35,7 @@ _ALL: tuple[type[PrivacyModel], ...] = (
     KEAnonymity,
     EpsilonMAnonymity,
     WorstGroupProtection,
+    LinkedKAnonymity,
     GBalance,
     HAffiliation,
 )

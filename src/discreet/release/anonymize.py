@@ -11,15 +11,16 @@ from functools import partial
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
-from discreet.errors import GoalUnreachable, InvalidPolicy
+from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
-from discreet.privacy import PrivacyModel
+from discreet.privacy import LinkedKAnonymity, PrivacyModel
 from discreet.release.build import Solution, make_release
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import (
+    as_shown,
     check_plan,
     count_classes,
     open_table,
@@ -77,6 +78,11 @@ def anonymize(
     policy, notes = with_roles(table, policy, say)
     plan = plan or policy.plan
     check_plan(plan, policy)
+    if key is not None and policy.person is not None and plan.person == "drop":
+        raise InvalidParameter(
+            "a key was given, but person ids are left out of the release",
+            remedy='say person = "pseudonymise" (--person-ids pseudonymise), or give no key',
+        )
     # Only to tell an unknown profile before anything is counted.
     load_profile(policy.profile)
     table = policy.fit(table)
@@ -139,7 +145,7 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
     learned = [fitted.ladder.name for fitted in ready.fitted if fitted.learned]
     if learned:
         notes.append(f"hierarchies of {', '.join(learned)} were learned from the data")
-    required = goals(without_dropped(policy, plan), profile, ready.classes)
+    required = goals(as_shown(policy, plan), profile, ready.classes)
     wished, out_of_reach = extended_goals(profile, ready.classes, required)
     notes += out_of_reach
 
@@ -157,14 +163,26 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
 
     try:
         chosen, models = least(tuple(dict.fromkeys((*required, *wished))))
-    except GoalUnreachable:
+    except GoalUnreachable as error:
         if not wished:
-            raise
+            raise _with_advice(error, required) from None
         notes.append(
             "the extended risks cannot be brought below high within the limits: only the requirements were met"
         )
-        chosen, models = least(required)
+        try:
+            chosen, models = least(required)
+        except GoalUnreachable as error:
+            raise _with_advice(error, required) from None
     return Solution(chosen, ready.fitted, models, required, tuple(notes))
+
+
+def _with_advice(error: GoalUnreachable, required: Sequence[PrivacyModel]) -> GoalUnreachable:
+    """The same refusal; where rows shall stay linked, with the advice not to link them."""
+    if any(isinstance(model, LinkedKAnonymity) for model in required):
+        error.remedy = (
+            'leave person ids out (person = "drop"), so that rows are not linked, or ' + error.remedy
+        )
+    return error
 
 
 def least_change(

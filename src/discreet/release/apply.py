@@ -12,7 +12,13 @@ from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.release.build import Solution, make_release
-from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, without_dropped
+from discreet.release.prepare import (
+    as_shown,
+    count_classes,
+    open_table,
+    refuse_unnamed_persons,
+    without_dropped,
+)
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.removed import PLANNED
@@ -73,9 +79,13 @@ def apply(
     counted = count_classes(table, policy)
     classes = counted.project(recipe.quasi_identifiers)
     profile = load_profile(policy.profile)
-    models = goals(policy, profile, classes)
+    plan = replace(
+        policy.plan,
+        suppression_limit=recipe.suppression_limit,
+        person="pseudonymise" if policy.person in recipe.keyed else "drop",
+    )
+    models = goals(as_shown(policy, plan), profile, classes)
     say("applying the recipe")
-    plan = replace(policy.plan, suppression_limit=recipe.suppression_limit)
     recoded = recipe.recode(classes)
     wished, _ = extended_goals(profile, classes, models)
     recoding = as_released(recoded, (*models, *wished), plan)

@@ -318,6 +318,8 @@ class _Counter:
     def _models(self) -> tuple[PrivacyModel, ...]:
         """What the release had to meet, as far as policy and profile say."""
         own = _present(self.policy, self.original or self.table)
+        if own.person not in self.table.names:
+            own = own.without([own.person or ""])
         try:
             return goals(own, load_profile(own.profile), self._source)
         except InvalidPolicy:

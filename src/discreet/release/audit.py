@@ -29,6 +29,7 @@ from discreet.privacy import (
     KAnonymity,
     KEAnonymity,
     LDiversity,
+    LinkedKAnonymity,
     MultiAttributeLDiversity,
     PrivacyModel,
     TCloseness,
@@ -284,7 +285,7 @@ def audit_counted(
         )
     say("privacy models")
     population = population_sizes(policy, classes)
-    measures = measure_all(classes, population)
+    measures = measure_all(classes, population, linked=policy.person is not None)
     say("risks per record")
     risks = [*all_scorr(classes, progress=progress), prosecutor(classes)]
     risks += [gain(classes, domain.name) for domain in classes.sensitive]
@@ -320,11 +321,17 @@ def audit_counted(
     )
 
 
-def measure_all(classes: EquivalenceClasses, population: PopulationSizes | None = None) -> list[Measure]:
-    """Every privacy model that the table can be measured by, for each sensitive attribute."""
+def measure_all(
+    classes: EquivalenceClasses, population: PopulationSizes | None = None, *, linked: bool = True
+) -> list[Measure]:
+    """Every privacy model that the table can be measured by, for each sensitive attribute.
+
+    ``linked``: the table itself tells which rows belong to one person.
+    """
     models: list[PrivacyModel] = [KAnonymity(1)]
     if classes.event_level:
         models += [KAnonymity(1, unit="records"), GBalance(0.0)]
+        models += [LinkedKAnonymity(1)] if linked else []
     for domain in classes.sensitive:
         models += _sensitive_models(domain, classes)
     if len(classes.sensitive) > 1:

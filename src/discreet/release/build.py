@@ -14,7 +14,7 @@ from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import Audit, audit_counted
+from discreet.release.audit import audit_counted
 from discreet.release.examination import singling_out
 from discreet.release.prepare import count_classes
 from discreet.release.release import Release
@@ -72,25 +72,29 @@ def make_release(
             gone[policy.person] = PERSON
         else:
             keyed[policy.person] = key or secrets.token_hex(32)
-    columns = [name for name in table.names if name not in gone]
+    # Persons are counted also where the release will not tell them apart.
+    columns = [name for name in table.names if name not in gone or name == policy.person]
     values, kept, stand_ins = _new_values(recoding)
     released = table.engine.recode(
         table, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed
     )
+    linked, released = released, released.without(gone)
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
         culprits = {culprit.column: culprit.describe() for culprit in singling_out(released, policy)}
-        released = released.without(culprits)
+        linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())
     removed = removed_columns(counted, recoding, gone, table.names)
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
-    released, told = _ordered(released, plan)
-    notes += told
     progress("auditing the release")
     notes = (*notes, *_told(recoding, plan, stand_ins))
-    remaining = _remaining(policy, values, gone)
+    counting = _remaining(policy, values, gone.keys() - {policy.person})
+    recounted = count_classes(counting.fit(linked), counting)
+    remaining = counting.without(gone)
+    released, told = _ordered(released, plan)
+    notes += told
     levels = recoding.levels or {}
     recipe = Recipe.of(
         recoding,
@@ -117,7 +121,7 @@ def make_release(
         solution.fitted,
         solution.models,
         audit_counted(table, policy, counted),
-        _audited(released, remaining, recoding.classes),
+        audit_counted(remaining.fit(released), remaining, recounted, original=recoding.classes),
         notes,
         stand_ins,
         removed=removed,
@@ -142,12 +146,6 @@ def _ordered(released: Table, plan: Plan) -> tuple[Table, tuple[str, ...]]:
     if plan.order == "kept":
         return released, (ORDER_KEPT,)
     return released.engine.shuffle(released, seed=plan.seed), ()
-
-
-def _audited(released: Table, policy: Policy, original: EquivalenceClasses) -> Audit:
-    """The audit of the release; what a requirement compares with the original is measured from it."""
-    table = policy.fit(released)
-    return audit_counted(table, policy, count_classes(table, policy), original=original)
 
 
 def _told(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from discreet.policy import Policy
 from discreet.release.audit import audit
+from discreet.release.prepare import open_table
 from discreet.release.verdict import Verdict
 from discreet.types import Progress
 
 
 def check(source: object, policy: Policy, *, progress: Progress | None = None) -> Verdict:
     """The verdict on a table, without the pictures: ``verdict.passes`` says whether everything holds.
+
+    Of a release the columns may be gone that the policy's plan leaves out. Without person ids nobody can count persons:
+    ``verdict.notes`` say that records were counted, which `anonymize` did not content itself with.
 
     >>> import pyarrow as pa
     >>> from discreet.privacy import KAnonymity
@@ -18,4 +24,15 @@ def check(source: object, policy: Policy, *, progress: Progress | None = None) -
     >>> verdict.passes, [criterion.id for criterion in verdict.obstacles]
     (False, ['k-anonymity', 'k-anonymity'])
     """
-    return audit(source, policy, detail="core", progress=progress).verdict
+    table = open_table(source, policy)
+    shown = policy.of_release(table.names)
+    verdict = audit(table, shown, detail="core", progress=progress).verdict
+    if policy.person is None or shown.person is not None:
+        return verdict
+    return replace(
+        verdict,
+        notes=(
+            f"{policy.person} is not in the table, as the plan says: classes are counted in records, of which a person "
+            "may have several",
+        ),
+    )

@@ -18,7 +18,7 @@ from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release import rendered
 from discreet.release.anonymize import anonymize, least_change
 from discreet.release.outcome import Outcome, outcome_of
-from discreet.release.prepare import check_plan, count_classes, prepare, without_dropped
+from discreet.release.prepare import as_shown, check_plan, count_classes, prepare, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.table import Table
@@ -125,7 +125,7 @@ def frontier(
         return replace(outcome_of(recoding, point), seconds=perf_counter() - start)
 
     profile = load_profile(policy.profile)
-    own = goals(policy, profile, ready.classes)
+    own = goals(as_shown(policy, plan), profile, ready.classes)
     say(f"1 of {len(settings) + 1}: the policy's own setting")
     points = [attempt(_own_point(own, plan.method), own, mean_limit(profile))]
     points[0] = replace(points[0], chosen=True)

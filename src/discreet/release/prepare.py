@@ -210,7 +210,13 @@ def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:
 
 def without_dropped(policy: Policy, plan: Plan) -> Policy:
     """The policy for what is left when the attributes that the plan drops are gone."""
-    return replace(policy, columns=tuple(c for c in policy.columns if c.name not in plan.drop_attributes))
+    return policy.without(plan.drop_attributes)
+
+
+def as_shown(policy: Policy, plan: Plan) -> Policy:
+    """The policy for what a release shows: neither dropped attributes nor, if the plan drops them, person ids."""
+    left = without_dropped(policy, plan)
+    return left.without([left.person]) if left.person and plan.person == "drop" else left
 
 
 def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[ValueSuppression, list[str]]:

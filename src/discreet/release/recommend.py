@@ -11,7 +11,7 @@ from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.prepare import check_plan, count_classes, prepare, without_dropped
+from discreet.release.prepare import as_shown, check_plan, count_classes, prepare, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.search.lattice.anytime import search_anytime
@@ -96,14 +96,15 @@ def recommend(
     left = without_dropped(policy, plan)
     ready = prepare(count_classes(table, left), policy, plan)
     profile = load_profile(policy.profile)
-    models = goals(left, profile, ready.classes)
+    models = goals(as_shown(policy, plan), profile, ready.classes)
     limit = mean_limit(profile)
     problem = make_problem(ready.classes, ready.ladders, models, suppression_limit=FEW, weights=plan.weights)
     ways = [*_simple(problem, plan, limit), *_best(problem, plan, limit, say)]
     unique = {(tuple(sorted(way.levels.items())), way.suppressed): way for way in reversed(ways)}
     first = []
-    if policy.direct_identifiers:
-        first.append(f"remove {', '.join(policy.direct_identifiers)}")
+    linking = [policy.person] if policy.person and plan.person == "drop" else []
+    if removed := [*policy.direct_identifiers, *linking]:
+        first.append(f"remove {', '.join(removed)}")
     return Advice(
         recommendations=tuple(sorted(unique.values(), key=lambda way: (way.loss, way.suppressed))),
         obstructions=tuple(_obstructions(problem, models, say)),

@@ -232,9 +232,9 @@ class Release:
 
 
 def open_release(release: object, policy: Policy | None) -> tuple[Table, Policy | None]:
-    """The table of a release, made here or elsewhere, and the policy: its own if none is given."""
+    """The table of a release, made here or elsewhere, and the policy: that of its original if none is given."""
     if isinstance(release, Release):
-        return release.table, policy or release.policy
+        return release.table, policy or release.before.policy
     return open_table(release, policy), policy
 
 

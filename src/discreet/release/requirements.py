@@ -23,7 +23,9 @@ from discreet.privacy import (
     AlphaKAnonymity,
     BetaLikeness,
     DistributionModel,
+    HAffiliation,
     KAnonymity,
+    LinkedKAnonymity,
     PrivacyModel,
     TCloseness,
 )
@@ -88,7 +90,11 @@ def as_entry(model: PrivacyModel) -> dict[str, object]:
 def required_models(
     policy: Policy, profile: Profile, classes: EquivalenceClasses
 ) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
-    """The models that profile and policy name, each with who asks for it and by which source."""
+    """The models that profile and policy name, each with who asks for it and by which source.
+
+    What is asked of a person's rows together is asked only where the policy has person ids: without them nobody can
+    tell which rows belong together.
+    """
     sensitive = {domain.name: domain.is_numeric for domain in classes.sensitive}
     models: list[tuple[PrivacyModel, Literal["policy", "profile"], str]] = []
     for requirement in profile.requirements:
@@ -98,6 +104,8 @@ def required_models(
     for asked in policy.requirements:
         entry = {"model": asked.id, **asked.parameters()}
         models += [(model, "policy", asked.source) for model in models_of(entry, sensitive)]
+    if policy.person is None:
+        models = [entry for entry in models if not isinstance(entry[0], LinkedKAnonymity)]
     return models
 
 
@@ -126,9 +134,15 @@ def required_size(policy: Policy, profile: Profile) -> int | None:
 
 
 def goals(policy: Policy, profile: Profile, classes: EquivalenceClasses) -> tuple[PrivacyModel, ...]:
-    """Every requirement on classes as a privacy model; a limit on the mean risk is none (see ``within_mean``)."""
+    """Every requirement on classes as a privacy model; a limit on the mean risk is none (see ``within_mean``).
+
+    The policy is that of what is released. If persons are counted who have no id there, shares of persons must hold as
+    shares of records, too, which is all that its recipient can count.
+    """
     models = [model for model, _, _ in required_models(policy, profile, classes)]
     models += [model for model, _ in limit_models(profile)]
+    if policy.person is None and classes.event_level:
+        models += [replace(model, unit="records") for model in models if isinstance(model, HAffiliation)]
     if not models and mean_limit(profile) is None:
         raise InvalidPolicy(
             ["neither the policy nor its profile requires anything of the classes"],

@@ -59,6 +59,8 @@ class Verdict:
     category: Category | None
     criteria: tuple[Criterion, ...]
     profile: Profile
+    notes: tuple[str, ...] = ()
+    """What a reader must know about how it was come to."""
 
     @property
     def words(self) -> str:
@@ -86,6 +88,7 @@ class Verdict:
             "profile": self.profile.to_dict(),
             "obstacles": [criterion.to_dict() for criterion in self.obstacles],
             "criteria": [criterion.to_dict() for criterion in self.criteria],
+            "notes": list(self.notes),
         }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discreet.attacks.linkage.compatible import compatible_linkage
+from discreet.attacks.linkage.linked import linked_singling_out
 from discreet.attacks.linkage.nearest import nearest_linkage
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
@@ -35,6 +36,10 @@ def singling_out(
 ) -> AttackResult:
     """Find the people whom exactly one released record fits, and it is theirs; baseline: a blind guess at a record.
 
+    Where the release tells which rows belong to one person, all rows of a person are known together
+    (`linked_singling_out`), as far as values say less than the original and nothing else; ``figures`` then also tell
+    whom a single row singles out.
+
     A record that fits nobody else may still be another's, above all where many of the people are not in the release:
     ``figures`` tell both shares, of people whom one record isolates and of those for whom it is the right one.
     Article 29 Working Party, Opinion 05/2014; Skinner, Elliot, "A measure of disclosure risk for microdata", 2002.
@@ -50,6 +55,13 @@ def singling_out(
     isolated, right = (
         ("singled-out", "singled-out-and-right") if fits else ("one-nearest", "one-nearest-and-right")
     )
+    if pair.original.event_level and pair.released.event_level and pair.truthful and targets is None:
+        together = linked_singling_out(pair, known=known, seed=seed)
+        by_one_row = (
+            ("isolated-by-one-row", figures[isolated]),
+            ("isolated-by-one-row-and-right", figures[right]),
+        )
+        return replace(together, figures=(*together.figures, *by_one_row))
     alone = figures[right] * linked.tries
     how = "fits" if fits else "is nearest to"
     return replace(

@@ -25,6 +25,7 @@ KEY_MEASURES = (
     "ordered-t-closeness",
     "beta-likeness",
     "delta-disclosure",
+    "linked-k-anonymity",
     "g-balance",
     "h-affiliation",
     "sample-uniques",

@@ -351,9 +351,10 @@ def cautions(release: Release) -> list[str]:
             f"Not examined and released as before: {listed(others)}. Whoever knows such a column of somebody may "
             "find them by it"
         )
-    if release.before.event_level and not release.after.event_level:
+    if release.before.policy.person is not None and release.after.policy.person is None:
         lines.append(
-            "Person ids are left out of the release: before, classes are counted in persons, after in records"
+            "Person ids are left out of the release: nobody can tell which rows belong to one person. Here persons are "
+            "counted all the same; whoever holds the release alone can count records only"
         )
     if not release.chosen.minimised:
         lines.append(
