@@ -1,6 +1,8 @@
 """Random releases: tables, policies, methods and formats by chance; what was written is counted by plain loops.
 
-The files are opened by readers of their own, and nothing of the product judges them.
+The files are opened by readers of their own, and nothing of the product judges them; only in the end its own gate is
+asked, which must let through what it made. Where person ids are left out, everything is counted twice: by the rows, as a
+recipient does, and by the persons behind them, whom the release in memory still knows.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import csv
 import math
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -27,8 +29,11 @@ from discreet.privacy import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,
+    GBalance,
+    HAffiliation,
     KAnonymity,
     LDiversity,
+    LinkedKAnonymity,
     PrivacyModel,
     TCloseness,
 )
@@ -38,7 +43,7 @@ description = "What is asked stands in the policy."
 source = "none"
 date = 2026-01-01
 """
-ENDINGS = (".csv", ".tsv", ".parquet", ".feather", ".xlsx")
+ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".arrow", ".ipc", ".xlsx")
 ODD = (
     "*",
     "[1, 2]",
@@ -81,7 +86,7 @@ class Case:
 def random_case(seed: int) -> Case:
     """The case of a seed."""
     draw = random.Random(seed)
-    table = random_table(seed, event_level=draw.random() < 0.25, nulls=draw.random() < 0.5)
+    table = random_table(seed, event_level=draw.random() < 0.4, nulls=draw.random() < 0.5)
     if draw.random() < 0.4:
         table = with_odd_values(draw, table)
     names = draw.sample(table.quasi_identifiers, draw.randint(1, 3))
@@ -96,6 +101,8 @@ def random_case(seed: int) -> Case:
         asked_delta,
         asked_alpha,
     ]
+    if table.person is not None:
+        choices += [asked_linked, asked_balance, asked_affiliation]
     asked = (asked_k(draw), *(make(draw) for make in draw.sample(choices[1:], draw.choice([0, 1, 1, 2]))))
     suppressed: Literal["drop", "star"] = draw.choice(["drop", "star"])
     plan = Plan(
@@ -103,6 +110,7 @@ def random_case(seed: int) -> Case:
         suppression_limit=draw.choice([0.0, 0.1, 0.3, 1.0]),
         suppressed=suppressed,
         suppressed_numbers=draw.choice(NUMBERS) if suppressed == "star" else "star",
+        person=draw.choice(["drop", "pseudonymise"]),
         unexamined="drop",
         seconds=600,
         seed=seed % 1000,
@@ -184,6 +192,27 @@ def asked_alpha(draw: random.Random) -> Asked:
     )
 
 
+def asked_linked(draw: random.Random) -> Asked:
+    """Nothing is linked where ids are left out."""
+    k = draw.choice([2, 3])
+    return Asked(
+        LinkedKAnonymity(k),
+        lambda table: "person" not in table.rows[0] or models.linked_k(table) >= k,
+    )
+
+
+def asked_balance(draw: random.Random) -> Asked:
+    least = draw.choice([0.2, 0.5])
+    return Asked(GBalance(least), lambda table: models.g_balance(table) >= least - CLOSE)
+
+
+def asked_affiliation(draw: random.Random) -> Asked:
+    most = draw.choice([0.6, 0.8])
+    return Asked(
+        HAffiliation(most, "disease"), lambda table: models.h_affiliation(table, "disease") <= most + CLOSE
+    )
+
+
 # ── what was written ─────────────────────────────────────────────────────────────────────────────────
 
 
@@ -199,7 +228,7 @@ def rows_of(path: Path) -> list[Row]:
             list(line) for line in openpyxl.load_workbook(path).worksheets[0].iter_rows(values_only=True)
         ]
     else:
-        opened = pyarrow.parquet if path.suffix == ".parquet" else pyarrow.feather
+        opened = pyarrow.parquet if path.suffix in (".parquet", ".pq") else pyarrow.feather
         table = opened.read_table(path)
         lines = [list(table.column_names), *(list(row.values()) for row in table.to_pylist())]
     head = [str(name) for name in lines[0]]
@@ -227,10 +256,25 @@ def mistakes(case: Case, rows: list[Row]) -> list[str]:
     hidden = Counter(text_of(row["disease"]) for row in before)
     if Counter(row["disease"] for row in after) - hidden:
         found.append("there are sensitive values that nobody had")
-    released = replace(case.table, rows=after)
-    return found + [
-        f"{asked.model.describe()} does not hold" for asked in case.asked if not asked.holds(released)
+    shown = case.table.person if case.table.person in after[0] else None
+    released = replace(case.table, rows=after, person=shown)
+    return found + broken(case, released)
+
+
+def broken(case: Case, released: PlainTable) -> list[str]:
+    """The requirements that rows do not meet."""
+    return [f"{asked.model.describe()} does not hold" for asked in case.asked if not asked.holds(released)]
+
+
+def broken_by_persons(case: Case, rows: list[Row], links: Sequence[int]) -> list[str]:
+    """The requirements that do not hold for the persons behind rows without ids; which rows are whose is not linked."""
+    if case.table.person is None or case.table.person in rows[0]:
+        return []
+    behind = [
+        {**row, "whose": case.table.rows[place][case.table.person]}
+        for row, place in zip(rows, links, strict=True)
     ]
+    return [f"of persons: {told}" for told in broken(case, replace(case.table, rows=behind, person="whose"))]
 
 
 def release(seed: int, folder: Path) -> list[str]:
@@ -248,12 +292,17 @@ def release(seed: int, folder: Path) -> list[str]:
     )
     target = folder / f"release{case.ending}"
     target.unlink(missing_ok=True)
+    policy = replace(policy, plan=case.plan)
     try:
-        discreet.anonymize(case.table.to_arrow(), policy, plan=case.plan).save(target)
+        made = discreet.anonymize(case.table.to_arrow(), policy)
+        made.save(target)
+        passes = discreet.check(target, policy).passes
     except GoalUnreachable:
         return ["a file was left"] if target.exists() else []
     except DiscreetError as error:
         return [f"refused: {type(error).__name__}: {error}"]
     except Exception as error:
         return [f"uncaught: {type(error).__name__}: {error}"]
-    return mistakes(case, rows_of(target))
+    rows = rows_of(target)
+    found = mistakes(case, rows) or broken_by_persons(case, rows, made.links)
+    return found if passes or found else ["its own gate refuses it"]

@@ -116,11 +116,21 @@ def alpha(table: PlainTable, sensitive: str) -> float:
     return max(max(shares(rows, sensitive).values()) for rows in classes_of(table))
 
 
+def linked_k(table: PlainTable) -> float:
+    """The fewest persons who have the same rows, all rows of a person taken together."""
+    together: dict[Value, Counter[tuple[Value, ...]]] = {}
+    for number, row in enumerate(table.rows):
+        person = number if table.person is None else row[table.person]
+        known = tuple(row[name] for name in table.quasi_identifiers)
+        together.setdefault(person, Counter())[known] += 1
+    return min(Counter(frozenset(rows.items()) for rows in together.values()).values())
+
+
 def g_balance(table: PlainTable) -> float:
     """The least over classes of 1 - Σ (rows of a person / rows)²."""
     worst = 1.0
     for rows in classes_of(table):
-        counts = Counter(row[table.person or ""] for row in rows)
+        counts = Counter(at if table.person is None else row[table.person] for at, row in enumerate(rows))
         worst = min(worst, 1 - sum((count / len(rows)) ** 2 for count in counts.values()))
     return worst
 

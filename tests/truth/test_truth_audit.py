@@ -56,6 +56,7 @@ def plain_measures(table: PlainTable) -> dict[tuple[str, str | None], float]:
             values["h-affiliation", name] = models.h_affiliation(table, name)
     if table.person is not None:
         values["g-balance", None] = models.g_balance(table)
+        values["linked-k-anonymity", None] = models.linked_k(table)
     return values
 
 
