@@ -178,11 +178,13 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
 
 def _with_advice(error: GoalUnreachable, required: Sequence[PrivacyModel]) -> GoalUnreachable:
     """The same refusal; where rows shall stay linked, with the advice not to link them."""
-    if any(isinstance(model, LinkedKAnonymity) for model in required):
-        error.remedy = (
-            'leave person ids out (person = "drop"), so that rows are not linked, or ' + error.remedy
-        )
-    return error
+    if not any(isinstance(model, LinkedKAnonymity) for model in required):
+        return error
+    return GoalUnreachable(
+        error.message.removesuffix(f"; nearest: {error.nearest}"),
+        nearest=error.nearest,
+        remedy=f'leave person ids out (person = "drop"), so that rows are not linked, or {error.remedy}',
+    )
 
 
 def least_change(
