@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import NoReturn
 
 import click
@@ -84,46 +83,22 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     With ``--json`` the message is JSON on standard output, so that a pipeline reads one stream only.
     """
-    import signal
-    import threading
+    from discreet.cli.interruption import interruptible
 
     given = sys.argv[1:] if arguments is None else list(arguments)
     tell = _tell_json if "--json" in given else _tell
-    stopped = False
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        nonlocal stopped
-        stopped = True
-        if _importing(frame):
-            # A compiled module that is interrupted while it loads may take the process down: ask again soon.
-            again = threading.Timer(0.05, signal.raise_signal, [number])
-            again.daemon = True
-            again.start()
-            return
-        raise KeyboardInterrupt
-
-    # A polite kill takes the same way out as Ctrl-C, so that nothing is left behind.
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
-    try:
-        returned = cli.main(args=given, prog_name="discreet", standalone_mode=False)
-        code = returned if isinstance(returned, int) else 0
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        code = EXIT_CANCELLED
-    except Exception as error:
-        # Libraries wrap an interruption in errors of their own: what stopped the work is known here.
-        code = EXIT_CANCELLED if stopped else _explain(error, tell)
+    with interruptible(whole_process=arguments is None) as interruption:
+        try:
+            returned = cli.main(args=given, prog_name="discreet", standalone_mode=False)
+            code = returned if isinstance(returned, int) else 0
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            code = EXIT_CANCELLED
+        except Exception as error:
+            # Libraries wrap an interruption in errors of their own: what stopped the work is known here.
+            code = EXIT_CANCELLED if interruption.happened else _explain(error, tell)
     if code == EXIT_CANCELLED:
         click.echo("cancelled", err=True)
     sys.exit(code)
-
-
-def _importing(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "importlib._bootstrap":
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:

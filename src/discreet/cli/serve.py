@@ -101,6 +101,8 @@ def serve(
         workers=workers,
         header_seconds=header_seconds,
     )
+    # The server ends its jobs first, in its own time.
+    signal.set_wakeup_fd(-1)
     service = Service(settings)
     try:
         click.echo(f"discreet is at {settings.door}")

@@ -15,6 +15,10 @@ KINDS = {"rows": "discreet-rows-", "serve": "discreet-serve-"}
 """What folders are for, and how their names begin: an engine's rows, and what a page was given."""
 
 
+HELD: set[Scratch] = set()
+"""The folders of this process."""
+
+
 class Scratch:
     """A folder that only its user may enter, removed by ``remove``.
 
@@ -35,6 +39,7 @@ class Scratch:
         self._lock: IO[bytes] | None = None
         # Before it is there: an interruption may come at any moment.
         atexit.register(self.remove)
+        HELD.add(self)
         self._new.mkdir(mode=0o700)
         self._lock = _locked(self._new)
         self._new.rename(self.path)
@@ -45,6 +50,7 @@ class Scratch:
         if self._lock is not None:
             self._lock.close()
         atexit.unregister(self.remove)
+        HELD.discard(self)
 
 
 def remove_leftovers(prefix: str) -> None:

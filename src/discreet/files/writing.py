@@ -15,6 +15,8 @@ from discreet.errors import InvalidParameter, UnreadableInput
 
 PART = re.compile(r"\.discreet-[0-9a-f]{16}\.part(\..*)?", re.DOTALL)
 """What a file is called until it is complete."""
+UNFINISHED: set[Path] = set()
+"""The files that this process is writing, under the names that they have until they are complete."""
 SYSTEM = 0
 """The user whose links everybody follows."""
 
@@ -48,6 +50,7 @@ def atomically(
             os.replace(part, place)
         finally:
             part.unlink(missing_ok=True)
+            UNFINISHED.discard(part)
             os.close(handle)
     except OSError as error:
         raise UnreadableInput(
@@ -113,6 +116,7 @@ def _new_part(place: Path, mode: int) -> tuple[Path, int]:
     """A new file beside the place, and the handle whose lock says that it is in use."""
     while True:
         part = place.with_name(f".discreet-{secrets.token_hex(8)}.part{place.suffix}")
+        UNFINISHED.add(part)
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
         try:
             _lock(handle)
@@ -125,6 +129,7 @@ def _new_part(place: Path, mode: int) -> tuple[Path, int]:
         if not taken:
             return part, handle
         # Somebody who removes leftovers came between the two.
+        UNFINISHED.discard(part)
         os.close(handle)
 
 

@@ -1,0 +1,88 @@
+"""Ctrl-C and a polite kill in the middle of a compiled loop, which hears of no signal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+LOOP_SECONDS = 120
+LONGEST = 30
+"""So long, on a machine however busy, the process may take to end: far less than the loop."""
+
+BUSY = f"""
+import sys
+from pathlib import Path
+
+from numba import njit
+
+import discreet.cli.profiles
+from discreet.cli import main
+from discreet.files.scratch import Scratch
+from discreet.files.writing import atomically
+from discreet.release import profile
+
+target, mark = Path(sys.argv.pop()), Path(sys.argv.pop())
+
+
+@njit(nogil=True)
+def spin(rounds):
+    held = 88172645463325252
+    for _ in range(rounds):
+        held ^= (held << 13) & 0xFFFFFFFFFFFF
+        held ^= held >> 7
+        held ^= (held << 17) & 0xFFFFFFFFFFFF
+    return held
+
+
+def write(part):
+    part.write_text("half")
+    spin(1)
+    mark.touch()
+    # A billion rounds take a second and more.
+    spin({LOOP_SECONDS} * 1_000_000_000)
+
+
+def work(*given, **settings):
+    Scratch("rows")
+    atomically(target, write)
+
+
+discreet.cli.profiles.profiles.callback = work
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_compiled_loop_is_left_at_once_and_nothing_half_written_stays(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    scratch, out, script = tmp_path / "scratch", tmp_path / "out", tmp_path / "busy.py"
+    mark, target = tmp_path / "mark", out / "release.csv"
+    for folder in (scratch, out):
+        folder.mkdir()
+    target.write_text("the old one")
+    script.write_text(BUSY, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, str(script), "profiles", str(mark), str(target)],
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stderr=subprocess.PIPE,
+    )
+    while process.poll() is None and not mark.exists():
+        time.sleep(0.05)
+    assert list(scratch.glob("discreet-rows-*"))
+    process.send_signal(number)
+    sent = time.monotonic()
+    _, told = process.communicate(timeout=LOOP_SECONDS)
+    assert time.monotonic() - sent < LONGEST
+    assert process.returncode == 130
+    assert told.decode().splitlines()[-1] == "cancelled"
+    assert target.read_text() == "the old one"
+    assert [path.name for path in out.iterdir()] == ["release.csv"]
+    assert not list(scratch.glob("discreet-*"))
