@@ -265,7 +265,7 @@ def test_events_are_counted_in_persons() -> None:
     assert re.search(r"k-anonymity before: 2 → after: \d+ persons", text)
     assert "id replaced by keyed hashes" in text
     text = Page(render_release(without_persons())).text
-    assert "nobody can tell which rows belong to one person. Here persons are counted all the same" in text
+    assert "nobody can tell which rows belong to one person. Persons are counted here all the same" in text
     assert re.search(r"k-anonymity before: 2 → after: \d+ persons", text)
     assert "id left out" in text
 

@@ -353,8 +353,8 @@ def cautions(release: Release) -> list[str]:
         )
     if release.before.policy.person is not None and release.after.policy.person is None:
         lines.append(
-            "Person ids are left out of the release: nobody can tell which rows belong to one person. Here persons are "
-            "counted all the same; whoever holds the release alone can count records only"
+            "Person ids are left out of the release: nobody can tell which rows belong to one person. Persons are "
+            "counted here all the same, while whoever holds the release alone can count records only"
         )
     if not release.chosen.minimised:
         lines.append(
