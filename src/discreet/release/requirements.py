@@ -92,8 +92,8 @@ def required_models(
 ) -> list[tuple[PrivacyModel, Literal["policy", "profile"], str]]:
     """The models that profile and policy name, each with who asks for it and by which source.
 
-    What is asked of a person's rows together is asked only where the policy has person ids: without them nobody can
-    tell which rows belong together.
+    What a profile asks of a person's rows together is asked only where the policy has person ids: without them nobody
+    can tell which rows belong together. What the policy itself asks is then asked of records.
     """
     sensitive = {domain.name: domain.is_numeric for domain in classes.sensitive}
     models: list[tuple[PrivacyModel, Literal["policy", "profile"], str]] = []
@@ -105,7 +105,15 @@ def required_models(
         entry = {"model": asked.id, **asked.parameters()}
         models += [(model, "policy", asked.source) for model in models_of(entry, sensitive)]
     if policy.person is None:
-        models = [entry for entry in models if not isinstance(entry[0], LinkedKAnonymity)]
+        models = [
+            (
+                KAnonymity(model.k, unit="records") if isinstance(model, LinkedKAnonymity) else model,
+                by,
+                source,
+            )
+            for model, by, source in models
+            if by == "policy" or not isinstance(model, LinkedKAnonymity)
+        ]
     return models
 
 
