@@ -20,7 +20,7 @@ from discreet.reports.console import Terminal
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as JSON.")
 def recommend(file: Path, as_json: bool, **given: Any) -> None:
-    """Say the smallest changes under which every requirement holds for FILE, and what each requirement costs."""
+    """Say the smallest changes under which every requirement holds for FILE, and what columns and requirements cost."""
     from discreet.release.recommend import recommend as run_recommend
     from discreet.reports.release.terminal import show_advice
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,8 +9,8 @@ from fractions import Fraction
 from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
-from discreet.privacy import PrivacyModel
 from discreet.release.prepare import as_shown, check_plan, count_classes, prepare, without_dropped
+from discreet.release.prices import Prices, prices
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.search.lattice.anytime import search_anytime
@@ -47,27 +46,11 @@ class Recommendation:
 
 
 @dataclass(frozen=True)
-class Obstruction:
-    """What one requirement costs: the least loss with it and without it."""
-
-    requirement: str
-    loss_with: float | None
-    loss_without: float | None
-
-    def to_dict(self) -> dict[str, object]:
-        return {
-            "requirement": self.requirement,
-            "loss_with": self.loss_with,
-            "loss_without": self.loss_without,
-        }
-
-
-@dataclass(frozen=True)
 class Advice:
-    """Ways that meet every requirement, cheapest first, and what each requirement costs."""
+    """Ways that meet every requirement, cheapest first, and what each column and each requirement costs."""
 
     recommendations: tuple[Recommendation, ...]
-    obstructions: tuple[Obstruction, ...]
+    prices: Prices
     first_steps: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
@@ -75,7 +58,7 @@ class Advice:
             "schema": "discreet-advice-1",
             "first_steps": list(self.first_steps),
             "recommendations": [recommendation.to_dict() for recommendation in self.recommendations],
-            "obstructions": [obstruction.to_dict() for obstruction in self.obstructions],
+            "prices": self.prices.to_dict(),
         }
 
 
@@ -86,7 +69,7 @@ def recommend(
 
     Looked at are: suppressing a few records and nothing else; raising one attribute alone; and the best
     generalisation of all, with a few records suppressed and with none. Every one is priced by its leaf-share
-    loss and has been checked against the requirements.
+    loss and has been checked against the requirements. What each column and each requirement costs is told beside it.
     """
     say = progress or (lambda _: None)
     plan = replace(plan or policy.plan, method="auto")
@@ -94,7 +77,8 @@ def recommend(
     table = policy.fit(table)
     say("counting equivalence classes")
     left = without_dropped(policy, plan)
-    ready = prepare(count_classes(table, left), policy, plan)
+    counted = count_classes(table, left)
+    ready = prepare(counted, policy, plan)
     profile = load_profile(policy.profile)
     models = goals(as_shown(policy, plan), profile, ready.classes)
     limit = mean_limit(profile)
@@ -107,7 +91,7 @@ def recommend(
         first.append(f"remove {', '.join(removed)}")
     return Advice(
         recommendations=tuple(sorted(unique.values(), key=lambda way: (way.loss, way.suppressed))),
-        obstructions=tuple(_obstructions(problem, models, say)),
+        prices=prices(counted, policy, plan=plan, progress=say),
         first_steps=tuple(first),
     )
 
@@ -184,23 +168,3 @@ def _recommendation(problem: Problem, result: Evaluation, words: str) -> Recomme
         suppressed_share=result.suppressed / problem.classes.total,
         levels=levels,
     )
-
-
-def _obstructions(problem: Problem, models: Sequence[PrivacyModel], say: Progress) -> list[Obstruction]:
-    """What each requirement adds to the least loss."""
-    if len(models) < 2:
-        return []
-    say("what each requirement costs")
-    full = _cost(_search(problem, say))
-    return [
-        Obstruction(
-            model.describe(),
-            full,
-            _cost(_search(replace(problem, models=tuple(m for m in models if m is not model)), say)),
-        )
-        for model in models
-    ]
-
-
-def _cost(result: LatticeResult) -> float | None:
-    return None if result.best is None else result.best.cost

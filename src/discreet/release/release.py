@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
@@ -24,7 +25,8 @@ from discreet.release.codebook import CodebookEntry, make_codebook, write_codebo
 from discreet.release.examination import unjudged
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, outcome_of
-from discreet.release.prepare import open_table
+from discreet.release.prepare import open_table, without_dropped
+from discreet.release.prices import Prices, prices
 from discreet.release.removed import RemovedColumn, loss_with_removed
 from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
@@ -36,6 +38,9 @@ from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray
+
+REPORT_SECONDS = 5.0
+"""How long a report looks for the prices of columns and requirements."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,14 @@ class Release:
     def suppressed(self) -> int:
         """Records of the original whose quasi-identifiers the release does not show."""
         return self.recoding.suppressed_records
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What each column and each requirement costs, on the counted classes of the original, within 5 seconds."""
+        left = without_dropped(self.before.policy, self.plan).quasi_identifiers
+        return prices(
+            self.before.classes.project(left), self.before.policy, plan=self.plan, seconds=REPORT_SECONDS
+        )
 
     @property
     def codebook(self) -> tuple[CodebookEntry, ...]:

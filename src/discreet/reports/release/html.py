@@ -9,6 +9,7 @@ from pathlib import Path
 
 from discreet.files.writing import write_text
 from discreet.policy import dumps
+from discreet.release.prices import METHOD
 from discreet.release.release import Release
 from discreet.reports.figures import Figures, Picture, figures_of, zones
 from discreet.reports.html import page
@@ -79,6 +80,8 @@ def render_release(
             "mappings": [] if public else tables.mappings(release),
             "erased": [] if public else tables.erased(release),
             "columns": tables.columns(release, before),
+            "prices": tables.prices(release, before),
+            "price_method": METHOD,
             "measures": tables.measures(release, before, after),
             "risks": tables.risks(release, before, after),
             "zones": zones(release.after),

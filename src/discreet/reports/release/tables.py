@@ -14,6 +14,7 @@ import numpy as np
 from discreet.measure import Measure, RecordRisk
 from discreet.privacy import assess
 from discreet.release.audit import versions
+from discreet.release.prices import ColumnPrice, RequirementPrice
 from discreet.release.release import Release
 from discreet.release.representation import erased_categories
 from discreet.release.verdict import Criterion
@@ -196,6 +197,30 @@ def unexamined(release: Release) -> list[str]:
     """Columns of the release that have no role, or that of an insensitive one."""
     known = {column.name for column in release.before.policy.columns if column.role != "insensitive"}
     return [name for name in release.recipe.columns if name not in known]
+
+
+def prices(release: Release, figures: Figures) -> list[RowGroup]:
+    """What each column and each requirement costs, dearest first; nothing where a recipe was applied."""
+    if not release.hierarchies:
+        return []
+    told = release.prices
+    columns: tuple[Row, ...] = tuple(
+        {"what": f"without {price.column}", **_price(price, figures)} for price in told.columns
+    )
+    requirements: tuple[Row, ...] = tuple(
+        {"what": f"without the requirement: {price.requirement}", **_price(price, figures)}
+        for price in told.requirements
+    )
+    groups = [RowGroup("Columns: the loss of all others", columns), RowGroup("Requirements", requirements)]
+    return [group for group in groups if group.rows]
+
+
+def _price(price: ColumnPrice | RequirementPrice, figures: Figures) -> Row:
+    without = price.loss_without
+    return {
+        "with": share_of(price.loss_with, figures),
+        "without": "unknown" if without is None else share_of(without, figures),
+    }
 
 
 def measures(release: Release, before: Figures, after: Figures) -> list[RowGroup]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from discreet.release.audit import Audit
 from discreet.release.outcome import Outcome
+from discreet.release.prices import METHOD
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
 from discreet.reports.terminal import STYLE, footnotes, grid, outcome_table, row, title
@@ -152,13 +153,22 @@ def show_advice(advice: Advice) -> RenderableType:
         parts += [title("Changes under which every requirement holds"), table]
     else:
         parts += [Text("No generalisation with few suppressed records meets every requirement.", style="red")]
-    if advice.obstructions:
-        table = grid("requirement", "least loss with it", "without it")
-        for cost in advice.obstructions:
-            row(table, cost.requirement, _maybe(cost.loss_with), _maybe(cost.loss_without))
+    if advice.prices.columns:
+        table = grid("column", "loss of the others with it", "without it")
+        for column in advice.prices.columns:
+            row(table, column.column, number(column.loss_with), _maybe(column.loss_without))
+        parts += [Text(), title("What each column costs"), table]
+    if advice.prices.requirements:
+        table = grid("requirement", "loss with it", "without it")
+        for price in advice.prices.requirements:
+            row(table, price.requirement, number(price.loss_with), _maybe(price.loss_without))
         parts += [Text(), title("What each requirement costs"), table]
+    if advice.prices.loss is not None:
+        parts += footnotes(
+            [f"Prices by {METHOD}, within some seconds: the differences count, not the losses."]
+        )
     return Group(*parts)
 
 
 def _maybe(value: float | None) -> str:
-    return "unreachable" if value is None else number(value)
+    return "unknown" if value is None else number(value)

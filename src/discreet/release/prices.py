@@ -1,0 +1,179 @@
+"""What each column and each requirement costs: the loss with it and without it, on counted classes alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.classes import EquivalenceClasses
+from discreet.policy import Policy
+from discreet.policy.plan import Plan
+from discreet.privacy import PrivacyModel
+from discreet.release.prepare import as_shown, prepare
+from discreet.release.profile import load_profile
+from discreet.release.requirements import extended_goals, goals
+from discreet.search.kept import part_by_part
+from discreet.search.mondrian.search import mondrian
+from discreet.search.problem import make_problem
+from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.transform.loss import attribute_changes
+from discreet.types import Progress
+
+SECONDS = 10.0
+"""How long prices are looked for; those that were not reached are unknown."""
+MOST_NAMES = 4
+METHOD = "Mondrian with cuts between values"
+
+
+@dataclass(frozen=True)
+class ColumnPrice:
+    """What a quasi-identifier costs: the mean loss of all others beside it, and without it (``None``: unknown)."""
+
+    column: str
+    loss_with: float
+    loss_without: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {"column": self.column, "loss_with": self.loss_with, "loss_without": self.loss_without}
+
+
+@dataclass(frozen=True)
+class RequirementPrice:
+    """What a requirement costs: the mean loss with it and without it (``None``: unknown)."""
+
+    requirement: str
+    loss_with: float
+    loss_without: float | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "requirement": self.requirement,
+            "loss_with": self.loss_with,
+            "loss_without": self.loss_without,
+        }
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The loss of a release by one quick method, and what each column and requirement adds to it, dearest first."""
+
+    loss: float | None
+    columns: tuple[ColumnPrice, ...] = ()
+    requirements: tuple[RequirementPrice, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "method": METHOD,
+            "loss": self.loss,
+            "columns": [price.to_dict() for price in self.columns],
+            "requirements": [price.to_dict() for price in self.requirements],
+        }
+
+
+def prices(
+    counted: EquivalenceClasses,
+    policy: Policy,
+    *,
+    plan: Plan | None = None,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> Prices:
+    """What each quasi-identifier and each requirement costs, within some seconds.
+
+    Both sides of a comparison are found by the same method, strict Mondrian (LeFevre et al. 2006), which is quick and
+    leaves about the loss of the best methods: the differences are what counts. A column is priced by the loss of the
+    *other* columns, with it and without it, which is never more: they could stay as they are. Requirements that differ only in the sensitive attribute are priced
+    together. The classes are those of the policy without what the plan drops.
+
+    >>> from dataclasses import replace
+    >>> from discreet.privacy import KAnonymity
+    >>> people = {"sex": ["f", "m"] * 6, "age": [30, 30, 31, 31, 32, 32] * 2}
+    >>> policy = replace(Policy.of(quasi_identifiers=["sex", "age"]).require(KAnonymity(4)), profile="research-partner-3")
+    >>> told = prices(EquivalenceClasses.from_columns(people), policy)
+    >>> [(price.column, price.loss_with, price.loss_without) for price in told.columns]
+    [('sex', 1.0, 0.0), ('age', 0.0, 0.0)]
+    """
+    say = progress or (lambda _: None)
+    end = time.monotonic() + seconds
+    plan = plan or policy.plan
+    ready = prepare(counted, policy, plan)
+    profile = load_profile(policy.profile)
+    required = goals(as_shown(policy, plan), profile, ready.classes)
+    wished, _ = extended_goals(profile, ready.classes, required)
+    models = tuple(dict.fromkeys((*required, *wished)))
+
+    def losses(
+        classes: EquivalenceClasses, ladders: Sequence[Ladder], asked: Sequence[PrivacyModel]
+    ) -> dict[str, float] | None:
+        """The loss of each attribute, if there was time and the requirements can be met."""
+        if time.monotonic() > end:
+            return None
+        if not asked:
+            return dict.fromkeys(classes.names, 0.0)
+        problem = make_problem(
+            classes,
+            ladders,
+            asked,
+            suppression_limit=plan.suppression_limit,
+            weights={name: weight for name, weight in plan.weights.items() if name in classes.names},
+        )
+        recoding = part_by_part(
+            problem,
+            lambda part: mondrian(
+                part.classes, part.models, ladders=part.ladders, mode="strict", weights=part.weights, end=end
+            ),
+        )
+        if time.monotonic() > end or not recoding.kept.any():
+            return None
+        return {name: change["loss"] for name, change in attribute_changes(recoding).items()}
+
+    say("what each column costs")
+    whole = losses(ready.classes, ready.ladders, models)
+    if whole is None:
+        return Prices(None)
+    columns = []
+    for name in whole if len(whole) > 1 else ():
+        others = [other for other in whole if other != name]
+        ladders = [ladder for ladder in ready.ladders if ladder.name != name]
+        alone = losses(ready.classes.project(others), ladders, models)
+        loss = _mean(whole[other] for other in others)
+        columns.append(ColumnPrice(name, loss, None if alone is None else min(loss, _mean(alone.values()))))
+    say("what each requirement costs")
+    loss = _mean(whole.values())
+    costs = []
+    for label, family in _families(models).items():
+        free = losses(ready.classes, ready.ladders, [model for model in models if model not in family])
+        costs.append(RequirementPrice(label, loss, None if free is None else min(loss, _mean(free.values()))))
+    return Prices(loss, tuple(sorted(columns, key=_saved)), tuple(sorted(costs, key=_saved)))
+
+
+def _mean(losses: Iterable[float]) -> float:
+    return float(np.mean(list(losses)))
+
+
+def _saved(price: ColumnPrice | RequirementPrice) -> float:
+    """What is lost more without it, which is nothing or less: dearest first, unknown last."""
+    return 1.0 if price.loss_without is None else round(price.loss_without - price.loss_with, 9)
+
+
+def _families(models: Sequence[PrivacyModel]) -> dict[str, list[PrivacyModel]]:
+    """Requirements by how they are called; those that differ in the sensitive attribute only are one."""
+    alike: dict[tuple[object, ...], list[PrivacyModel]] = {}
+    for model in models:
+        asked = {
+            key: value for key, value in model.parameters().items() if key not in ("sensitive", "distance")
+        }
+        alike.setdefault((model.id, *map(str, asked.items())), []).append(model)
+    return {_name(family): family for family in alike.values()}
+
+
+def _name(family: Sequence[PrivacyModel]) -> str:
+    """One requirement as it is described, several by their model and attributes."""
+    if len(family) == 1:
+        return family[0].describe()
+    names = [str(model.sensitive) for model in family]
+    of = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} attributes"
+    return f"{family[0].title.partition(' (')[0]} of {of}"

@@ -1,0 +1,94 @@
+"""What each column and each requirement costs: both sides by the same method, never more without than with."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+import discreet
+from discreet.classes import EquivalenceClasses
+from discreet.policy.plan import Plan
+from discreet.privacy import KAnonymity, TCloseness
+from discreet.release.prices import prices
+
+
+def people(rows: int = 300) -> dict[str, list[object]]:
+    dice = random.Random(6)
+    return {
+        "age": [20 + dice.randrange(60) for _ in range(rows)],
+        "sex": [dice.choice("fm") for _ in range(rows)],
+        "town": [dice.choice(["Aachen", "Bonn", "Celle", "Dortmund", "Essen"]) for _ in range(rows)],
+    }
+
+
+def policy(*models: discreet.PrivacyModel) -> discreet.Policy:
+    asked = discreet.Policy.of(quasi_identifiers=["age", "sex", "town"], sensitive=["ill"], require=models)
+    return replace(asked, profile="research-partner-3")
+
+
+def counted(table: dict[str, list[object]]) -> EquivalenceClasses:
+    # Whoever is young is ill, so that t-closeness costs something.
+    ill = ["yes" if int(str(age)) < 40 else "no" for age in table["age"]]
+    return EquivalenceClasses.from_columns(table, sensitive={"ill": ill})
+
+
+def test_a_column_is_priced_by_the_others_alone() -> None:
+    """By hand: with sex beside it no two ages can be told apart, without it all can."""
+    classes = EquivalenceClasses.from_columns({"sex": ["f", "m"] * 6, "age": [30, 30, 31, 31, 32, 32] * 2})
+    asked = replace(
+        discreet.Policy.of(quasi_identifiers=["sex", "age"], require=[KAnonymity(4)]),
+        profile="research-partner-3",
+    )
+    told = {price.column: price for price in prices(classes, asked).columns}
+    assert (told["sex"].loss_with, told["sex"].loss_without) == (1.0, 0.0)
+    assert (told["age"].loss_with, told["age"].loss_without) == (0.0, 0.0)
+
+
+def test_nothing_costs_less_than_nothing_and_the_dearest_comes_first() -> None:
+    told = prices(counted(people()), policy(KAnonymity(11), TCloseness(0.2, "ill")))
+    for group in (told.columns, told.requirements):
+        saved = [price.loss_with - price.loss_without for price in group if price.loss_without is not None]
+        assert len(saved) == len(group) >= 3
+        assert saved == sorted(saved, reverse=True)
+        assert saved[-1] >= 0
+    assert {price.column for price in told.columns} == {"age", "sex", "town"}
+    assert "ill" in told.requirements[0].requirement
+    assert told.requirements[0].loss_with == told.loss
+
+
+def test_requirements_of_several_attributes_are_one() -> None:
+    table = people()
+    ill = {
+        name: ["yes" if int(str(age)) < at else "no" for age in table["age"]]
+        for name, at in (("a", 30), ("b", 50))
+    }
+    classes = EquivalenceClasses.from_columns(table, sensitive=ill)
+    asked = policy(KAnonymity(3), TCloseness(0.3, "a"), TCloseness(0.3, "b")).replace(sensitive=["a", "b"])
+    assert "t-closeness of a, b" in [price.requirement for price in prices(classes, asked).requirements]
+
+
+def test_what_there_was_no_time_for_is_unknown() -> None:
+    told = prices(counted(people()), policy(KAnonymity(11)), seconds=0)
+    assert (told.loss, told.columns, told.requirements) == (None, (), ())
+
+
+def test_kept_columns_stay_and_dropped_ones_are_not_asked_about() -> None:
+    classes = counted(people()).project(["age", "sex"])
+    told = prices(classes, policy(KAnonymity(5)), plan=Plan(keep=("sex",), drop_attributes=("town",)))
+    assert {price.column: price.loss_with for price in told.columns}["age"] == 0.0
+
+
+def test_advice_and_report_tell_them(tmp_path: Path) -> None:
+    table = pa.table({**people(), "ill": ["yes", "no"] * 150})
+    advice = discreet.recommend(discreet.read(table), policy(KAnonymity(11)))
+    document = advice.to_dict()["prices"]
+    assert isinstance(document, dict)
+    assert {price["column"] for price in document["columns"]} == {"age", "sex", "town"}
+    release = discreet.anonymize(table, policy(KAnonymity(11)), plan=Plan(method="mondrian"))
+    release.save(tmp_path / "release.csv", report=tmp_path / "report.html")
+    report = (tmp_path / "report.html").read_text()
+    assert "What each column and each requirement costs" in report
+    assert "Without town" in report
