@@ -203,7 +203,7 @@ def test_long_lists_of_values_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch
 def test_columns_that_were_not_examined_are_named() -> None:
     text = Page(render_release(released())).text
     assert "Not examined and released as before: remark." in text
-    assert "who left out; direct-identifier" in text
+    assert "who left out: it identifies people by itself" in text
     assert "ill as before; sensitive" in text
 
 
