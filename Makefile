@@ -46,7 +46,7 @@ $(VENV)/.test-stamp: pyproject.toml locked.txt | $(BIN)/python
 # ── what people call ─────────────────────────────────────────────────────────────────────────────────
 
 demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and write HTML reports
-	@$(BIN)/discreet example $(DEMO)
+	@$(BIN)/discreet example $(DEMO) $(if $(PEOPLE),--people $(PEOPLE))
 	@$(BIN)/discreet suggest $(DEMO)/residents.csv -o $(DEMO)/policy.toml --force
 	@$(BIN)/discreet audit $(DEMO)/residents.csv --policy $(DEMO)/policy.toml --report $(DEMO)/report.html
 	@echo

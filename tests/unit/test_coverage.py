@@ -225,7 +225,7 @@ def test_attribute_inference() -> None:
         (result,) = attribute_inference(Pair.of(released, released), "dx", models=["naive-bayes"])
         return result
 
-    truth = float(np.mean([attack(np.random.default_rng([1, at]), CLASSES).rate for at in range(400)]))
+    truth = float(np.mean([attack(np.random.default_rng([1, at]), CLASSES).rate for at in range(150)]))
     assert LOW <= coverage(truth, repeated(lambda rng: attack(rng, CLASSES), 300)) <= HIGH
 
 

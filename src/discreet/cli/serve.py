@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import socket
 import webbrowser
@@ -124,7 +125,7 @@ def serve(
             log_level="critical",
             access_log=False,
             server_header=False,
-            timeout_keep_alive=30,
+            timeout_keep_alive=math.ceil(header_seconds),
             timeout_graceful_shutdown=2,
         )
         with suppress(KeyboardInterrupt):

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from discreet.reports.charts.svg import FONT, WIDTH, as_given, colour, data_of, inline, percent_axis
+from discreet.reports.charts.svg import (
+    FONT,
+    WIDTH,
+    as_given,
+    colour,
+    data_of,
+    fixed,
+    inline,
+    percent_axis,
+)
 
 if TYPE_CHECKING:
     from discreet.release.before_after import Bin
@@ -71,16 +80,16 @@ def size_bins(
     layers = [
         base.mark_rect().encode(
             x=x,
-            x2=alt.datum(0),
+            x2=fixed(alt.X2Datum, 0),
             y=alt.Y("top:Q", scale=y, axis=None),
-            y2="bottom:Q",
+            y2=alt.Y2("bottom:Q"),
             color=as_given("fill"),
         ),
         base.mark_text(align="left", dx=6, fontSize=FONT - 1, color=colour("ink")).encode(
-            x="share:Q", y="middle:Q", text="text:N"
+            x=alt.X("share:Q"), y=alt.Y("middle:Q"), text=alt.Text("text:N")
         ),
         base.mark_text(align="right", dx=-8, fontSize=FONT - 1, color=colour("ink")).encode(
-            x=alt.value(0), y="middle:Q", text="label:N"
+            x=fixed(alt.XValue, 0), y=alt.Y("middle:Q"), text=alt.Text("label:N")
         ),
     ]
     if required is not None:
@@ -88,10 +97,10 @@ def size_bins(
         layers += [
             alt.Chart(line)
             .mark_rule(color=colour("ink"), strokeDash=[5, 4], strokeWidth=1.5)
-            .encode(y="at:Q", x=alt.value(-60), x2=alt.value(WIDTH - 90)),
+            .encode(y=alt.Y("at:Q"), x=fixed(alt.XValue, -60), x2=fixed(alt.X2Value, WIDTH - 90)),
             alt.Chart(line)
             .mark_text(align="right", baseline="bottom", dy=-3, fontSize=FONT - 1, color=colour("ink"))
-            .encode(x=alt.value(WIDTH - 90), y="at:Q", text="text:N"),
+            .encode(x=fixed(alt.XValue, WIDTH - 90), y=alt.Y("at:Q"), text=alt.Text("text:N")),
         ]
     return inline(alt.layer(*layers).properties(width=WIDTH - 90, height=27 * rows))
 
@@ -125,10 +134,10 @@ def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
         base.mark_bar(height=12, yOffset=9, color=colour("accent-soft")).encode(x=alt.X("behind:Q"), y=y),
         base.mark_bar(height=12, yOffset=9, color=colour("accent")).encode(x=x, y=y),
         base.mark_text(align="left", dy=-7, fontSize=FONT, color=colour("ink"), limit=WIDTH - 115).encode(
-            x=alt.value(0), y=y, text="name:N"
+            x=fixed(alt.XValue, 0), y=y, text=alt.Text("name:N")
         ),
         base.mark_text(align="right", dy=-7, fontSize=FONT, color=colour("muted"), limit=150).encode(
-            x=alt.value(WIDTH - 20), y=y, text="text:N"
+            x=fixed(alt.XValue, WIDTH - 20), y=y, text=alt.Text("text:N")
         ),
     ]
     return inline(alt.layer(*layers).properties(width=WIDTH - 20, height=42 * len(items)))
@@ -157,9 +166,9 @@ def before_after(bins: Sequence[Bin], *, texts: Sequence[str]) -> str:
         base.mark_bar(height=8, yOffset=11, color=colour("step-5")).encode(x=alt.X("after:Q"), y=y),
         base.mark_text(
             align="left", dy=-10, fontSize=FONT - 1, color=colour("ink"), limit=WIDTH - 150
-        ).encode(x=alt.value(0), y=y, text="name:N"),
+        ).encode(x=fixed(alt.XValue, 0), y=y, text=alt.Text("name:N")),
         base.mark_text(align="right", dy=-10, fontSize=FONT - 1, color=colour("muted"), limit=140).encode(
-            x=alt.value(WIDTH - 20), y=y, text="text:N"
+            x=fixed(alt.XValue, WIDTH - 20), y=y, text=alt.Text("text:N")
         ),
     ]
     chart = alt.layer(*layers).properties(width=WIDTH - 20, height=40 * len(bins))

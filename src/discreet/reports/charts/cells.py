@@ -73,7 +73,7 @@ def heatmap(cells: Sequence[Cell], *, rows: Sequence[str], columns: Sequence[str
     base = alt.Chart(data)
     chart = alt.layer(
         base.mark_rect(cornerRadius=3).encode(x=x, y=y, color=as_given("fill")),
-        base.mark_text(fontSize=FONT - 1).encode(x=x, y=y, text="text:N", color=as_given("ink")),
+        base.mark_text(fontSize=FONT - 1).encode(x=x, y=y, text=alt.Text("text:N"), color=as_given("ink")),
     )
     return inline(
         chart.properties(width=width * len(columns), height=28 * len(rows)), slack=16 if slanted else 0

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from discreet.reports.charts.svg import FONT, WIDTH, adopt, colour, converted, data_of, scale_end, standalone
+from discreet.reports.charts.svg import (
+    FONT,
+    WIDTH,
+    adopt,
+    colour,
+    converted,
+    data_of,
+    fixed,
+    scale_end,
+    standalone,
+)
 from discreet.reports.labels import beside
 
 if TYPE_CHECKING:
@@ -69,7 +79,7 @@ def risk_against_loss(points: Sequence[PlottedOutcome], *, subtitle: Sequence[st
     words = (
         alt.Chart(data_of(told))
         .mark_text(align="left", baseline="middle", fontSize=FONT, color=colour("ink"))
-        .encode(x=text_x, y=text_y, text="name:N")
+        .encode(x=text_x, y=text_y, text=alt.Text("name:N"))
     )
     title = alt.Title(
         "Risk against loss",
@@ -194,13 +204,13 @@ def loss_against_exposure(
                 fontSize=FONT - 1,
                 color=colour("muted"),
             )
-            .encode(x=x, y=alt.value(0), text="name:N")
+            .encode(x=x, y=fixed(alt.YValue, 0), text=alt.Text("name:N"))
             for end in ends
         ),
         alt.Chart(bound).mark_rule(color=colour("high"), strokeDash=[6, 4]).encode(y=y),
         alt.Chart(data_of(data))
         .mark_rule(color=colour("ink"), strokeWidth=2)
-        .encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q"),
+        .encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2=alt.Y2("high:Q")),
         alt.Chart(data_of(data))
         .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, size=120, opacity=1)
         .encode(x=x, y=y, fill=alt.Fill("fill:N", scale=None, legend=None)),
@@ -212,7 +222,7 @@ def loss_against_exposure(
             # Labels have their place in pixels already.
             x=alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None),
             y=alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None),
-            text="name:N",
+            text=alt.Text("name:N"),
         )
     )
     chart = alt.layer(alt.layer(*layers), names).resolve_scale(x="independent", y="independent")

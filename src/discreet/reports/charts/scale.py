@@ -13,6 +13,7 @@ from discreet.reports.charts.svg import (
     as_given,
     colour,
     data_of,
+    fixed,
     inline,
     names_axis,
     shortened,
@@ -61,27 +62,27 @@ def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
     layers = [
         alt.Chart(zones)
         .mark_rect()
-        .encode(x=alt.X("from:Q", axis=ticks, scale=scale), x2="to:Q", color=as_given("fill")),
+        .encode(x=alt.X("from:Q", axis=ticks, scale=scale), x2=alt.X2("to:Q"), color=as_given("fill")),
         alt.Chart(heads)
         .mark_text(dy=-9, baseline="bottom", fontSize=FONT, color=colour("muted"))
-        .encode(x="at:Q", y=alt.value(0), text="zone:N"),
+        .encode(x=alt.X("at:Q"), y=fixed(alt.YValue, 0), text=alt.Text("zone:N")),
         alt.Chart(data_of([{"at": low}, {"at": medium}]))
         .mark_rule(color=colour("muted"), strokeDash=[3, 3])
-        .encode(x="at:Q"),
-        alt.Chart(data).mark_rule(color=colour("ink"), strokeWidth=2).encode(x=x, x2="max:Q", y=y),
+        .encode(x=alt.X("at:Q")),
+        alt.Chart(data).mark_rule(color=colour("ink"), strokeWidth=2).encode(x=x, x2=alt.X2("max:Q"), y=y),
         alt.Chart(data)
         .mark_point(
             shape="circle", filled=True, fill=colour("paper"), stroke=colour("ink"), size=90, opacity=1
         )
-        .encode(x="mean:Q", y=y),
+        .encode(x=alt.X("mean:Q"), y=y),
         alt.Chart(data)
         .mark_point(
             shape="diamond", filled=True, fill=colour("ink"), stroke=colour("ink"), size=120, opacity=1
         )
-        .encode(x="max:Q", y=y),
+        .encode(x=alt.X("max:Q"), y=y),
         # The label stays inside the scale: it ends at a high maximum and begins at a low mean.
-        _label(data, align="right", where="datum.side == 'right'").encode(x="max:Q", y=y),
-        _label(data, align="left", where="datum.side == 'left'").encode(x="mean:Q", y=y),
+        _label(data, align="right", where="datum.side == 'right'").encode(x=alt.X("max:Q"), y=y),
+        _label(data, align="left", where="datum.side == 'left'").encode(x=alt.X("mean:Q"), y=y),
     ]
     return inline(alt.layer(*layers).properties(width=WIDTH - 110, height=height))
 
@@ -91,7 +92,7 @@ def _label(data: alt.InlineData, *, align: Literal["left", "right"], where: str)
     import altair as alt
 
     chart: alt.Chart = alt.Chart(data).mark_text(align=align, dy=-14, fontSize=FONT - 2, color=colour("ink"))
-    return chart.transform_filter(where).encode(text="text:N")
+    return chart.transform_filter(where).encode(text=alt.Text("text:N"))
 
 
 def whisker(

@@ -117,31 +117,35 @@ class _Sweep:
             known[above] = np.maximum(known[above], discount * evaluation.generalisation)
         self._from_below = known
 
-    def _inherit(self, at: tuple[NDArray[np.intp], ...]) -> None:
+    def _inherit(self, nodes: NDArray[np.intp]) -> None:
         """Hand down what the direct coarser neighbours say about some nodes."""
-        for j, size in enumerate(self._shape):
-            inside = at[j] + 1 < size
-            here = tuple(axis[inside] for axis in at)
-            above = tuple(axis + (i == j) for i, axis in enumerate(here))
-            self._floor[here] = np.maximum(self._floor[here], self._floor[above])
-            self._least[here] = np.maximum(self._least[here], self._least[above])
-            self._dead[here] |= self._dead[above]
+        floor, least, dead = self._floor.ravel(), self._least.ravel(), self._dead.ravel()
+        step = 1
+        # By their numbers: an array with an axis per attribute takes many times as long to reach into.
+        for size in reversed(self._shape):
+            here = nodes[nodes // step % size + 1 < size]
+            above = here + step
+            floor[here] = np.maximum(floor[here], floor[above])
+            least[here] = np.maximum(least[here], least[above])
+            dead[here] |= dead[above]
+            step *= size
 
-    def _bounds(self, at: tuple[NDArray[np.intp], ...]) -> FloatArray:
+    def _bounds(self, nodes: NDArray[np.intp]) -> FloatArray:
         """What some nodes cost at least; infinite where they suppress too much."""
-        bound = np.maximum(self._below[at] + self._floor[at], self._least[at])
+        floor, least = self._floor.ravel()[nodes], self._least.ravel()[nodes]
+        bound = np.maximum(self._below.ravel()[nodes] + floor, least)
         if self._from_below is not None:
-            bound = np.maximum(bound, self._from_below[at])
-        return np.where(self._dead[at], np.inf, bound)
+            bound = np.maximum(bound, self._from_below.ravel()[nodes])
+        return np.where(self._dead.ravel()[nodes], np.inf, bound)
 
     def layers(self) -> Iterator[int]:
         """Price or rule out the nodes of one layer after another; yields for how many that is done."""
         settled = 0
         for members in self._layers:
-            at = np.unravel_index(members, self._shape)
-            self._inherit(at)
-            open_ = np.flatnonzero(self._bounds(at) <= self._evaluator.best_cost + self._problem.tolerance)
-            for priced in self._evaluator.evaluate(tuple(int(axis[i]) for axis in at) for i in open_):
+            self._inherit(members)
+            most = self._evaluator.best_cost + self._problem.tolerance
+            at = np.unravel_index(members[self._bounds(members) <= most], self._shape)
+            for priced in self._evaluator.evaluate(zip(*(axis.tolist() for axis in at), strict=True)):
                 self._floor[priced.node] = max(self._floor[priced.node], priced.floor)
                 self._least[priced.node] = max(self._least[priced.node], priced.least)
                 self._dead[priced.node] |= priced.floor_suppressed > self._problem.allowed
@@ -153,9 +157,8 @@ class _Sweep:
         """What every node costs at least that was neither evaluated nor ruled out."""
         lowest = np.inf
         for members in self._layers[self._done :]:
-            at = np.unravel_index(members, self._shape)
-            self._inherit(at)
-            lowest = min(lowest, float(self._bounds(at).min()))
+            self._inherit(members)
+            lowest = min(lowest, float(self._bounds(members).min()))
         return lowest
 
 
@@ -166,4 +169,4 @@ def _below(problem: Problem) -> FloatArray:
     total = np.zeros((1,) * m)
     for j, numbers in enumerate(pricing.levels):
         total = pricing.combine(total, numbers.reshape([-1 if i == j else 1 for i in range(m)]))
-    return np.asarray(pricing.below(total))
+    return np.ascontiguousarray(pricing.below(total))
