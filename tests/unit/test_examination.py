@@ -19,7 +19,7 @@ from discreet.cli import main
 from discreet.errors import InvalidPolicy
 from discreet.policy.file import dumps, loads
 from discreet.privacy import KAnonymity
-from discreet.release.examination import ROWS, singling_out
+from discreet.policy.examination import ROWS, singling_out
 from discreet.risk.unexamined import SHARE, culprits, unique_share
 
 PARTNER = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(3)], profile="research-partner-3")

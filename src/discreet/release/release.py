@@ -22,7 +22,7 @@ from discreet.privacy import PrivacyModel
 from discreet.release import rendered
 from discreet.release.audit import Audit
 from discreet.release.codebook import CodebookEntry, make_codebook, write_codebook
-from discreet.release.examination import unjudged
+from discreet.policy.examination import unjudged
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import open_table, without_dropped

@@ -11,7 +11,7 @@ from datetime import date
 import numpy as np
 
 from discreet.policy import Policy
-from discreet.release.examination import singling_out, unknown
+from discreet.policy.examination import singling_out, unknown
 from discreet.risk.unexamined import SHARE, TOGETHER
 from discreet.table import Table
 from discreet.table.identifiers import Finding

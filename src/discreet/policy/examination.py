@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.policy import Policy
+from discreet.policy.policy import Policy
 from discreet.risk.unexamined import Culprit, culprits
 from discreet.table import Table
 from discreet.table.roles import Role
