@@ -17,9 +17,9 @@ import discreet
 from discreet import Plan, Policy
 from discreet.cli import main
 from discreet.errors import InvalidPolicy
+from discreet.policy.examination import ROWS, singling_out
 from discreet.policy.file import dumps, loads
 from discreet.privacy import KAnonymity
-from discreet.policy.examination import ROWS, singling_out
 from discreet.risk.unexamined import SHARE, culprits, unique_share
 
 PARTNER = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(3)], profile="research-partner-3")

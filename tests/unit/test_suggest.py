@@ -255,3 +255,23 @@ def test_a_household_is_no_person_and_an_amount_no_row_number() -> None:
     policy = suggest(discreet.read(table))
     assert (policy.person, policy.weight) == (None, "WEIGHT")
     assert policy.direct_identifiers == ("hhid",)
+
+
+def test_an_unrecognised_column_that_singles_people_out_with_others_is_kept_coarser() -> None:
+    draw = np.random.default_rng(5)
+    rows = 4_000
+    table = discreet.read(
+        pa.table(
+            {
+                "age": draw.integers(18, 90, rows),
+                "sex": draw.choice(["f", "m"], rows),
+                "occupation": draw.choice([f"job {i}" for i in range(20)], rows),
+                "zork": draw.integers(0, 60, rows),
+                "blip": draw.permutation(rows * 3)[:rows] * 0.1,
+            }
+        )
+    )
+    columns = {column.name: column for column in suggest(table).columns}
+    assert columns["zork"].role == "quasi-identifier"
+    assert "singles out" in columns["zork"].reason
+    assert columns["blip"].role != "quasi-identifier"  # different in every row: nothing would be left of it

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from discreet.policy.context import MOST_CODES, is_code, numbers_rows, one_weight, with_alike
+from discreet.policy.examination import singling_out
 from discreet.policy.policy import ColumnPolicy, Policy, Rating
 from discreet.risk.redundancy import redundant
 from discreet.risk.special_uniques import Combination, combinations
@@ -33,6 +34,8 @@ COMPARED = 60
 LEFT_OUT = "left out, unless you take it from drop_attributes"
 """How the reason of a column ends that stands in the plan's ``drop_attributes``."""
 CONFIDENT = 0.5
+REPEATING = 0.05
+"""Up to this share of distinct values an unrecognised column that singles people out is a quasi-identifier."""
 KNOWN_TO_OTHERS = 6
 """From this sum of the three ratings on, an unrecognised column is suggested as a quasi-identifier."""
 
@@ -75,6 +78,7 @@ def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:
     ]
     columns = one_weight(columns)
     policy = _at_least_one_quasi_identifier(Policy(columns=tuple(columns)), alone)
+    policy = _with_telling_columns(table, policy, profiles)
     say("looking for columns that follow from others")
     policy = _without_redundant(table, policy, profiles)
     chosen = set(policy.quasi_identifiers)
@@ -220,6 +224,23 @@ def _at_least_one_quasi_identifier(policy: Policy, alone: Mapping[str, float]) -
         replace(c, role="quasi-identifier", reason=reason) if c.name in best else c for c in policy.columns
     ]
     return Policy(columns=tuple(changed))
+
+
+def _with_telling_columns(table: Table, policy: Policy, profiles: Mapping[str, ColumnProfile]) -> Policy:
+    """The policy in which unrecognised columns that single people out together with others are quasi-identifiers.
+
+    Unjudged they would be left out of a release; so they stay in it, as coarse as the requirements ask. Columns that are
+    different in most rows would not be worth that.
+    """
+    telling = {culprit.column: culprit for culprit in singling_out(table, policy)}
+    columns = []
+    for column in policy.columns:
+        unsure = column.role == "insensitive" and column.reason.startswith(NOT_SURE)
+        if column.name in telling and unsure and profiles[column.name].distinct_share <= REPEATING:
+            reason = f"{NOT_SURE}not recognised, but {telling[column.name].describe()}"
+            column = replace(column, role="quasi-identifier", reason=reason)
+        columns.append(column)
+    return replace(policy, columns=tuple(columns))
 
 
 def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, ColumnProfile]) -> Policy:

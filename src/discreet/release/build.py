@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
+from discreet.policy.examination import singling_out
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import audit_counted
-from discreet.policy.examination import singling_out
 from discreet.release.prepare import count_classes
 from discreet.release.release import Release
 from discreet.release.removed import IDENTIFIER, PERSON, removed_columns

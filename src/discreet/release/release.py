@@ -16,13 +16,13 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import RequirementNotMet
 from discreet.files.writing import atomically, refuse_clashes, write_text
 from discreet.policy import Policy
+from discreet.policy.examination import unjudged
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release import rendered
 from discreet.release.audit import Audit
 from discreet.release.codebook import CodebookEntry, make_codebook, write_codebook
-from discreet.policy.examination import unjudged
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import open_table, without_dropped
