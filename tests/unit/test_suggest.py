@@ -266,7 +266,7 @@ def test_an_unrecognised_column_that_singles_people_out_with_others_is_kept_coar
                 "age": draw.integers(18, 90, rows),
                 "sex": draw.choice(["f", "m"], rows),
                 "occupation": draw.choice([f"job {i}" for i in range(20)], rows),
-                "zork": draw.integers(0, 60, rows),
+                "zork": draw.integers(0, 60, rows) * draw.integers(0, 2, rows),
                 "blip": draw.permutation(rows * 3)[:rows] * 0.1,
             }
         )
