@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 
 import discreet
 from discreet.policy.hierarchies import fit
+from discreet.search.local.finer import finer
 from discreet.table import Domain
+from discreet.table.hierarchies.known import known_hierarchy, known_order
 from discreet.table.knowledge.classes import disease
 from discreet.table.knowledge.countries import country
 
@@ -164,3 +167,28 @@ def test_no_country_is_listed_twice() -> None:
     assert len(codes) > 200
     assert len(set(codes)) == len(codes)
     assert country("Switzerland") is not None
+
+
+def test_halves_of_levels_of_education_are_stretches_of_their_order() -> None:
+    levels = [
+        "10th",
+        "11th",
+        "Assoc-voc",
+        "Bachelors",
+        "Doctorate",
+        "HS-grad",
+        "Masters",
+        "Preschool",
+        "Some-college",
+    ]
+    domain = Domain("education", pa.array(levels))
+    known = known_hierarchy(domain, "education")
+    assert known is not None
+    builder, origin = known
+    ladder = replace(builder.build(domain).ladder(domain), assumed=origin)
+    places = known_order(domain, origin)
+    assert places is not None
+    for step in finer(ladder, np.arange(1.0, 10.0)).steps:
+        for node in range(len(step.labels)):
+            inside = np.sort(places[step.codes == node])
+            assert (np.diff(inside) == 1).all(), step.labels

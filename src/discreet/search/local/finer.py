@@ -9,6 +9,7 @@ import numpy as np
 from discreet.search.problem import Problem
 from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
 from discreet.table.hierarchies.hierarchy import Ladder, Step
+from discreet.table.hierarchies.known import known_order
 from discreet.transform.recoding import spans
 from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.aggregates import CellObjective
@@ -35,8 +36,8 @@ def is_missing(domain: Domain, codes: IntArray) -> BoolArray:
 def finer(ladder: Ladder, records: FloatArray) -> Ladder:
     """A ladder with further levels between those of a learned one: every node is halved until its children are left.
 
-    Children are halved by records: numbers and dates in their order, other values from the most frequent on
-    (Shannon and Fano 1949). Nodes of the ladder stay nodes, so labels still nest. A ladder that somebody gave stays
+    Children are halved by records: numbers, dates and what has a known order (levels of education, codes of diseases) in
+    their order, other values from the most frequent on (Shannon and Fano 1949). Nodes of the ladder stay nodes, so labels still nest. A ladder that somebody gave stays
     as it is: its nodes are what may be shown.
 
     >>> from discreet.table.hierarchies.hierarchy import Hierarchy
@@ -50,19 +51,23 @@ def finer(ladder: Ladder, records: FloatArray) -> Ladder:
         return ladder
     steps = [ladder.steps[0]]
     for below, above in zip(ladder.steps[:-1], ladder.steps[1:], strict=True):
-        steps += [partition_step(ladder, codes) for codes in _halvings(ladder.domain, below, above, records)]
+        steps += [partition_step(ladder, codes) for codes in _halvings(ladder, below, above, records)]
         steps.append(above)
     return replace(ladder, steps=tuple(steps))
 
 
-def _halvings(domain: Domain, below: Step, above: Step, records: FloatArray) -> list[IntArray]:
+def _halvings(ladder: Ladder, below: Step, above: Step, records: FloatArray) -> list[IntArray]:
     """Partitions of the values between two levels, fine to coarse; empty if no node has more than two children."""
+    domain = ladder.domain
     count = len(below.labels)
     weight = np.bincount(below.codes, weights=records, minlength=count).astype(np.float64)
     first = np.zeros(count, dtype=np.int64)
     first[below.codes[::-1]] = np.arange(domain.size)[::-1]
+    known = known_order(domain, ladder.assumed)
     if domain.is_numeric:
         order = np.argsort(domain.numbers[first], kind="stable")
+    elif known is not None:
+        order = np.argsort(known[first], kind="stable")
     else:
         order = np.argsort(-weight, kind="stable")
     parent = np.where(is_missing(domain, first), len(above.labels) + np.arange(count), above.codes[first])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
+
+import numpy as np
 
 from discreet.table.domain import MISSING_MARKS, Domain
 from discreet.table.hierarchies.builder import texts
 from discreet.table.hierarchies.categories import Sets, Zip
 from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.table.knowledge import classes
+from discreet.types import IntArray
 
 KNOWN_SHARE = 0.8
 """So many of a column's values must be known; the others keep to themselves up to the root."""
@@ -65,3 +69,22 @@ def _sets(leaves: Sequence[str], parents: dict[str, classes.Parents]) -> Sets:
         current |= {leaf: own[depth] for leaf, own in parents.items()}
         levels.append({label: list(members) for label, members in groups.items()})
     return Sets(levels=tuple(levels))
+
+
+def known_order(domain: Domain, origin: str | None) -> IntArray | None:
+    """The places of a domain's values in the order that their hierarchy is known to have; ``None`` if it has none.
+
+    >>> import pyarrow as pa
+    >>> known_order(Domain("education", pa.array(["10th", "Bachelors", "HS-grad", "?"])), EDUCATION)
+    array([1, 3, 2, 0])
+    """
+    labels = [domain.label(code) for code in range(domain.size)]
+    if origin == EDUCATION:
+        keys = [(*(classes.rank("education", label) or (-math.inf, 0)), label) for label in labels]
+    elif origin in (ICD_9, ICD_10):
+        keys = [(0.0, 0, label) for label in labels]
+    else:
+        return None
+    places = np.empty(domain.size, dtype=np.int64)
+    places[sorted(range(domain.size), key=keys.__getitem__)] = np.arange(domain.size)
+    return places

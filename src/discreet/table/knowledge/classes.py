@@ -44,6 +44,20 @@ def group(kind: str, value: str) -> Parents | None:
     return next(((label, above) for pattern, label, above in _groups(kind) if pattern.fullmatch(text)), None)
 
 
+def rank(kind: str, value: str) -> tuple[int, int] | None:
+    """Where a level of education stands among all, from the least on: by its group, then by the grade it names.
+
+    >>> sorted(["Masters", "HS-grad", "10th", "1st-4th", "9th"], key=lambda level: rank("education", level))
+    ['1st-4th', '9th', '10th', 'HS-grad', 'Masters']
+    """
+    text = ENDS.sub("", value.strip())
+    number = next((n for n, (pattern, *_) in enumerate(_groups(kind)) if pattern.fullmatch(text)), None)
+    if number is None:
+        return None
+    grade = re.match(r"\d+", text)
+    return -number, int(grade.group()) if grade else 0
+
+
 def disease(edition: str, value: str) -> Parents | None:
     """Category, block and chapter of a code of the International Classification of Diseases.
 
