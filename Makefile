@@ -71,7 +71,9 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 # Tests start many processes: without bytecode on disk each of them would compile the whole package anew.
 test test-fast test-lowest test-newest truth thorough fuzz: export PYTHONDONTWRITEBYTECODE :=
 
-QUICK = --hypothesis-profile fast -m "not spark and not browser and not slow" tests/unit tests/property tests/docs src
+# Without the plugin of a tool that only tests/web needs: it takes a second to import, in every process.
+QUICK = -p no:schemathesis --hypothesis-profile fast -m "not spark and not browser and not slow" \
+  tests/unit tests/property tests/docs src
 
 test: $(VENV)/.test-stamp system-tools ## Run every test, doctests and documentation included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
@@ -100,7 +102,7 @@ lock: $(BIN)/python ## Find out anew which versions locked.txt holds (UPGRADE=1:
 truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tables with plain loops (N=1000)
 	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
 
-thorough: $(VENV)/.test-stamp ## Try the properties on twenty times as many examples as make test does
+thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many examples as make test does
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile thorough -m "not slow" \
 	  tests/property tests/unit
 

@@ -9,7 +9,7 @@ USUAL = 60
 settings.register_profile(
     "thorough", deadline=None, max_examples=10 * USUAL, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("ci", settings.get_profile("thorough"), max_examples=USUAL // 2)
+settings.register_profile("ci", settings.get_profile("thorough"), max_examples=USUAL // 3)
 settings.register_profile("fast", settings.get_profile("thorough"), max_examples=USUAL // 10)
 
 

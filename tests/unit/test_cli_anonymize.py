@@ -417,7 +417,7 @@ def start(thousands: Path, folder: Path) -> subprocess.Popen[bytes]:
     scratch.mkdir(parents=True)
     asked = ["--qi", "age,sex,town", "--sensitive", "dx", "--require", "k-anonymity k=5", *HOUSE, "-q"]
     return subprocess.Popen(
-        [PROGRAM, "anonymize", str(thousands), "-o", str(folder / "out.csv"), *asked],
+        [PROGRAM, "anonymize", str(thousands), "-o", str(folder / "out.csv"), "--method", "mondrian", *asked],
         env={**os.environ, "TMPDIR": str(scratch)},
         stderr=subprocess.DEVNULL,
     )

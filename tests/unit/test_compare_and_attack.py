@@ -162,6 +162,7 @@ def test_an_interval_of_all_numbers_says_something_where_some_have_none() -> Non
 # ── attack ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_every_attack_was_run_or_says_why_not(attacked: discreet.Attacks) -> None:
     run = {one.attack for one in attacked.results}
     told = {one.attack for one in attacked.untested}
@@ -171,6 +172,7 @@ def test_every_attack_was_run_or_says_why_not(attacked: discreet.Attacks) -> Non
     assert {"singling-out", "record-linkage", "homogeneity", "skewness"} <= run
 
 
+@pytest.mark.slow
 def test_a_result_has_all_that_is_asked_for(attacked: discreet.Attacks) -> None:
     for one in attacked.results:
         assert 0 <= one.low <= one.rate + 1e-12 <= one.high + 1e-9 <= 1 + 1e-9, one.attack
@@ -185,6 +187,7 @@ def test_a_result_has_all_that_is_asked_for(attacked: discreet.Attacks) -> None:
         assert one.seconds >= 0
 
 
+@pytest.mark.slow
 def test_a_5_anonymous_release_singles_nobody_out(attacked: discreet.Attacks) -> None:
     assert attacked.result("singling-out").successes == 0
     linkage = attacked.result("record-linkage")
@@ -369,6 +372,7 @@ def test_results_follow_from_the_seed() -> None:
         assert {**a, "seconds": 0} == {**b, "seconds": 0}
 
 
+@pytest.mark.slow
 def test_nothing_of_the_data_in_repr_and_json(attacked: discreet.Attacks) -> None:
     told = json.dumps(attacked.to_dict(), allow_nan=False)
     assert "exposed" not in json.loads(told)["attacks"][0]

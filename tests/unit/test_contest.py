@@ -48,9 +48,14 @@ def problem() -> Problem:
 
 @pytest.fixture(scope="module")
 def results(problem: Problem) -> dict[str, SearchResult]:
-    return {shape: find(problem, shape=shape) for shape in ("uniform", "nested", "free")}  # type: ignore[arg-type]
+    """The result of each shape, whatever else the machine does."""
+    return {
+        shape: find(problem, shape=shape, seconds=3600)  # type: ignore[arg-type]
+        for shape in ("uniform", "nested", "free")
+    }
 
 
+@pytest.mark.slow
 def test_every_shape_holds_and_a_freer_one_never_costs_more(results: dict[str, SearchResult]) -> None:
     for result in results.values():
         groups = result.recoding.groups()[result.recoding.kept]
@@ -62,8 +67,9 @@ def test_every_shape_holds_and_a_freer_one_never_costs_more(results: dict[str, S
     assert SHAPES[results["nested"].method] in ("uniform", "nested")
 
 
-def test_nested_labels_are_disjoint_or_inside_each_other(problem: Problem) -> None:
-    result = find(problem, shape="nested")
+@pytest.mark.slow
+def test_nested_labels_are_disjoint_or_inside_each_other(results: dict[str, SearchResult]) -> None:
+    result = results["nested"]
     assert result.method == "local"
     for column in result.recoding.columns:
         labels = [text for text in column.texts().to_pylist() if text]
@@ -75,6 +81,7 @@ def test_nested_labels_are_disjoint_or_inside_each_other(problem: Problem) -> No
             assert b < c or d < a or (a <= c and d <= b) or (c <= a and b <= d)
 
 
+@pytest.mark.slow
 def test_nested_labels_come_near_to_the_ranges_of_mondrian() -> None:
     # With nothing but suggestions and the requirements of the default profile: at most 1.5 times the loss.
     table = read(town(1500))
@@ -86,6 +93,7 @@ def test_nested_labels_come_near_to_the_ranges_of_mondrian() -> None:
     assert find(problem, seconds=3600).cost <= 1.5 * find(problem, method="mondrian").cost
 
 
+@pytest.mark.slow
 def test_what_is_better_in_some_way_stands_beside_the_chosen_one(results: dict[str, SearchResult]) -> None:
     nested = results["nested"]
     others = {other.why: other for other in nested.others}

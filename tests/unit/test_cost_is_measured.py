@@ -194,6 +194,7 @@ def test_subtree_follows_its_objective(tmp_path: Path) -> None:
         assert MEASURED[objective](losses) <= min(MEASURED[objective](other) for other in by.values()) + 1e-12
 
 
+@pytest.mark.slow
 def test_methods_are_compared_by_the_loss_that_a_comparison_measures(tmp_path: Path) -> None:
     policy = policy_of("loss")
     policy = replace(policy, plan=replace(policy.plan, weights={}))

@@ -107,6 +107,7 @@ def answers(table: dict[str, Any], folder: Path, scratch: Path) -> Iterator[tupl
         yield column["name"], "not sure" if unsure else suggested.role, agrees, column["role"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", LEAST)
 def test_suggested_roles_are_those_of_an_expert(split: str, data_dir: Path, tmp_path: Path) -> None:
     right, total, wrong = 0, 0, []

@@ -76,6 +76,12 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module: every rule looks at them."""
+    return tuple(ast.walk(parsed(path)))
+
+
 def runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """Every node but what stands under ``if TYPE_CHECKING``: types do not couple at run time."""
     for node in ast.iter_child_nodes(tree):
@@ -143,7 +149,7 @@ def sql(path: Path) -> list[str]:
     """The lines that hold SQL."""
     return [
         f"line {node.lineno}"
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and any(word in node.value for word in SQL)
@@ -167,7 +173,7 @@ def late_imports(path: Path) -> set[str]:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -184,18 +190,18 @@ def oversized(path: Path) -> list[str]:
     return large
 
 
+@cache
 def bound_names(path: Path) -> set[str]:
     """Every name that a module binds, but for fields of results, which are public: variables, parameters, functions."""
-    tree = parsed(path)
     fields = {
         id(line.target)
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef)
         for line in node.body
         if isinstance(line, ast.AnnAssign)
     }
     names = set()
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
             names.add(node.id)
         elif isinstance(node, ast.arg):
@@ -222,7 +228,7 @@ def test_our_own_package_is_imported_at_the_top() -> None:
 def test_no_class_name_stands_for_two_things() -> None:
     places: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(label(path))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}

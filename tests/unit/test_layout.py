@@ -100,6 +100,7 @@ def test_a_release_is_found_whatever_the_policy_says_of_the_original(tmp_path: P
     assert content(path, skip_rows=3, delimiter=";", expected=NAMES) == (NAMES, ROWS)
 
 
+@pytest.mark.slow
 def test_notes_at_the_end_of_a_large_file(tmp_path: Path) -> None:
     rows = "Ada,36,Rome\n" * 100_000
     path = text(tmp_path, "name,age,city\n" + rows + "\nSource: the register\n")

@@ -286,6 +286,7 @@ def test_without_ids_in_the_release_rows_stand_alone() -> None:
     assert "isolated-by-one-row" not in dict(result.figures)
 
 
+@pytest.mark.slow
 def test_a_person_whose_rows_are_gone_is_not_found_in_the_rows_of_another() -> None:
     """c's van is suppressed, and so is all of d: d's rows fit nobody's but c's, which are not d's."""
     persons, released = {"a": "s", "b": "s", "c": "tv", "d": "tw"}, {"x": "s", "y": "s", "z": "t"}

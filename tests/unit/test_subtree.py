@@ -68,6 +68,7 @@ def costs(problem: Problem) -> list[float]:
     return [find(problem, method=method).cost for method in ("optimal", "subtree", "local")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "models", [[KAnonymity(5)], [KAnonymity(11), TCloseness(0.3, "diagnosis")]], ids=["k", "k and t"]
 )
