@@ -40,15 +40,6 @@ SHOWN = {
     "columns-1280-light",
 }
 """The pictures that the documentation uses."""
-STEPS = ("start", "columns", "verdict", "pictures", "plan", "release", "downloads")
-PLACES = {
-    "columns": "#columns",
-    "verdict": "#verdict",
-    "pictures": "#verdict .pictures",
-    "plan": "#plan, #requirements, #advice",
-    "release": "#release",
-    "downloads": "#downloads",
-}
 
 
 @contextmanager
@@ -92,11 +83,9 @@ def take(page: Page, folder: Path, step: str, names: set[str] | None) -> None:
                 continue
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-            place = PLACES.get(step)
-            if place is None:
-                page.evaluate("window.scrollTo(0, 0)")
-            else:
-                page.locator(place).first.evaluate("one => one.scrollIntoView({block: 'start'})")
+            if step != "start":
+                page.click(f"#go-{step}")
+            page.evaluate("window.scrollTo(0, 0)")
             page.mouse.move(0, 0)
             save(page, folder, name)
 
@@ -119,13 +108,12 @@ def main() -> None:
         take(page, given.folder, "start", names)
         page.click("button[value=residents]")
         page.wait_for_selector("#verdict .words")
-        for step in ("columns", "verdict", "pictures", "plan"):
+        for step in ("file", "columns", "verdict"):
             take(page, given.folder, step, names)
         page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         page.click("#anonymize")
-        page.wait_for_selector("#release .words")
-        page.wait_for_selector("#downloads a[href$='/download/release']")
-        for step in ("release", "downloads"):
+        page.wait_for_selector("#take")
+        for step in ("release", "evidence"):
             take(page, given.folder, step, names)
         browser.close()
 

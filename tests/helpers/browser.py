@@ -16,12 +16,28 @@ if TYPE_CHECKING:
     from helpers.server import Program
 
 CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
-PATIENCE = 600_000
+PATIENCE = 60_000
 """How long a page may take for anything, in milliseconds: what takes longer hangs."""
 REBOUND = "rebound.example"
 """A foreign name that leads to this machine."""
 VERDICT = "#verdict .words"
 RELEASE = "#downloads a[href$='/download/release']"
+TAKE = "#take"
+"""What leads to the bundle, once everything is there."""
+JUDGE = "#judge"
+"""What is offered while a verdict is outdated."""
+STEPS = ("file", "columns", "verdict", "release", "evidence")
+WORDS = """() => {
+  let words = 0;
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const around = texts.currentNode.parentElement;
+    if (around.closest('option, .hidden, svg') || !around.checkVisibility()) continue;
+    words += texts.currentNode.data.split(/\\s+/).filter(Boolean).length;
+  }
+  return words;
+}"""
+"""How many words are seen without unfolding anything."""
 
 
 @pytest.fixture(scope="session")
@@ -139,6 +155,29 @@ def _base64(file: Path) -> str:
     from base64 import b64encode
 
     return b64encode(file.read_bytes()).decode()
+
+
+def go(page: Page, step: str) -> None:
+    """Open a step of the page."""
+    page.click(f"#go-{step}")
+    page.wait_for_selector(f"#go-{step}[aria-current]")
+
+
+def unfold(page: Page, question: str) -> None:
+    """Ask a question."""
+    if not page.evaluate("id => document.getElementById(id).open", f"fold-{question}"):
+        page.click(f"#fold-{question}-open")
+
+
+def size(page: Page, step: str, width: int) -> tuple[int, int]:
+    """Height and words of a step at a width of the window."""
+    was = page.viewport_size
+    page.set_viewport_size({"width": width, "height": 900})
+    go(page, step)
+    measured = page.evaluate("document.documentElement.scrollHeight"), page.evaluate(WORDS)
+    if was is not None:
+        page.set_viewport_size(was)
+    return measured
 
 
 def upload(page: Page, file: Path) -> str:

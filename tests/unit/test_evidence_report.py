@@ -190,6 +190,13 @@ def test_the_worst_criterion_speaks_first(attacked: Attacks, successes: int, sta
     found = with_results(attacked, result(successes), *every)
     assert found.criteria[1].state == state
     assert judgement(found)["tone"] == tone
+    # The attack itself is marked alike: with alarm only beyond what is tolerated.
+    [row] = next(
+        group.rows
+        for group in evidence_tables.attack_groups(found, public=False)
+        if group.title == "Linkability"
+    )
+    assert row["tone"] == tone
     text = Page(rendered(None, found)).text
     symbol = {"good": "✓", "warn": "!", "bad": "✕"}[tone]
     assert f"{symbol} Linkability: {state}" in text

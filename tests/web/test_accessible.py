@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import RELEASE, VERDICT, home_of, watched
+from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, go, home_of, upload, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ AT_REST = """async () => {
 OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 
 
-LIGHTS = (
+Light = tuple[str, int, list[str] | None]
+LIGHTS: tuple[Light, ...] = (
     ("light", 1280, None),
     ("dark", 1280, ["color-contrast", "link-in-text-block"]),
     ("light", 400, ["color-contrast", "link-in-text-block"]),
@@ -51,10 +53,10 @@ def violations(page: Page, rules: list[str] | None) -> list[str]:
     ]
 
 
-def in_every_light(page: Page, step: str) -> list[str]:
+def in_every_light(page: Page, step: str, lights: Sequence[Light] = LIGHTS) -> list[str]:
     """What is wrong with the page as it stands, in all lights; it ends in the first one."""
     found = []
-    for scheme, width, rules in (*LIGHTS[1:], LIGHTS[0]):
+    for scheme, width, rules in (*lights[1:], lights[0]):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         page.evaluate(AT_REST)
@@ -64,53 +66,74 @@ def in_every_light(page: Page, step: str) -> list[str]:
     return found
 
 
-def tab_to(page: Page, selector: str, most: int = 400) -> None:
+def tab_to(page: Page, selector: str, key: str = "Tab", most: int = 400) -> None:
     """Press the tabulator until something has the focus; what has it on the way must be seen."""
     for _ in range(most):
-        page.keyboard.press("Tab")
+        page.keyboard.press(key)
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return
     raise AssertionError(f"{selector} is not reached by keyboard")
 
 
-def test_from_the_start_to_a_release_by_keyboard_alone_without_a_serious_violation(
-    chromium: Browser, home: Program
+TABLE = "who,age,sex,illness,qfx\n" + "".join(
+    f"Person {i},{30 + i % 31},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i * 7 % 3]},{i % 4}\n"
+    for i in range(400)
+)
+
+
+def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violation(
+    chromium: Browser, home: Program, tmp_path: Path
 ) -> None:
-    """One walk: a release of four thousand people is dear, and every step of it is looked at."""
+    """One walk, of which every step is looked at."""
     page, complaints = watched(chromium, home)
     found = in_every_light(page, "start")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     tab_to(page, "#file")
     tab_to(page, "button[value=residents]")
-    page.keyboard.press("Enter")
+    file = tmp_path / "people.csv"
+    file.write_text(TABLE, encoding="utf-8")
+    upload(page, file)
     page.wait_for_selector(VERDICT)
     found += in_every_light(page, "verdict")
 
-    # A role by the arrow keys, and a verdict on it.
-    tab_to(page, "#columns .roles input")
+    # A role by the arrow keys, and what to do next.
+    tab_to(page, "#go-columns")
+    page.keyboard.press("Enter")
+    found += in_every_light(page, "columns")
+    tab_to(page, "#columns select.role")
     column = page.evaluate("document.activeElement.id")
-    page.keyboard.press("ArrowRight")
-    page.wait_for_selector("#verdict .notice.warn")
-    assert not page.is_checked(f"#{column}")
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_selector("#verdict .notice.warn", state="detached")
-    assert page.is_checked(f"#{column}")
+    role = page.input_value(f"#{column}")
+    page.keyboard.press("ArrowUp")
+    page.wait_for_selector(JUDGE)
+    page.wait_for_function(f"document.activeElement.id === '{column}'")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector(JUDGE, state="detached")
+    assert page.input_value(f"#{column}") == role
 
-    tab_to(page, "#verdict summary, #verdict [popovertarget]")
+    tab_to(page, "#go-file", "Shift+Tab")
+    page.keyboard.press("Enter")
+    found += in_every_light(page, "file")
     tab_to(page, "#anonymize")
     page.keyboard.press("Enter")
     page.wait_for_selector("#release .words")
-    page.wait_for_selector(RELEASE)
+    page.wait_for_selector(TAKE)
     found += in_every_light(page, "release")
-    tab_to(page, RELEASE)
+    tab_to(page, TAKE)
     with page.expect_download() as started:
         page.keyboard.press("Enter")
-    assert started.value.suggested_filename == "residents-release.csv"
-    assert complaints == []
+    assert started.value.suggested_filename == "people-bundle.zip"
 
-    page.evaluate(OPEN_ALL)
-    found += in_every_light(page, "everything open")
+    for language in ("en", "de"):
+        page.goto(f"{page.url.partition('?')[0].partition('#')[0]}?lang={language}")
+        for step in STEPS:
+            go(page, step)
+            page.evaluate(OPEN_ALL)
+            page.wait_for_load_state("networkidle")
+            # Other words have the same colours.
+            lights = LIGHTS if language == "en" else (LIGHTS[0], LIGHTS[-1])
+            found += in_every_light(page, f"{step} in {language}, everything open", lights)
+    assert complaints == []
     page.goto(f"{home_of(page)}case/none")
     found += in_every_light(page, "no such table")
     assert found == [], "\n".join(found)

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import RELEASE, VERDICT, watch_for, watched
+from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, unfold, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -46,13 +46,32 @@ def test_from_a_file_to_a_release_and_its_evidence(
     assert page.inner_text(VERDICT) == "Do not release this table."
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    # A role by the keyboard and by one click; the verdict says that it is outdated, and the focus stays.
-    page.locator("#role-1-quasi-identifier").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_selector("#verdict .notice.warn")
-    page.wait_for_function("document.activeElement.id === 'role-1-sensitive'")
-    page.locator("#role-1-quasi-identifier").check(force=True)
-    page.wait_for_selector("#verdict .notice.warn", state="detached")
+    # A role by the keyboard and by one choice; what to do next says that the verdict is outdated, and the focus stays.
+    go(page, "columns")
+    page.locator("#role-1").focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector(JUDGE)
+    assert page.input_value("#role-1") == "sensitive"
+    page.wait_for_function("document.activeElement.id === 'role-1'")
+    page.select_option("#role-1", "quasi-identifier")
+    page.wait_for_selector(JUDGE, state="detached")
+
+    # Two columns at once, found by their names, and back.
+    page.fill("#column-search", "se")
+    assert page.locator("#columns tr.column:visible").count() == 1
+    page.check("#pick-2")
+    page.fill("#column-search", "")
+    page.check("#pick-0")
+    page.select_option("#bulk-role", "sensitive")
+    page.click("#bulk-give")
+    page.wait_for_selector(JUDGE)
+    assert [page.input_value(f"#role-{number}") for number in (0, 2)] == ["sensitive"] * 2
+    for number, role in ((0, "direct-identifier"), (2, "quasi-identifier")):
+        with page.expect_response("**/role"):
+            page.select_option(f"#role-{number}", role)
+    page.wait_for_selector(JUDGE, state="detached")
+    go(page, "release")
+    unfold(page, "plan")
     page.wait_for_selector("#preview .foreseen")
     page.wait_for_selector("#preview .stale", state="detached")
     before = page.inner_text("#preview .foreseen-attributes")
@@ -92,22 +111,34 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.keyboard.press("Escape")
     tip.wait_for(state="hidden")
 
+    # A requirement changes the verdict: one thing after the other.
+    page.click(JUDGE)
     page.click("#anonymize")
     page.wait_for_selector("#release .words")
-    page.wait_for_selector(RELEASE)
+    page.wait_for_selector(TAKE)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SHOWN_TWICE) == []
+    # Their own rows, before and after; a question is answered when it is asked, and stays so when things change.
+    assert page.locator("#rows-after ins").count() > 0
+    unfold(page, "became")
+    page.wait_for_selector("#became-0")
+    unfold(page, "parts")
     with page.expect_download() as started:
         page.click(RELEASE)
     assert started.value.suggested_filename == "people-release.csv"
     assert Path(started.value.path()).read_text(encoding="utf-8").startswith('"age","sex","illness"\n')
+    with page.expect_download() as started:
+        page.click(TAKE)
+    assert started.value.suggested_filename == "people-bundle.zip"
 
-    page.click("#try")
-    page.wait_for_selector("#evidence .words")
+    go(page, "evidence")
     assert page.locator("#evidence .criteria li").count() == 3
+    unfold(page, "attacks")
+    page.wait_for_selector("#evidence .whisker")
     assert page.locator("#evidence .whisker").count() > 3
-    page.wait_for_selector("#downloads a[href$='/download/evidence-report']")
 
+    go(page, "release")
+    unfold(page, "frontier")
     for size in (2, 3, 5, 20, 50):
         page.uncheck(f"#size-{size}")
     page.click("#sweep-start")

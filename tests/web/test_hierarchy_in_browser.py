@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import RELEASE, VERDICT, watched
+from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, unfold, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -36,7 +36,10 @@ def opened(
     page.set_input_files("#file", file)
     page.wait_for_url(re.compile("/case/"))
     page.wait_for_selector(VERDICT)
-    page.locator(f"#role-{JOB}-quasi-identifier").check(force=True)
+    go(page, "columns")
+    if page.locator("#fold-clear").count():
+        unfold(page, "clear")
+    page.select_option(f"#role-{JOB}", "quasi-identifier")
     page.wait_for_selector(f"#hierarchy-{JOB}")
     return page, complaints
 
@@ -55,7 +58,7 @@ def test_groups_by_hand_are_what_the_release_shows(
     chromium: Browser, home: Program, tmp_path: Path, width: int, scheme: str
 ) -> None:
     page, complaints = opened(chromium, home, tmp_path, width, scheme)
-    page.locator(f"#role-{AGE}-insensitive").check(force=True)
+    page.select_option(f"#role-{AGE}", "insensitive")
     page.wait_for_selector(f"#hierarchy-{AGE}", state="detached")
 
     # By the keyboard: open, choose two values, name their group.
@@ -97,11 +100,14 @@ def test_groups_by_hand_are_what_the_release_shows(
     page.wait_for_selector("#hierarchy-save[disabled]")
     page.keyboard.press("Escape")
     page.wait_for_function(f"() => document.activeElement.id === 'hierarchy-{JOB}'")
-    page.wait_for_selector("#verdict .notice.warn")
+    page.wait_for_selector(JUDGE)
 
+    go(page, "verdict")
+    unfold(page, "profile")
     page.select_option("#profile", "research-partner-5")
     page.click("#anonymize")
-    page.wait_for_selector(RELEASE)
+    page.wait_for_selector(TAKE)
+    unfold(page, "parts")
     with page.expect_download() as started:
         page.click(RELEASE)
     released = Path(started.value.path()).read_text(encoding="utf-8")
@@ -116,7 +122,7 @@ def test_a_builder_shows_what_it_does_while_one_types(
     chromium: Browser, home: Program, tmp_path: Path
 ) -> None:
     page, complaints = opened(chromium, home, tmp_path, 1280, "light")
-    page.locator(f"#role-{AGE}-quasi-identifier").check(force=True)
+    page.select_option(f"#role-{AGE}", "quasi-identifier")
     page.click(f"#hierarchy-{AGE}")
     page.wait_for_selector("#hierarchy-shown .levels")
     page.select_option("#hierarchy-builder", "intervals")
@@ -134,6 +140,8 @@ def test_a_builder_shows_what_it_does_while_one_types(
     assert page.locator(".level").count() == 4
     # A draft survives a reload, and so does the way back.
     page.reload()
+    if page.locator("#fold-clear").count():
+        unfold(page, "clear")
     page.click(f"#hierarchy-{AGE}")
     page.wait_for_selector("#parameter-widths")
     assert page.input_value("#parameter-widths") == "15, 30"

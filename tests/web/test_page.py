@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 
 import pytest
 
 pytest.importorskip("fastapi")
 
+from openpyxl import Workbook
 from starlette.testclient import TestClient
 
 from discreet.policy import load
@@ -76,8 +78,12 @@ def test_the_example_leads_to_a_verdict(client: TestClient, service: Service) ->
     shown = client.get(f"/case/{table}", headers={"accept-language": "de"}).text
     assert "Diese Tabelle nicht veröffentlichen." in shown
     assert "Was die Spalten sind" in shown
-    assert shown.count('type="radio"') == 6 * len(set(re.findall(r'id="column-(\d+)"', shown)))
-    assert "<svg" in section(client, table, "verdict")
+    assert len(set(re.findall(r'<select id="role-(\d+)"', shown))) == len(
+        set(re.findall(r'id="column-(\d+)"', shown))
+    )
+    assert "<svg" in client.get(f"/case/{table}/fold/findings").text
+    assert client.get(f"/case/{table}/fold/none").status_code == 404
+    assert client.get(f"/case/{table}/fold/attacks").status_code == 404
 
 
 def test_a_bad_path_is_told(client: TestClient) -> None:
@@ -152,22 +158,92 @@ def test_a_role_by_one_click(client: TestClient, service: Service, table: str) -
     policy = service.cases.get(table).policy_file
     was = load(policy).column("age")
     assert was is not None
-    assert "Judge again" not in section(client, table, "verdict")
+    assert "Judge again" not in section(client, table, "bar")
     answer = client.post(f"/case/{table}/columns/1/role", data={"role": "insensitive"}, headers=IN_HTMX)
-    assert "chosen by the user" in answer.text
     assert answer.headers["hx-trigger"] == "case-changed"
     now = load(policy).column("age")
     assert now is not None
-    assert now.role == "insensitive"
-    assert "Judge again" in section(client, table, "verdict")
+    assert (now.role, now.reason) == ("insensitive", "chosen by the user")
+    assert "Judge again" in section(client, table, "bar")
+    assert "Something has changed" in section(client, table, "verdict")
     # Taken back, the verdict holds again.
     client.post(f"/case/{table}/columns/1/role", data={"role": was.role}, headers=IN_HTMX)
-    assert "Judge again" not in section(client, table, "verdict")
+    assert "Judge again" not in section(client, table, "bar")
     for number, role, status in ((99, "weight", 404), (-1, "weight", 404), (1, "king", 422)):
         answer = client.post(f"/case/{table}/columns/{number}/role", data={"role": role}, headers=IN_HTMX)
         assert answer.status_code == status
         assert "notice" in answer.text
         assert "<html" not in answer.text
+
+
+def test_several_columns_get_a_role_at_once(client: TestClient, service: Service, table: str) -> None:
+    policy = service.cases.get(table).policy_file
+    was = policy.read_text("utf-8")
+    given = {"columns[]": ["1", "2"], "role": "sensitive"}
+    answer = client.post(f"/case/{table}/roles", data=given, headers=IN_HTMX)
+    assert (answer.status_code, answer.headers["hx-trigger"]) == (204, "case-changed")
+    assert load(policy).sensitive == ("age", "sex")
+    for bad in (
+        {"columns[]": ["99"], "role": "weight"},
+        {"columns[]": ["1"], "role": "king"},
+        {"role": "weight"},
+    ):
+        assert client.post(f"/case/{table}/roles", data=bad, headers=IN_HTMX).status_code in (404, 422)
+    assert load(policy).sensitive == ("age", "sex")
+    policy.write_text(was, "utf-8")
+
+
+def test_what_is_not_sure_is_asked_until_somebody_says_that_it_is_right(
+    client: TestClient, service: Service
+) -> None:
+    text = "age,qfx\n" + "".join(f"{20 + i % 30},{i % 3}\n" for i in range(90))
+    made = client.post("/api/v1/tables", params={"name": "a.csv"}, content=text).json()["id"]
+    assert ended(service, made, "audit") == "done"
+    assert "1 to check" in section(client, made, "bar")
+    shown = section(client, made, "columns")
+    # The one to check stands first, with its question.
+    assert shown.index('id="column-1"') < shown.index('id="column-0"')
+    assert "Could others know this" in shown
+    client.post(f"/case/{made}/roles", data={"columns[]": "1"}, headers=IN_HTMX)
+    assert "to check" not in section(client, made, "bar")
+    assert "Could others know this" not in section(client, made, "columns")
+    # Nothing has changed for the verdict.
+    assert "Judge again" not in section(client, made, "bar")
+    client.delete(f"/api/v1/tables/{made}")
+
+
+def test_the_first_rows_and_how_they_were_read(client: TestClient, table: str) -> None:
+    shown = section(client, table, "file")
+    assert shown.count("<tr>") == 1 + 8
+    assert "&lt;img src=x onerror=3&gt;" in shown
+    assert "delimiter" in shown
+
+
+def test_the_sheets_of_a_workbook_can_be_chosen(client: TestClient, service: Service) -> None:
+    book = Workbook()
+    for name in ("first", "second"):
+        sheet = book.create_sheet(name)
+        for row in [("age", "sex"), *((20 + i % 30, "fm"[i % 2]) for i in range(60))]:
+            sheet.append(row)
+    del book["Sheet"]
+    content = BytesIO()
+    book.save(content)
+    made = client.post("/api/v1/tables", params={"name": "a.xlsx"}, content=content.getvalue()).json()["id"]
+    assert ended(service, made, "read") == "failed"
+    shown = section(client, made, "file")
+    assert '<option value="second">' in shown
+    assert "Choose another file" in shown
+    assert 'data-suggested="file"' in section(client, made, "bar")
+    client.post(f"/case/{made}/reading", data={"sheet": "second"}, headers=IN_HTMX)
+    assert ended(service, made, "read") == "done"
+    assert '<option value="second" selected>' in section(client, made, "file")
+    client.delete(f"/api/v1/tables/{made}")
+
+
+def test_the_start_lists_the_tables_at_work(client: TestClient, table: str) -> None:
+    shown = client.get("/").text
+    assert f'/case/{table}">&lt;b&gt;people.csv</a>' in shown
+    assert "Do not release this table." in shown
 
 
 def test_the_plan_goes_into_the_policy_and_leaves_the_verdict_alone(
@@ -178,7 +254,7 @@ def test_the_plan_goes_into_the_policy_and_leaves_the_verdict_alone(
     assert client.post(f"/case/{table}/plan", data=given, headers=IN_HTMX).status_code == 204
     plan = load(service.cases.get(table).policy_file).plan
     assert (plan.method, plan.suppression_limit) == ("mondrian", 0.35)
-    assert "Judge again" not in section(client, table, "verdict")
+    assert "Judge again" not in section(client, table, "bar")
     assert 'value="mondrian" selected' in section(client, table, "plan")
     assert client.post(f"/case/{table}/plan", data={"method": "magic"}).status_code == 422
 

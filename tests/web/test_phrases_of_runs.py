@@ -130,6 +130,10 @@ def test_what_real_runs_show_has_german(
         plan = replace(policy.plan, method=method, suppression_limit=1.0)
         made = anonymize(table, policy, plan=plan, progress=said.append)
         shown.append(views.release(made, views.release_drawings(made)))
+        choices = views.ready(made, [made, *(other.make() for other in made.alternatives)])
+        shown.append(
+            {**choices, "releases": [], "values_before": [], "pictures": [choices] if choices["svg"] else []}
+        )
         compared = compare(table, made.table, policy, labels=(), queries=20, progress=said.append)
         attacked = attack(made.table, policy, original=table, attacks=QUICK, progress=said.append)
         shown.append(proof_views.evidence(compared, attacked))

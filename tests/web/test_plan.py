@@ -74,7 +74,7 @@ def test_a_preview_comes_by_itself_and_writes_no_release(
 
 def test_the_preview_says_what_the_release_then_is(client: TestClient, service: Service, table: str) -> None:
     case = service.cases.get(table)
-    client.post(f"/case/{table}/jobs/anonymize", data={"format": "csv"}, headers=IN_HTMX)
+    client.post(f"/api/v1/tables/{table}/jobs/anonymize", json={"format": "csv"})
     assert ended(service, table, "anonymize") == "done"
     foreseen = service.document(service.latest(case, "preview", done=True))  # type: ignore[arg-type]
     made = service.document(service.latest(case, "anonymize", done=True))  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ def test_requirements_are_added_changed_and_removed(client: TestClient, service:
     found = service.document(service.latest(case, "preview", done=True))  # type: ignore[arg-type]
     assert found["smallest_class"] >= 25
     # A requirement changes the verdict, too.
-    assert "Judge again" in section(client, table, "verdict")
+    assert "Judge again" in section(client, table, "bar")
     client.post(f"/case/{table}/requirements/0/remove", headers=IN_HTMX)
     assert load(case.policy_file).requirements == ()
     assert "require" not in case.policy_file.read_text("utf-8")
@@ -193,14 +193,19 @@ def test_every_model_has_a_form(model: str) -> None:
 
 def test_losses_and_attacks_of_the_release(client: TestClient, service: Service, table: str) -> None:
     case = service.cases.get(table)
-    client.post(f"/case/{table}/jobs/anonymize", data={"format": "csv"}, headers=IN_HTMX)
+    client.post(f"/api/v1/tables/{table}/jobs/anonymize", json={"format": "csv"})
     assert ended(service, table, "anonymize") == "done"
     given = {"scenario": "neighbour", "known[]": ["", "age"]}
     assert "load delay" in client.post(f"/case/{table}/jobs/evidence", data=given, headers=IN_HTMX).text
     assert ended(service, table, "evidence") == "done"
     shown = section(client, table, "evidence")
-    for words in ("Singling out:", "Linkability:", "Inference:", "Known: age.", "Shows nothing", "whisker"):
+    for words in ("Singling out:", "Linkability:", "Inference:"):
         assert words in shown
+    folds = {name: client.get(f"/case/{table}/fold/{name}").text for name in ("attacks", "losses")}
+    assert "Known: age." in folds["attacks"]
+    assert "whisker" in folds["attacks"]
+    assert "Shows nothing" in folds["losses"]
+    assert re.findall(r"<style|\sstyle=", "".join(folds.values())) == []
     assert 'id="scenario-neighbour" name="scenario" value="neighbour" autocomplete="off" checked' in shown
     assert re.findall(r"<style|\sstyle=", shown) == []
     for what, begins in (
@@ -214,7 +219,7 @@ def test_losses_and_attacks_of_the_release(client: TestClient, service: Service,
     assert document["attacks"]["scenario"]["known"] == ["age"]
     # Another release makes it outdated.
     assert "newer release" not in shown
-    client.post(f"/case/{table}/jobs/anonymize", data={"format": "csv"}, headers=IN_HTMX)
+    client.post(f"/api/v1/tables/{table}/jobs/anonymize", json={"format": "csv"})
     assert ended(service, table, "anonymize") == "done"
     assert "newer release" in section(client, table, "evidence")
     job = service.latest(case, "evidence")
@@ -268,7 +273,7 @@ def test_a_badly_read_file_is_read_in_another_way(client: TestClient, service: S
     made = client.post("/api/v1/tables", params={"name": "a.csv"}, content=text).json()["id"]
     ended(service, made, "audit")
     case = service.cases.get(made)
-    assert "Read the file in another way" in section(client, made, "columns")
+    assert "Is it read wrongly?" in section(client, made, "file")
     given = {"delimiter": ";", "header": "false", "names": "years\r\ngender\r\n", "missing": "f", "quote": ""}
     client.post(f"/case/{made}/reading", data=given, headers=IN_HTMX)
     assert ended(service, made, "read") == "done"
@@ -283,8 +288,8 @@ def test_a_badly_read_file_is_read_in_another_way(client: TestClient, service: S
     }
     client.post(f"/case/{made}/reading", data={"encoding": "klingon"}, headers=IN_HTMX)
     assert ended(service, made, "read") == "failed"
-    shown = section(client, made, "columns")
-    assert '<details class="card reading" open>' in shown
+    shown = section(client, made, "file")
+    assert '<details class="fold" id="fold-reading" open>' in shown
     assert shown.count('id="reading-open"') == 1
     client.delete(f"/api/v1/tables/{made}")
 

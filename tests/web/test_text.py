@@ -22,13 +22,13 @@ from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Origin
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
 from discreet.web.pages.language import LANGUAGES, text
-from discreet.web.pages.sections import SIGNS
+from discreet.web.pages.sections import SIGNS, STEPS
 from discreet.web.requirements import fields_of, models
 from discreet.web.service import DOWNLOADS
 
 TEMPLATES = [
     path.read_text("utf-8")
-    for folder in ("", "parts", "sections")
+    for folder in ("", "parts", "sections", "folds")
     for path in (resources.files("discreet.web.pages") / "templates" / folder).iterdir()
     if path.name.endswith(".jinja")
 ]
@@ -73,6 +73,12 @@ def used() -> set[str]:
         "case.origin_": get_args(Origin),
         "verdict.risk_": ("low", "medium", "high"),
         "job.": ("queued", "running"),
+        "steps.": [*(step.name for step in STEPS), "judge", "again"],
+        "steps.state_": ("good", "warn", "bad", "busy", "old"),
+        "folds.": [question for step in STEPS for question in step.folded],
+        "columns.ask_": ("known", "insensitive"),
+        "explain.": ("loss", "suppressed", "max_risk", "inference"),
+        "ready.": ("loss", "suppressed_share", "max_risk", "inference"),
         "downloads.": [*DOWNLOADS, *(f"{what}_says" for what in DOWNLOADS)],
     }
     prefixes = {key for one in TEMPLATES for key in re.findall(r"""\bt\(["']([a-z._-]+)["'] *~""", one)}

@@ -66,8 +66,10 @@ class Engine(Protocol):
     def places(self, table: Table) -> IntArray | None:
         """For each row of a table that was made of another, the number of its row there, from 0; else nothing."""
 
-    def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows themselves, in their order: for handing a result to the caller."""
+    def to_arrow(
+        self, table: Table, columns: Sequence[str] | None = None, *, first: int | None = None
+    ) -> pa.Table:
+        """The rows themselves, in their order, or the ``first`` of them: for handing a result to the caller."""
 
     def query(self, table: Table, query: str) -> pa.Table:
         """The (small) answer to a query of the user's own, in which the table is called ``data``."""

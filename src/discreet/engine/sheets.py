@@ -37,6 +37,15 @@ class Sheet:
         return pa.table(dict(zip(self.names, columns, strict=True))).to_reader()
 
 
+def sheet_names(path: Path) -> list[str]:
+    """The names of the sheets of a spreadsheet; none where it cannot be opened, which reading it will tell."""
+    check_spreadsheet(path)
+    try:
+        return list(CalamineWorkbook.from_path(str(path)).sheet_names)
+    except CalamineError:
+        return []
+
+
 def read_sheet(path: Path, options: ReadOptions) -> Sheet:
     """The table of a spreadsheet; an error that lists the sheets where several could hold it."""
     check_spreadsheet(path)

@@ -117,10 +117,13 @@ class SqlEngine(TypeRecognition, Counting):
         rows = self._fetch(f"SELECT {self.dialect.quote(table.places)} AS place FROM {table.relation}")
         return np.asarray(rows["place"].to_numpy(), dtype=np.int64)
 
-    def to_arrow(self, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
-        """The rows themselves, in their order."""
+    def to_arrow(
+        self, table: Table, columns: Sequence[str] | None = None, *, first: int | None = None
+    ) -> pa.Table:
+        """The rows themselves, in their order; with ``first`` only so many."""
         names = [table.column(name).name for name in columns] if columns else table.names
-        return self._fetch(f"SELECT {self._listed(names)} FROM {table.relation}")
+        most = "" if first is None else f" LIMIT {int(first)}"
+        return self._fetch(f"SELECT {self._listed(names)} FROM {table.relation}{most}")
 
     def _listed(self, names: Sequence[str]) -> str:
         """Names of columns for a SELECT."""

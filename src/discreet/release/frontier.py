@@ -17,7 +17,7 @@ from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release import rendered
 from discreet.release.anonymize import anonymize, least_change
-from discreet.release.outcome import Outcome, outcome_of
+from discreet.release.outcome import Outcome, outcome_of, with_best
 from discreet.release.prepare import as_shown, check_plan, count_classes, prepare, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
@@ -173,16 +173,9 @@ def _method(name: str) -> Method:
     raise unknown("method", name, METHODS)
 
 
-def _with_best(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes, those marked that no other beats; what failed is none of them."""
-    return [
-        replace(own, best=own.reached and not any(other.beats(own) for other in outcomes)) for own in outcomes
-    ]
-
-
 def _with_knee(points: Sequence[Outcome]) -> list[Outcome]:
     """The points, those marked that no other beats, and among these the knee."""
-    marked = _with_best(points)
+    marked = with_best(points)
     front = sorted(
         (point for point in marked if point.best),
         key=lambda point: (point.loss or 0.0, -(point.mean_risk or 0.0)),
@@ -247,4 +240,4 @@ def compare_methods(
                 seconds=perf_counter() - start,
             )
         )
-    return _with_best(outcomes)
+    return with_best(outcomes)

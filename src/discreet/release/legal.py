@@ -149,7 +149,7 @@ def summarise(
         summaries.append(
             Summary(
                 criterion,
-                _state(worst),
+                state_of(worst),
                 _finding(worst),
                 worst,
                 tuple(dict.fromkeys(result.attack for result in own)),
@@ -160,7 +160,8 @@ def summarise(
     return tuple(summaries)
 
 
-def _state(worst: AttackResult | None) -> State:
+def state_of(worst: AttackResult | None) -> State:
+    """What an attack makes of its criterion, if it is the one that got furthest."""
     if worst is None:
         return "not tested"
     if not worst.better_than_baseline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -85,6 +86,13 @@ def outcome_of(recoding: Recoding, point: Outcome) -> Outcome:
         inference=_inference(shown),
         classes=len(shown),
     )
+
+
+def with_best(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes, those marked that no other beats; what failed is none of them."""
+    return [
+        replace(own, best=own.reached and not any(other.beats(own) for other in outcomes)) for own in outcomes
+    ]
 
 
 def _inference(shown: EquivalenceClasses) -> float | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +25,37 @@ SPREADSHEET_ROWS = 1_048_575
 SPREADSHEET_TEXT = 32_767
 CONTROL = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\ufffe\uffff"
 """Signs that XML, of which spreadsheets are made, cannot hold."""
+
+
+@dataclass(frozen=True)
+class TextDialect:
+    """How a text file is written for people: as the file that they gave was.
+
+    A spreadsheet takes text for UTF-8 only after a byte order mark, so one is written where it matters.
+    """
+
+    delimiter: str = ","
+    decimal: str = "."
+
+    def write(self, rows: pa.Table, path: Path) -> None:
+        """Write rows; the decimal mark is that of numbers, not of texts."""
+        if self.decimal != ".":
+            for i, column in enumerate(rows.schema):
+                if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+                    texts = pc.replace_substring(pc.cast(rows.column(i), pa.string()), ".", self.decimal)
+                    rows = rows.set_column(i, column.name, texts)
+        with path.open("wb") as file:
+            if _has_accents(rows):
+                file.write(codecs.BOM_UTF8)
+            options = pyarrow.csv.WriteOptions(delimiter=self.delimiter, quoting_style="needed")
+            pyarrow.csv.write_csv(rows, file, write_options=options)
+
+
+def _has_accents(rows: pa.Table) -> bool:
+    """Whether any name or text has a sign beyond ASCII."""
+    return not "".join(rows.column_names).isascii() or any(
+        pc.any(pc.invert(pc.string_is_ascii(column))).as_py() for column in rows.columns if _is_text(column)
+    )
 
 
 def check_target(path: Path, *, force: bool = False) -> None:

@@ -18,6 +18,7 @@ from discreet.files.documents import check_document, parse_json
 from discreet.files.writing import write_text
 from discreet.plain import plain
 from discreet.policy import Policy, load, loads
+from discreet.policy.suggest import NOT_SURE
 from discreet.release.profile import load_profile
 from discreet.table import Column
 from discreet.table.roles import Role
@@ -142,22 +143,35 @@ def policy_problems(case: Case) -> list[str]:
 
 def set_role(case: Case, name: str, role: Role) -> None:
     """Give one column another role; what the plan says about a quasi-identifier goes with that role."""
-    column_named(case, name)
+    set_roles(case, [name], role)
+
+
+def set_roles(case: Case, names: Collection[str], role: Role | None) -> None:
+    """Give columns a role; ``None`` says that they have the right one, about which nobody has to be asked again."""
+    for name in names:
+        column_named(case, name)
     with changed_policy(case) as document:
         columns = document.setdefault("columns", tomlkit.table(is_super_table=True))
-        entry = columns.get(name)
-        if entry is None:
-            columns.add(name, tomlkit.table())
-            entry = columns[name]
-        if entry.get("role") != role:
-            entry["role"] = role
-            entry["reason"] = "chosen by the user"
         plan = document.get("anonymize", {})
-        if role != "quasi-identifier" and name in plan.get("weights", {}):
-            del plan["weights"][name]
-        for setting in ("keep", "drop_attributes"):
-            if role != "quasi-identifier" and name in plan.get(setting, []):
-                plan[setting].remove(name)
+        for name in names:
+            entry = columns.get(name)
+            if entry is None:
+                columns.add(name, tomlkit.table())
+                entry = columns[name]
+            given = role or entry.get("role", "insensitive")
+            if entry.get("role") != given or uncertain(str(entry.get("reason", ""))):
+                entry["role"] = given
+                entry["reason"] = "chosen by the user"
+            if given != "quasi-identifier" and name in plan.get("weights", {}):
+                del plan["weights"][name]
+            for setting in ("keep", "drop_attributes"):
+                if given != "quasi-identifier" and name in plan.get(setting, []):
+                    plan[setting].remove(name)
+
+
+def uncertain(reason: str) -> bool:
+    """Whether a suggested role needs a person's eye."""
+    return reason.startswith(NOT_SURE)
 
 
 def set_profile(case: Case, profile: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from starlette.concurrency import run_in_threadpool
 
@@ -21,11 +21,13 @@ from discreet.example import write_example
 from discreet.files.reading import check_regular
 from discreet.reports.words import Edition
 from discreet.web.api.parameters import Parameters, ReadParameters, ReportParameters
+from discreet.web.bundle import write_bundle
 from discreet.web.cases import SUFFIXES, Case, Cases
 from discreet.web.jobs import parsed_table
 from discreet.web.jobs.kinds import KINDS, JobKind
+from discreet.web.jobs.ready import swap_releases
 from discreet.web.jobs.scheduler import Job, Jobs, task_folders
-from discreet.web.jobs.worker import RESULT, Task
+from discreet.web.jobs.worker import READY, RESULT, ROWS, Task
 from discreet.web.policies import fingerprint, policy_of, policy_problems, policy_text, replace_policy
 from discreet.web.refusals import ProblemDetails, Refusal, not_found
 from discreet.web.settings import Settings
@@ -56,6 +58,7 @@ MEDIA_TYPES = {
     ".toml": "application/toml",
     ".html": "text/html",
     ".svg": "image/svg+xml",
+    ".zip": "application/zip",
 }
 
 
@@ -180,10 +183,11 @@ class Service:
         given: dict[str, Any] | Parameters | None = None,
         *,
         of: Job | None = None,
+        then: str | None = None,
     ) -> Job:
         """Start a job. One of the same kind that is under way is cancelled: the newer one counts.
 
-        ``of`` is a finished job by whose policy it is to work.
+        ``of`` is a finished job by whose policy it is to work; ``then`` is the kind of job that shall follow it.
         """
         wanted = self.kinds.get(kind)
         if wanted is None:
@@ -195,12 +199,13 @@ class Service:
             if wanted.needs_policy:
                 policy_text(case)
             self._refuse_full()
-            base = self._base(case, wanted) if wanted.base else of
+            base = self._base(case, wanted) if wanted.base and of is None else of
             for job in self.jobs_of(case):
                 # What rests on another reading of the file is of no use.
                 if kind in ("read", job.kind):
                     self.jobs.cancel(job)
             job = self._job(case, kind, parameters, base)
+            job.then = then or wanted.then
             if isinstance(parameters, ReadParameters) and parameters.suggest:
                 case.being_replaced = lambda: job.active
             self._of_case.setdefault(case.id, []).append(job)
@@ -236,16 +241,18 @@ class Service:
         case = self.cases.get(job.case)
         with case.lock:
             if job.kind == "read":
-                for name in ("columns.json", "policy.toml"):
+                for name in ("columns.json", ROWS, "policy.toml"):
                     if (job.task.out / name).exists():
                         os.replace(job.task.out / name, case.folder / name)
                 parsed_table.take_over(job.task.out, case.folder)
             self._prune(case, job.kind)
-            following = self.kinds[job.kind].then
-            if following in self.kinds and not policy_problems(case):
+            following = job.then
+            if following is not None and following in self.kinds and not policy_problems(case):
                 # What there is no room for is refused again when somebody asks for it.
                 with suppress(Refusal):
-                    self.start(case, following)
+                    # Nobody sees the job as done yet, so that what rests on it has to be told.
+                    rests = self.kinds[following].base == job.kind
+                    self.start(case, following, of=job if rests else None)
 
     def _prune(self, case: Case, kind: str) -> None:
         """Remove the results before the newest ones of a kind: releases can be large."""
@@ -284,6 +291,21 @@ class Service:
             raise Refusal(409, "not-ready", f"the job is {job.state}", "its result is there once it is done")
         return json.loads((job.task.out / name).read_text(encoding="utf-8"))
 
+    def choose(self, case: Case, place: int) -> Job:
+        """Make another of the releases that were found the newest one; what was tried on it follows by itself."""
+        with case.lock:
+            made = self.latest(case, "anonymize", done=True)
+            if made is None or not (made.task.out / READY / str(place)).is_dir():
+                raise not_found("release")
+            job = self._job(case, "anonymize", cast(Parameters, made.task.parameters), made)
+            swap_releases(made.task.out, job.task.out, place)
+            shutil.rmtree(job.task.scratch, ignore_errors=True)
+            job.state, job.started, job.ended = "done", job.created, time.time()
+            self._of_case[case.id].append(job)
+            self._prune(case, "anonymize")
+            self.start(case, "evidence")
+            return job
+
     # ── policy ────────────────────────────────────────────────────────────────────────────────────
 
     def put_policy(self, case: Case, text: str, seen: Collection[str] | None = None) -> list[str]:
@@ -301,13 +323,16 @@ class Service:
     # ── downloads ─────────────────────────────────────────────────────────────────────────────────
 
     def download(self, case: Case, what: str, *, for_people: bool = False) -> Download:
-        """The file of a download: ``policy``, or of the newest release ``release``, ``codebook``, ``recipe``,
-        ``report``, ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``; of the newest evidence
+        """The file of a download: ``policy``, or of the newest release ``bundle``, ``release``, ``codebook``, ``recipe``,
+        ``report``, ``report-public``, ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``;
+        of the newest evidence
         ``evidence-report``, ``evidence-report-public``, ``evidence``; of the newest frontier ``frontier``."""
         stem = _stem(case.label)
         if what == "policy":
             policy_text(case)
             return _download(case.policy_file, f"{stem}-policy.toml")
+        if what == "bundle":
+            return self._bundle(case, stem)
         kind, file, name = DOWNLOADS.get(what, ("", "", ""))
         if not kind:
             raise not_found("download")
@@ -322,6 +347,17 @@ class Service:
         if not paths:
             raise not_found("download")
         return _download(paths[0], f"{stem}-{name}{paths[0].suffix}")
+
+    def _bundle(self, case: Case, stem: str) -> Download:
+        """Everything about the newest release in one file."""
+        made = self.latest(case, "anonymize", done=True)
+        if made is None:
+            raise Refusal(409, "not-ready", "there is no release yet", "run the job 'anonymize' first")
+        proof = self.latest(case, "evidence", done=True)
+        tried = proof is not None and proof.task.base == made.task.out
+        with self._drawing:
+            target = write_bundle(made.task.out, proof.task.out if proof and tried else None, stem)
+        return _download(target, f"{stem}-bundle.zip")
 
     def _draw(self, case: Case, audit: Job, target: Path, edition: Edition) -> None:
         """Draw the report of an audit in a job, and wait for it."""
@@ -348,6 +384,7 @@ DOWNLOADS: dict[str, tuple[str, str, str]] = {
     "codebook": ("anonymize", "codebook.csv", "codebook"),
     "recipe": ("anonymize", "recipe.json", "recipe"),
     "report": ("anonymize", "report.html", "release-report"),
+    "report-public": ("anonymize", "report-public.html", "release-report-public"),
     "release-policy": ("anonymize", "policy.toml", "release-policy"),
     "audit-report": ("audit", "report.html", "audit-report"),
     "audit-report-public": ("audit", "report-public.html", "audit-report-public"),

@@ -126,6 +126,16 @@ def chart_of_methods(outcomes: Sequence[Outcome]) -> str:
     return standalone(drawn, title="Risk against loss by method")
 
 
+def chart_of_releases(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
+    """Risk against loss of releases that can be chosen, as a drawing inside a page."""
+    drawn = risk_against_loss(
+        _plotted(outcomes, names),
+        subtitle=["Filled and joined: no other release is better in both."],
+        nothing="no release has a loss that is defined",
+    )
+    return adopt(drawn)
+
+
 def _plotted(outcomes: Sequence[Outcome], names: Sequence[str]) -> list[PlottedOutcome]:
     """The outcomes that can be drawn, each with its name and shape."""
     return [

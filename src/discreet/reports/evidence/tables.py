@@ -12,7 +12,7 @@ from discreet.policy import Policy
 from discreet.release.attack import Attacks
 from discreet.release.audit import versions
 from discreet.release.compare import Comparison
-from discreet.release.legal import CRITERIA, DEFENCES, TITLES, State, Summary
+from discreet.release.legal import CRITERIA, DEFENCES, TITLES, State, Summary, state_of
 from discreet.reports.charts.scale import whisker
 from discreet.reports.evidence.pictures import (
     advantage_text,
@@ -127,7 +127,7 @@ def _attack(result: AttackResult, *, public: bool) -> Row:
         else whisker(result.rate, low=result.low, high=result.high, marks=[result.baseline]),
         "baseline": percent(result.baseline) if told else "withheld",
         "beyond": advantage_text(result, public=public),
-        "tone": "bad" if result.better_than_baseline else "good",
+        "tone": STATE_TONES[state_of(result)],
         "fallen": figures.count(len(result.fallen), "class", "classes") if result.fallen else "none",
         "meaning": "" if public else result.meaning,
         "notes": ()

@@ -14,6 +14,7 @@ from discreet.policy.plan import Method, Plan
 from discreet.policy.settings import Strict, given, with_settings
 from discreet.reports.words import Edition
 from discreet.table.reading import ReadOptions
+from discreet.table.roles import Role
 
 Format = Literal["csv", "xlsx", "parquet", "tsv", "arrow"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -61,6 +62,13 @@ class AuditParameters(Parameters):
     detail: Literal["full", "core"] = Field("full", description="`core` leaves out exposing combinations")
 
 
+class RolesParameters(Parameters):
+    """Which columns get a role, by their places in the table; without a role theirs is the right one."""
+
+    columns: list[int] = Field(description="their places, from 0")
+    role: Role | None = None
+
+
 class ValuesParameters(Parameters):
     """Of which columns the values are counted, so that hierarchies for them can be looked at."""
 
@@ -90,6 +98,7 @@ class AnonymizeParameters(PlanParameters):
     """How to anonymise and how to write the release."""
 
     format: Format = Field("csv", description="format of the release")
+    alternatives: bool = Field(False, description="also write the other releases that were found")
 
 
 class CompareParameters(Parameters):

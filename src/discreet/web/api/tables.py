@@ -317,8 +317,8 @@ def _download_routes(routes: APIRouter, service: Service) -> None:
         },
     )
     def download(table: str, what: str, formulas: Formulas = "kept") -> FileResponse:
-        """`policy`; of the newest release `release`, `codebook`, `recipe`, `report`, `release-policy`; of the newest
-        audit `audit-report`, `audit-report-public`."""
+        """`policy`; of the newest release `bundle`, `release`, `codebook`, `recipe`, `report`, `report-public`,
+        `release-policy`; of the newest audit `audit-report`, `audit-report-public`."""
         file = service.download(service.cases.get(table), what, for_people=formulas == "neutralised")
         return FileResponse(file.path, media_type=file.media_type, filename=file.name)
 

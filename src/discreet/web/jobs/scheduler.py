@@ -39,6 +39,8 @@ class Job:
     task: Task = field(repr=False)
     policy: str = ""
     """Fingerprint of the policy that the job works by: tells whether its result is still up to date."""
+    then: str | None = None
+    """The kind of job that follows this one by itself."""
     id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
     state: State = "queued"
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_MESSAGES))

@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from discreet.engine.read import read as read_table
+from discreet.engine.sheets import sheet_names
 from discreet.errors import InvalidPolicy
+from discreet.files.writing import write_text
 from discreet.policy import dumps, load
+from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggestion
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.audit import audit as run_audit
 from discreet.release.preview import preview as run_preview
 from discreet.release.recommend import recommend as run_recommend
-from discreet.release.release import hash_of
+from discreet.release.release import Release, hash_of
 from discreet.release.spreadsheet import neutralise
-from discreet.release.write import write_rows
+from discreet.release.write import TextDialect
 from discreet.reports.audit.html import report as write_report
 from discreet.reports.release.html import release_report
+from discreet.table import Table
 from discreet.web.api.parameters import (
     AnonymizeParameters,
     AuditParameters,
+    Format,
     PlanParameters,
     ReadParameters,
     ReportParameters,
 )
 from discreet.web.jobs.columns import describe
 from discreet.web.jobs.counted_classes import counted
+from discreet.web.jobs.first_rows import before_and_after, first_rows
 from discreet.web.jobs.parsed_table import labelled, open_case, open_table, store
-from discreet.web.jobs.worker import LINKS, RESULT, VIEW, JobProgress, Task
+from discreet.web.jobs.worker import (
+    LINKS,
+    READY,
+    READY_DOCUMENT,
+    RESULT,
+    ROWS,
+    SHEETS,
+    VIEW,
+    JobProgress,
+    Task,
+)
 from discreet.web.pages import release_views as views
 from discreet.web.policies import known_columns
 
 TEXT_FORMATS = ("csv", "tsv")
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 def read(task: Task, progress: JobProgress) -> None:
     """Read the table, look at its columns and suggest a role for each."""
     wanted = cast(ReadParameters, task.parameters)
     progress(f"reading {task.source.name}")
+    if task.source.suffix.lower() in SPREADSHEETS:
+        # Also for a form that asks for the sheet after reading has failed.
+        write_text(task.case / SHEETS, json.dumps(sheet_names(task.source)))
     kept = None if wanted.suggest else load(task.policy)
     options = wanted.options() if kept is None else kept.read
     table = read_table(task.source, **options)  # type: ignore[arg-type]
@@ -55,6 +76,7 @@ def read(task: Task, progress: JobProgress) -> None:
     progress("drawing the distributions")
     document = describe(table, suggested)
     task.write("columns.json", document)
+    task.write(ROWS, first_rows(table))
     task.write(RESULT, document)
 
 
@@ -102,31 +124,68 @@ def preview(task: Task, progress: JobProgress) -> None:
 
 
 def anonymize(task: Task, progress: JobProgress) -> None:
-    """Write a release that meets the policy at the least loss, verified, with recipe and reports."""
+    """Write a release that meets the policy at the least loss, verified, with recipe and reports.
+
+    With ``alternatives`` the other releases that the search has found are written beside it, so that choosing one of
+    them takes no time.
+    """
     wanted = cast(AnonymizeParameters, task.parameters)
     table, policy = open_case(task, progress)
     plan = wanted.plan(policy.plan)
-    release = run_anonymize(table, policy, plan=plan, progress=progress)
-    progress("writing and verifying")
-    target = task.out / f"release.{wanted.format}"
+    chosen = run_anonymize(table, policy, plan=plan, progress=progress)
+    others = chosen.alternatives if wanted.alternatives else ()
+    releases = [chosen, *(alternative.make() for alternative in others)]
+    for place, release in enumerate(releases):
+        folder = task.out if not place else task.out / READY / str(place)
+        folder.mkdir(parents=True, exist_ok=True)
+        progress("writing and verifying")
+        _write_release(table, release, plan, folder, wanted.format)
+        progress("drawing the pictures")
+        _describe_release(table, release, folder, place, wanted.format)
+    task.write(READY_DOCUMENT, views.ready(chosen, releases))
+
+
+def _write_release(table: Table, release: Release, plan: Plan, folder: Path, format: Format) -> None:
+    """A release in its folder, verified, with recipe, links and policy; text files also as people want them."""
+    target = folder / f"release.{format}"
     release.save(
         target,
-        recipe=task.out / "recipe.json",
-        links=task.out / LINKS,
-        codebook=task.out / "codebook.csv",
+        recipe=folder / "recipe.json",
+        links=folder / LINKS,
+        codebook=folder / "codebook.csv",
     )
     # The policy that the release was made by, so that it can be checked by it.
     made_by = replace(release.policy, plan=replace(plan, drop_attributes=()), read={})
-    (task.out / "policy.toml").write_text(dumps(made_by), encoding="utf-8")
-    changed: Mapping[str, int] = {}
-    if wanted.format in TEXT_FORMATS:
-        progress("looking for cells that a spreadsheet would take for formulas")
+    (folder / "policy.toml").write_text(dumps(made_by), encoding="utf-8")
+    if format in TEXT_FORMATS:
         rows, changed = neutralise(release.table.engine.to_arrow(release.table))
-        if changed:
-            write_rows(rows, task.out / f"release-for-people.{wanted.format}")
-    progress("drawing the pictures")
+        dialect = _dialect(table, format)
+        if changed or dialect != TextDialect():
+            dialect.write(rows, folder / f"release-for-people.{format}")
+
+
+def _dialect(table: Table, format: Format) -> TextDialect:
+    """How the file was written that people gave, as far as a text file of this format can be so."""
+    if table.source.format != "text":
+        return TextDialect("\t" if format == "tsv" else ",")
+    delimiter, decimal = (str(table.source.settings.get(name) or "") for name in ("delimiter", "decimal"))
+    if format == "tsv" or len(delimiter) != 1:
+        delimiter = "\t" if format == "tsv" else ","
+    return TextDialect(delimiter, "," if decimal == "," else ".")
+
+
+def _describe_release(table: Table, release: Release, folder: Path, place: int, format: Format) -> None:
+    """What the page and the report say of a release."""
     drawn = views.release_drawings(release)
-    release_report(release, task.out / "report.html", file_hash=hash_of(target), drawn=drawn)
-    task.write(RESULT, release.to_dict())
-    shown = views.release(release, drawn)
-    task.write(VIEW, {**shown, "format": wanted.format, "formulas": dict(changed)})
+    digest = hash_of(folder / f"release.{format}")
+    release_report(release, folder / "report.html", file_hash=digest, drawn=drawn)
+    release_report(release, folder / "report-public.html", edition="public", file_hash=digest)
+    shown = {
+        **views.release(release, drawn),
+        "place": place,
+        "format": format,
+        "rows": before_and_after(table, release, release.table.engine.to_arrow(release.table)),
+        "became": views.became(release),
+    }
+    write_text(folder / RESULT, json.dumps(release.to_dict(), ensure_ascii=False))
+    write_text(folder / VIEW, json.dumps(shown, ensure_ascii=False))

@@ -10,11 +10,21 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.release.profile import profile_names
 from discreet.table.roles import Role
+from discreet.web.api.parameters import RolesParameters
 from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields, sent_file
-from discreet.web.pages.rendering import CHANGED, environment, markup, render
-from discreet.web.pages.sections import SECTIONS, section_content, show_section
-from discreet.web.policies import column_at, policy_from, policy_of, policy_problems, set_profile, set_role
+from discreet.web.pages.rendering import BEGUN, CHANGED, environment, markup, render
+from discreet.web.pages.sections import (
+    FOLDS,
+    SECTIONS,
+    STEPS,
+    opened,
+    section_content,
+    show_fold,
+    show_section,
+    verdict_words,
+)
+from discreet.web.policies import column_at, policy_from, set_profile, set_role, set_roles
 from discreet.web.refusals import not_found
 from discreet.web.security import REPORT_POLICY, home_of
 from discreet.web.service import ExampleName, Service, size_in_words
@@ -31,19 +41,23 @@ def router(service: Service) -> APIRouter:
 
 
 def _start_routes(routes: APIRouter, service: Service) -> None:
-    def opened(request: Request, case: Case) -> Response:
+    def begun(request: Request, case: Case) -> Response:
         service.start(case, "read")
         return RedirectResponse(f"{home_of(request.scope)}/case/{case.id}", 303)
 
     @routes.get("/")
     def start(request: Request) -> Response:
         settings = service.settings
-        limits = {
+        content = {
+            "tables": [
+                {"id": case.id, "label": case.label, "words": verdict_words(service, case)}
+                for case in sorted(service.cases, key=lambda case: -case.created)
+            ],
             "max_size": settings.max_size,
             "max_disk": size_in_words(settings.max_disk),
             "keep_hours": settings.keep_hours,
         }
-        return render(request, "start.html.jinja", limits)
+        return render(request, "start.html.jinja", content)
 
     @routes.get("/static/report.css")
     def style() -> Response:
@@ -53,22 +67,28 @@ def _start_routes(routes: APIRouter, service: Service) -> None:
 
     @routes.post("/case/example")
     def example(request: Request, table: Annotated[ExampleName, Form()] = "residents") -> Response:
-        return opened(request, service.example(table))
+        return begun(request, service.example(table))
 
     @routes.post("/case/path")
     def from_path(request: Request, path: Annotated[str, Form()]) -> Response:
-        return opened(request, service.from_path(path.strip()))
+        return begun(request, service.from_path(path.strip()))
 
 
 def _case_routes(routes: APIRouter, service: Service) -> None:
     @routes.get("/case/{case_id}")
     def show(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
-        sections = [
-            markup(request, section.template, section_content(service, case, section))
+        parts = {
+            section.name: markup(request, section.template, section_content(service, case, section))
             for section in SECTIONS.values()
-        ]
-        content = {"case": case, "sections": sections, "keep_hours": service.settings.keep_hours}
+        }
+        content = {
+            "case": case,
+            "layout": STEPS,
+            "parts": parts,
+            "opened": opened(service, case),
+            "keep_hours": service.settings.keep_hours,
+        }
         return render(request, "case.html.jinja", content)
 
     @routes.post("/case/{case_id}/remove")
@@ -81,11 +101,23 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
         case = service.cases.get(case_id)
         if name not in SECTIONS:
             raise not_found("section")
-        kind = SECTIONS[name].kind
-        job = service.latest(case, kind) if kind else None
         # Who has followed a job to its end tells the other sections, once.
-        ended = bool(follows) and (job is None or not job.active) and not SECTIONS[name].quiet
+        under_way = any(job.id == follows and job.active for job in service.jobs_of(case))
+        ended = bool(follows) and not under_way and not SECTIONS[name].quiet
         return show_section(service, request, case, name, CHANGED if ended else None)
+
+    @routes.get("/case/{case_id}/fold/{name}")
+    def get_fold(request: Request, case_id: str, name: str) -> Response:
+        case = service.cases.get(case_id)
+        if name not in FOLDS:
+            raise not_found("answer")
+        return show_fold(service, request, case, name)
+
+    @routes.post("/case/{case_id}/choose/{place}")
+    def choose(request: Request, case_id: str, place: int) -> Response:
+        case = service.cases.get(case_id)
+        service.choose(case, place)
+        return show_section(service, request, case, "release", CHANGED)
 
     @routes.get("/case/{case_id}/download/{what}")
     def download(case_id: str, what: str, formulas: str = "neutralised", show: bool = False) -> Response:
@@ -108,8 +140,12 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
     async def start_job(request: Request, case_id: str, kind: str) -> Response:
         case = service.cases.get(case_id)
         given = await filled_fields(request)
-        await run_in_threadpool(service.start, case, kind, given)
-        return show_section(service, request, case, section_of(kind))
+        if kind == "anonymize":
+            given = {"alternatives": True, **given}
+        # Whoever has a release wants to know what it withstands.
+        then = {"anonymize": "evidence"}.get(kind)
+        await run_in_threadpool(lambda: service.start(case, kind, given, then=then))
+        return show_section(service, request, case, section_of(kind), BEGUN)
 
     @routes.post("/case/{case_id}/jobs/{job_id}/cancel")
     def cancel_job(request: Request, case_id: str, job_id: str) -> Response:
@@ -123,11 +159,19 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
     @routes.post("/case/{case_id}/columns/{number}/role")
     def change_role(request: Request, case_id: str, number: int, role: Annotated[Role, Form()]) -> Response:
         case = service.cases.get(case_id)
-        name = column_at(case, number)["name"]
-        set_role(case, name, role)
-        given = policy_of(case).column(name)
-        content = {"reason": given.reason if given else "", "problems": policy_problems(case)}
-        return render(request, "parts/reason.html.jinja", content, headers=CHANGED)
+        set_role(case, column_at(case, number)["name"], role)
+        return Response(status_code=204, headers=CHANGED)
+
+    @routes.post("/case/{case_id}/roles")
+    async def change_roles(request: Request, case_id: str) -> Response:
+        case = service.cases.get(case_id)
+        given = RolesParameters.checked(await filled_fields(request))
+
+        def change() -> None:
+            set_roles(case, [column_at(case, number)["name"] for number in given.columns], given.role)
+
+        await run_in_threadpool(change)
+        return Response(status_code=204, headers=CHANGED)
 
     @routes.post("/case/{case_id}/policy")
     async def load_policy(request: Request, case_id: str) -> Response:
@@ -143,4 +187,4 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
             raise not_found("profile")
         set_profile(case, profile)
         service.start(case, "audit")
-        return show_section(service, request, case, "verdict")
+        return show_section(service, request, case, "verdict", BEGUN)

@@ -15,7 +15,7 @@ from discreet.web import requirements
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields
-from discreet.web.pages.rendering import CHANGED, render
+from discreet.web.pages.rendering import BEGUN, CHANGED, render
 from discreet.web.pages.sections import show_section
 from discreet.web.policies import columns_of, policy_of, policy_problems, set_plan
 from discreet.web.refusals import not_found
@@ -99,7 +99,7 @@ def router(service: Service) -> APIRouter:
             if name in given and get_origin(bare(setting.annotation)) is tuple:
                 given[name] = [line.strip("\r") for line in str(given[name]).split("\n") if line.strip()]
         service.start(case, "read", given)
-        return show_section(service, request, case, "columns")
+        return show_section(service, request, case, "file", BEGUN)
 
     return routes
 

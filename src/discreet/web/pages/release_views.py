@@ -8,15 +8,18 @@ from collections.abc import Mapping, Sequence
 
 from discreet.plain import plain
 from discreet.release.audit import Audit
+from discreet.release.outcome import with_best
 from discreet.release.release import Release
 from discreet.reports.audit import tables as audit_tables
 from discreet.reports.audit.html import KEY_MEASURES, facts, key_figures
 from discreet.reports.audit.pictures import pictures
+from discreet.reports.charts.points import chart_of_releases
 from discreet.reports.figures import Figures, Picture
 from discreet.reports.release import html as reports
 from discreet.reports.release import tables as release_tables
 from discreet.reports.release.pictures import release_pictures
-from discreet.reports.verdict import criterion_rows, judgement
+from discreet.reports.verdict import DECISION_TONES, criterion_rows, judgement
+from discreet.reports.words import percent
 
 _WIDTHS = re.compile(r' style="min-width:\d+px;max-width:(\d+)px"')
 
@@ -73,6 +76,45 @@ def release(result: Release, drawings: Sequence[Picture]) -> dict[str, object]:
             "attributes": release_tables.attributes(result, before),
             "cautions": release_tables.cautions(result),
             "notes": release_tables.notes(result),
+        }
+    )
+
+
+def became(result: Release) -> list[dict[str, object]]:
+    """What the values of each changed attribute became: new value, records, old values."""
+    return [data(mapping) for mapping in release_tables.mappings(result)]
+
+
+def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
+    """The releases that can be chosen, the least loss first: what each costs, leaves open and keeps of each column."""
+    titles = ["", *(alternative.title for alternative in chosen.alternatives)]
+    outcomes = with_best([release.outcome for release in releases])
+    return data(
+        {
+            "why": chosen.chosen.why,
+            "svg": without_style(chart_of_releases(outcomes, ["chosen", *titles[1:]]))
+            if len(releases) > 1
+            else "",
+            "releases": [
+                {
+                    "title": title,
+                    "method": outcome.method,
+                    "tone": DECISION_TONES[release.verdict.decision],
+                    "loss": "not defined" if outcome.loss is None else percent(outcome.loss),
+                    "suppressed": f"{release.suppressed:,}",
+                    "suppressed_share": percent(outcome.suppressed_share or 0.0),
+                    "max_risk": percent(outcome.max_risk or 0.0),
+                    "inference": "" if outcome.inference is None else percent(outcome.inference),
+                    "values": {
+                        name: f"{int(change['distinct_after']):,}"
+                        for name, change in release.changes().items()
+                    },
+                }
+                for title, release, outcome in zip(titles, releases, outcomes, strict=False)
+            ],
+            "values_before": {
+                name: f"{int(change['distinct_before']):,}" for name, change in chosen.changes().items()
+            },
         }
     )
 

@@ -20,6 +20,8 @@ from discreet.web.security import home_of
 
 CHANGED = {"hx-trigger": "case-changed"}
 """Tells the other sections of the page to look again."""
+BEGUN = {"hx-trigger": "work-begun"}
+"""Tells the bar of steps that work has begun, of which the section that asked for it already knows."""
 
 
 @cache

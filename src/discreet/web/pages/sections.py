@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from json import loads
 from typing import Any, Literal, get_args, get_origin
 
 from fastapi import Request, Response
@@ -22,14 +23,21 @@ from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web import requirements
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
-from discreet.web.jobs.worker import VIEW
+from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, SHEETS, VIEW
 from discreet.web.pages.evidence_views import scenarios
 from discreet.web.pages.rendering import render
-from discreet.web.policies import columns_document, columns_of, policy_of, policy_problems
+from discreet.web.policies import columns_document, columns_of, policy_of, policy_problems, uncertain
+from discreet.web.refusals import not_found
 from discreet.web.service import DOWNLOADS, Service
 
 HEAVIEST = 4.0
 """How much an attribute can matter at most, by the page's slider; a policy file may say more."""
+MOST_COLUMNS = 14
+"""So many columns are listed before the others are one question away."""
+MOST_ROWS = 3
+"""So many rows are shown before and after."""
+MOST_COMPARED = 6
+"""Of so many columns it is said how many values each release keeps; the others are one question away."""
 SIGNS = {
     "delimiter": {
         ",": "sign_comma",
@@ -46,14 +54,22 @@ ENCODINGS = ("utf-8", "cp1252", "iso-8859-15", "utf-16", "cp850", "mac-roman")
 Content = dict[str, Any]
 
 
-def columns(service: Service, case: Case) -> Content:
-    """The columns with their roles and distributions, and how the table was read."""
+def file(service: Service, case: Case) -> Content:
+    """The first rows, and how the table was read."""
     if not case.was_read:
-        return {"columns": [], "table": None, "problems": [], **reading(case)}
-    document = columns_document(case)
+        return {"table": None, "rows": None, **reading(case)}
+    rows = case.folder / ROWS
+    shown = loads(rows.read_text(encoding="utf-8")) if rows.exists() else {"names": [], "rows": []}
+    return {"table": columns_document(case)["table"], "rows": shown, **reading(case)}
+
+
+def columns(service: Service, case: Case) -> Content:
+    """The columns with their roles and distributions: those with an uncertain role, and all others."""
+    if not case.was_read:
+        return {"asked": [], "clear": [], "problems": []}
     policy = policy_of(case)
     shown = []
-    for number, column in enumerate(document["columns"]):
+    for number, column in enumerate(columns_document(case)["columns"]):
         given = policy.column(column["name"])
         # The rest may be most of it: it must not make all others invisible.
         highest = max((bar["records"] for bar in column["distribution"] if not bar.get("rest")), default=0)
@@ -63,30 +79,42 @@ def columns(service: Service, case: Case) -> Content:
                 "number": number,
                 "role": given.role if given else None,
                 "reason": given.reason if given else "",
+                "asked": uncertain(column["reason"]),
+                "open": given is not None and uncertain(given.reason),
                 "highest": highest,
             }
         )
     return {
-        "columns": shown,
-        "table": document["table"],
+        "asked": [column for column in shown if column["asked"]],
+        "clear": [column for column in shown if not column["asked"]],
+        "most": MOST_COLUMNS,
         "roles": ROLES,
         "problems": policy_problems(case),
-        **reading(case),
     }
+
+
+def to_check(case: Case) -> int:
+    """Of how many columns somebody should look at the role."""
+    return sum(uncertain(column.reason) for column in policy_of(case).columns)
 
 
 def reading(case: Case) -> Content:
     """How the table was read, and what a form for reading it in another way offers."""
     given = policy_of(case).read if case.was_read else {}
     table = columns_document(case)["table"] if case.was_read else {}
+    names = case.folder / SHEETS
+    sheets = loads(names.read_text(encoding="utf-8")) if names.exists() else []
+    has_heading = not case.was_read or "header" in table.get("settings", {})
     return {
         "given": given,
         "settings": {key: _shown(value) for key, value in table.get("settings", {}).items()},
         "reading_notes": table.get("notes", []),
+        # What goes wrong most often stands in front.
+        "heading": ("header_row", *(("sheet",) if sheets else ())) if has_heading else (),
         "reading_fields": [
             {
                 "name": name,
-                "choices": _choices(name, setting),
+                "choices": dict.fromkeys(sheets, "") if name == "sheet" else _choices(name, setting),
                 "lines": get_origin(bare(setting.annotation)) is tuple,
             }
             for name, setting in settings(ReadOptions).items()
@@ -105,15 +133,27 @@ def _choices(name: str, setting: FieldInfo) -> dict[str, str]:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "✓" if value else "–"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "–"
     return {"\t": "⇥", " ": "␣"}.get(str(value), str(value))
 
 
 def verdict(service: Service, case: Case) -> Content:
-    """The profile that is judged by, and those that can be chosen."""
+    """The profile that is judged by, those that can be chosen, and how far reading is before there is a verdict."""
     profile = policy_of(case).profile if case.was_read else ""
-    return {"profile_name": profile, "profiles": _profiles()}
+    return {
+        "profile_name": profile,
+        "profiles": _profiles(),
+        "reading_job": None if case.was_read else service.latest(case, "read"),
+    }
+
+
+def verdict_words(service: Service, case: Case) -> str:
+    """What the newest verdict on a table says, in words."""
+    done = service.latest(case, "audit", done=True)
+    return "" if done is None else str(service.document(done, VIEW)["words"])
 
 
 @cache
@@ -161,6 +201,16 @@ def preview(service: Service, case: Case) -> Content:
     return {"awaited": coming and service.latest(case, "preview") is None}
 
 
+def release(service: Service, case: Case) -> Content:
+    """The releases that can be chosen."""
+    done = service.latest(case, "anonymize", done=True)
+    return {
+        "choices": service.document(done, READY_DOCUMENT) if done else None,
+        "most_rows": MOST_ROWS,
+        "most_columns": MOST_COMPARED,
+    }
+
+
 def evidence(service: Service, case: Case) -> Content:
     """Who may attack, and which columns may be known."""
     done = service.latest(case, "anonymize", done=True)
@@ -189,7 +239,64 @@ def frontier(service: Service, case: Case) -> Content:
 def downloads(service: Service, case: Case) -> Content:
     """What can be downloaded."""
     ready = {kind for kind in service.kinds if service.latest(case, kind, done=True)}
-    return {"available": [what for what, (kind, _, _) in DOWNLOADS.items() if kind in ready]}
+    available = [what for what, (kind, _, _) in DOWNLOADS.items() if kind in ready]
+    return {"available": available, "formats": FORMATS}
+
+
+def bar(service: Service, case: Case) -> Content:
+    """Where one is: the state of every step, and the one thing to do next."""
+    states = {step: _state(service, case, kind) for step, kind in STEP_KINDS.items()}
+    counted = to_check(case) if case.was_read else 0
+    states["columns"] = "none" if not case.was_read else "bad" if policy_problems(case) else "good"
+    return {
+        "steps": [
+            {
+                "name": step.name,
+                "state": states[step.name],
+                "count": counted if step.name == "columns" and states[step.name] == "good" else 0,
+            }
+            for step in STEPS
+        ],
+        "next": _next(service, case),
+        "fine": states["verdict"] == "good",
+        "suggested": opened(service, case),
+    }
+
+
+def opened(service: Service, case: Case) -> str:
+    """The step that a page begins with: the verdict, or the file if it could not be read."""
+    job = service.latest(case, "read")
+    return "verdict" if case.was_read or job is None or job.active else "file"
+
+
+def _state(service: Service, case: Case, kind: str) -> str:
+    """How a kind of job stands: under way, what its newest result says, or that it failed."""
+    job, done = service.latest(case, kind), service.latest(case, kind, done=True)
+    if job is not None and job.active:
+        return "busy"
+    if kind == "read" and case.was_read:
+        return "good"
+    if done is not None:
+        return "old" if service.outdated(case, done) else str(service.document(done, VIEW)["tone"])
+    return "bad" if job is not None and job.state == "failed" else "none"
+
+
+def _next(service: Service, case: Case) -> str:
+    """What to do next: judge, anonymise, or take everything away; nothing while that cannot be done."""
+    if not case.was_read or policy_problems(case):
+        return ""
+    states = {step: _state(service, case, kind) for step, kind in STEP_KINDS.items()}
+    if "busy" in states.values():
+        return "wait"
+    if states["verdict"] in ("none", "bad") and service.latest(case, "audit", done=True) is None:
+        return "judge"
+    if states["verdict"] == "old":
+        return "again"
+    return (
+        "anonymize"
+        if service.latest(case, "anonymize", done=True) is None or states["release"] == "old"
+        else "bundle"
+    )
 
 
 @dataclass(frozen=True)
@@ -213,18 +320,51 @@ class Section:
 SECTIONS: dict[str, Section] = {
     section.name: section
     for section in (
-        Section("columns", "read", columns),
+        Section("bar", None, bar),
+        Section("file", "read", file),
+        Section("columns", None, columns),
         Section("verdict", "audit", verdict),
         Section("advice", "recommend"),
         Section("plan", None, plan),
         Section("preview", "preview", preview, quiet=True),
-        Section("release", "anonymize", lambda service, case: {"formats": FORMATS}),
+        Section("release", "anonymize", release),
         Section("evidence", "evidence", evidence),
         Section("frontier", "frontier", frontier),
         Section("downloads", None, downloads),
     )
 }
-"""The sections in the order of the page. To add one: a template, its words in ``text/``, and a line here."""
+"""All sections. To add one: a template, its words in ``text/``, a line here, and its place in a step."""
+
+
+@dataclass(frozen=True)
+class PageStep:
+    """A step of the page: the sections that it shows, and those behind a question, by the name of the question."""
+
+    name: str
+    sections: tuple[str, ...]
+    folded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+STEPS = (
+    PageStep("file", ("file",)),
+    PageStep("columns", ("columns",)),
+    PageStep("verdict", ("verdict",), {"advice": ("advice",)}),
+    PageStep("release", ("release",), {"plan": ("plan", "preview"), "frontier": ("frontier",)}),
+    PageStep("evidence", ("evidence",)),
+)
+"""The steps in their order; what is taken away stands below the last two."""
+STEP_KINDS = {"file": "read", "verdict": "audit", "release": "anonymize", "evidence": "evidence"}
+"""The kind of job whose result a step shows."""
+FOLDS = {
+    "findings": "verdict",
+    "riskiest": "verdict",
+    "became": "release",
+    "changes": "release",
+    "attacks": "evidence",
+    "losses": "evidence",
+    "exposure": "evidence",
+}
+"""Answers that are fetched when somebody asks: the template is ``folds/<name>.html.jinja``, of this section."""
 
 
 def section_content(service: Service, case: Case, section: Section) -> Content:
@@ -253,3 +393,11 @@ def show_section(
     """The response that shows a section as it is now."""
     section = SECTIONS[name]
     return render(request, section.template, section_content(service, case, section), headers=headers)
+
+
+def show_fold(service: Service, request: Request, case: Case, name: str) -> Response:
+    """The response that answers a question, as things are now."""
+    content = section_content(service, case, SECTIONS[FOLDS[name]])
+    if content["view"] is None:
+        raise not_found("answer")
+    return render(request, f"folds/{name}.html.jinja", content)

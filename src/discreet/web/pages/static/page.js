@@ -80,6 +80,75 @@
     });
   }
 
+  // ── steps ──────────────────────────────────────────────────────────────────────────────────────
+
+  // One step is open at a time; the address names it, so that a reload finds it again.
+  const panels = [...document.querySelectorAll("[data-steps]")];
+  const names = new Set(panels.flatMap((panel) => panel.dataset.steps.split(" ")));
+  let step = null;
+  let chosen = false;
+  function mark() {
+    for (const link of document.querySelectorAll(".steps [data-opens-step]")) {
+      if (link.dataset.opensStep === step) link.setAttribute("aria-current", "step");
+      else link.removeAttribute("aria-current");
+    }
+  }
+  function show(name) {
+    if (!names.has(name)) return;
+    step = name;
+    for (const panel of panels) panel.hidden = !panel.dataset.steps.split(" ").includes(name);
+    mark();
+  }
+  if (panels.length) {
+    const asked = window.location.hash.slice(1);
+    chosen = names.has(asked);
+    show(chosen ? asked : document.getElementById("bar").dataset.suggested);
+    document.addEventListener("click", (event) => {
+      const opener = event.target.closest("[data-opens-step]");
+      if (!opener) return;
+      if (opener.matches("a")) event.preventDefault();
+      chosen = true;
+      show(opener.dataset.opensStep);
+      history.replaceState(null, "", `#${step}`);
+      window.scrollTo({ top: 0 });
+    });
+    window.addEventListener("hashchange", () => show(window.location.hash.slice(1)));
+    document.addEventListener("htmx:load", (event) => {
+      if (event.detail.elt.id !== "bar") return;
+      // What could not be read is told in its own step, unless somebody has chosen another.
+      if (!chosen) show(event.detail.elt.dataset.suggested);
+      mark();
+    });
+  }
+
+  // A section that is drawn anew keeps open what was open.
+  const unfolded = new Map();
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const section = event.detail.target;
+    if (!section || !section.matches("section.part")) return;
+    unfolded.set(section.id, [...section.querySelectorAll("details.fold[open]")].map((one) => one.id));
+  });
+  document.addEventListener("htmx:load", (event) => {
+    const section = event.detail.elt;
+    for (const id of unfolded.get(section.id) || []) {
+      const fold = document.getElementById(id);
+      if (fold) fold.open = true;
+    }
+    unfolded.delete(section.id);
+  });
+
+  // ── columns ────────────────────────────────────────────────────────────────────────────────────
+
+  function search() {
+    const field = document.getElementById("column-search");
+    const wanted = field ? field.value.trim().toLowerCase() : "";
+    for (const row of document.querySelectorAll("#columns tr[data-name]"))
+      row.hidden = !row.dataset.name.includes(wanted);
+    if (wanted) for (const one of document.querySelectorAll("#columns .card details.fold")) one.open = true;
+  }
+  document.addEventListener("input", (event) => event.target.id === "column-search" && search());
+  document.addEventListener("htmx:load", (event) => event.detail.elt.id === "columns" && search());
+
   // ── the rest ───────────────────────────────────────────────────────────────────────────────────
 
   document.addEventListener("input", (event) => {

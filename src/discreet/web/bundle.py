@@ -1,0 +1,60 @@
+"""The bundle: a release with everything that belongs to it in one ZIP file, and the checksums of all.
+
+What may be handed out with the release lies in one folder, what must stay inside in another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from discreet.files.writing import atomically
+
+OUT, INSIDE = "hand-out", "keep-inside"
+CHECKSUMS = "SHA256SUMS"
+PARTS: tuple[tuple[str, str, str], ...] = (
+    ("release-for-people.*", OUT, "release"),
+    ("release.*", OUT, "release"),
+    ("codebook.*", OUT, "codebook"),
+    ("report-public.html", OUT, "report-public"),
+    ("policy.toml", INSIDE, "release-policy"),
+    ("recipe.json", INSIDE, "recipe"),
+    ("report.html", INSIDE, "report"),
+)
+"""Of a release: the file, the folder it gets, and what it is called there; the first of a name counts."""
+PROOF: tuple[tuple[str, str, str], ...] = (
+    ("report-public.html", OUT, "evidence-public"),
+    ("report.html", INSIDE, "evidence"),
+    ("result.json", INSIDE, "evidence"),
+)
+"""The same of what was lost and what attacks came to."""
+
+
+def write_bundle(release: Path, proof: Path | None, stem: str) -> Path:
+    """The bundle of the release that lies in a folder, and of what was tried on it; made once and kept beside it."""
+    files = _named(release, PARTS, stem) | (_named(proof, PROOF, stem) if proof else {})
+    target = release / f"bundle-{'tried' if proof else 'untried'}.zip"
+    if target.exists():
+        return target
+
+    def write(part: Path) -> None:
+        sums = []
+        with ZipFile(part, "w", ZIP_DEFLATED) as bundle:
+            for name, file in files.items():
+                bundle.write(file, name)
+                with file.open("rb") as content:
+                    sums.append(f"{hashlib.file_digest(content, 'sha256').hexdigest()}  {name}\n")
+            bundle.writestr(CHECKSUMS, "".join(sums))
+
+    atomically(target, write)
+    return target
+
+
+def _named(folder: Path, parts: tuple[tuple[str, str, str], ...], stem: str) -> dict[str, Path]:
+    """The files of a folder that belong into the bundle, under the names that they get there."""
+    named: dict[str, Path] = {}
+    for pattern, place, what in parts:
+        for file in sorted(folder.glob(pattern)):
+            named.setdefault(f"{place}/{stem}-{what}{file.suffix}", file)
+    return named

@@ -1,0 +1,180 @@
+"""Releases that stand ready, their rows before and after, and the bundle with everything: on the page, without a browser."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+pytest.importorskip("fastapi")
+
+from starlette.testclient import TestClient
+
+from discreet.release.write import TextDialect
+from discreet.web.bundle import write_bundle
+from discreet.web.service import Service
+from helpers.server import wait_for
+
+pytest_plugins = ("helpers.server",)
+IN_HTMX = {"hx-request": "true"}
+TABLE = "who;age;job;pay;illness\n" + "".join(
+    f"Persön {i};{30 + i % 31};{('cook', 'nurse', 'smith', 'clerk')[i * 5 % 7 % 4]};{i * 17 % 4},5;"
+    f"{('flu', 'cold', 'gout')[i * 7 % 3]}\n"
+    for i in range(300)
+)
+
+
+def ended(service: Service, table: str, kind: str) -> str:
+    case = service.cases.get(table)
+
+    def state() -> str | None:
+        job = service.latest(case, kind)
+        return None if job is None or job.active else job.state
+
+    return str(wait_for(state))
+
+
+@pytest.fixture(scope="module")
+def table(client: TestClient, service: Service) -> str:
+    """A table with a release, those that stand ready beside it, and what was tried on it."""
+    made = str(client.post("/api/v1/tables", params={"name": "people.csv"}, content=TABLE).json()["id"])
+    assert ended(service, made, "audit") == "done"
+    client.post(f"/case/{made}/roles", data={"columns[]": ["1", "2"], "role": "quasi-identifier"})
+    client.post(f"/case/{made}/roles", data={"columns[]": ["3"], "role": "insensitive"})
+    client.post(f"/case/{made}/jobs/audit", headers=IN_HTMX)
+    assert ended(service, made, "audit") == "done"
+    client.post(f"/case/{made}/jobs/anonymize", headers=IN_HTMX)
+    assert ended(service, made, "anonymize") == "done"
+    # Nobody has to ask for the evidence.
+    assert ended(service, made, "evidence") == "done"
+    return made
+
+
+def section(client: TestClient, table: str, name: str) -> str:
+    answer = client.get(f"/case/{table}/section/{name}", headers=IN_HTMX)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def test_releases_side_by_side_and_another_by_one_click(
+    client: TestClient, service: Service, table: str
+) -> None:
+    case = service.cases.get(table)
+    shown = section(client, table, "release")
+    others = re.findall(r'id="choose-(\d+)"', shown)
+    assert others
+    assert "Least loss" in shown
+    before = client.get(f"/case/{table}/download/release").content
+    answer = client.post(f"/case/{table}/choose/{others[0]}", headers=IN_HTMX)
+    assert answer.headers["hx-trigger"] == "case-changed"
+    assert f'id="choose-{others[0]}"' not in answer.text
+    assert 'id="choose-0"' in answer.text
+    assert client.get(f"/case/{table}/download/release").content != before
+    # What was tried on the other release does not count for this one; it is tried anew by itself.
+    assert ended(service, table, "evidence") == "done"
+    proof = service.latest(case, "evidence")
+    assert proof is not None
+    assert not service.outdated(case, proof)
+    # And back: the very same file.
+    client.post(f"/case/{table}/choose/0", headers=IN_HTMX)
+    assert client.get(f"/case/{table}/download/release").content == before
+    for place in ("0", "99", "-1"):
+        assert client.post(f"/case/{table}/choose/{place}", headers=IN_HTMX).status_code == 404
+    assert ended(service, table, "evidence") == "done"
+
+
+def test_the_same_rows_before_and_after(client: TestClient, service: Service, table: str) -> None:
+    job = service.latest(service.cases.get(table), "anonymize", done=True)
+    assert job is not None
+    rows = service.document(job, "view.json")["rows"]
+    assert rows["names"] == ["age", "job", "pay", "illness"]
+    assert rows["left_out"] == ["who"]
+    given = list(csv.reader(io.StringIO(TABLE), delimiter=";"))[1:9]
+    assert [[cell["before"] for cell in row["cells"]][1] for row in rows["rows"]] == [one[2] for one in given]
+    # By the links that only the server has, each row stands beside what became of it.
+    links = [line.split(",") for line in (job.task.out / "links.csv").read_text().split()[1:]]
+    released = list(csv.DictReader(io.StringIO((job.task.out / "release.csv").read_text("utf-8"))))
+    now = {int(original) - 1: released[int(place) - 1] for place, original in links}
+    for number, row in enumerate(rows["rows"]):
+        after = [cell["after"] for cell in row["cells"]]
+        assert row["left_out"] == (number not in now)
+        if number in now:
+            assert after == list(now[number].values())
+    shown = section(client, table, "release")
+    assert "<del>" in shown
+    assert "<ins>" in shown
+    assert "Left out: who." in shown
+    became = client.get(f"/case/{table}/fold/became").text
+    assert "→" in became
+    assert "<summary>age</summary>" in became
+    # None of it in what may go out.
+    public = client.get(f"/case/{table}/download/report-public").text
+    assert "cook" not in public
+
+
+def test_one_bundle_with_everything_and_its_checksums(client: TestClient, table: str) -> None:
+    assert 'id="take"' in section(client, table, "bar")
+    answer = client.get(f"/case/{table}/download/bundle")
+    assert answer.headers["content-type"] == "application/zip"
+    assert answer.headers["content-disposition"].endswith('filename="people-bundle.zip"')
+    bundle = zipfile.ZipFile(io.BytesIO(answer.content))
+    names = set(bundle.namelist())
+    assert {
+        "hand-out/people-release.csv",
+        "hand-out/people-report-public.html",
+        "hand-out/people-evidence-public.html",
+        "keep-inside/people-recipe.json",
+        "keep-inside/people-release-policy.toml",
+        "keep-inside/people-report.html",
+        "keep-inside/people-evidence.html",
+        "keep-inside/people-evidence.json",
+        "SHA256SUMS",
+    } <= names
+    assert not [name for name in names if "links" in name or "view" in name]
+    sums = dict(line.split("  ")[::-1] for line in bundle.read("SHA256SUMS").decode().splitlines())
+    assert {name: hashlib.sha256(bundle.read(name)).hexdigest() for name in names - {"SHA256SUMS"}} == sums
+    assert json.loads(bundle.read("keep-inside/people-evidence.json"))["comparison"]
+
+
+def test_people_get_the_file_as_they_gave_it(client: TestClient, table: str) -> None:
+    """Semicolons and decimal commas came in, and go out; for programs it is the file that was verified."""
+    people = client.get(f"/case/{table}/download/release").content.decode("utf-8")
+    rows = list(csv.DictReader(io.StringIO(people), delimiter=";"))
+    programs = list(csv.DictReader(io.StringIO(client.get(f"/api/v1/tables/{table}/downloads/release").text)))
+    assert {row["pay"] for row in rows} == {row["pay"].replace(".", ",") for row in programs}
+    assert all("," in row["pay"] for row in rows)
+    assert [row["age"] for row in rows] == [row["age"] for row in programs]
+
+
+def test_a_byte_order_mark_only_where_a_spreadsheet_needs_it(tmp_path: Path) -> None:
+    for text, mark in (("Ulm", b'"town"'), ("Köln", b"\xef\xbb\xbf")):
+        TextDialect(";", ",").write(pa.table({"town": [text], "x": [1.5]}), tmp_path / "a.csv")
+        written = (tmp_path / "a.csv").read_bytes()
+        assert written.startswith(mark)
+        assert written.decode("utf-8-sig") == f'"town";"x"\n"{text}";"1,5"\n'
+
+
+def test_a_bundle_is_packed_once_and_again_when_attacks_were_tried(tmp_path: Path) -> None:
+    release, proof = tmp_path / "release", tmp_path / "proof"
+    for folder, names in ((release, ("release.csv", "recipe.json")), (proof, ("result.json",))):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text(name, "utf-8")
+    first = write_bundle(release, None, "a")
+    os.utime(first, (1, 1))
+    assert write_bundle(release, None, "a").stat().st_mtime == 1
+    names = zipfile.ZipFile(write_bundle(release, proof, "a")).namelist()
+    assert names == [
+        "hand-out/a-release.csv",
+        "keep-inside/a-recipe.json",
+        "keep-inside/a-evidence.json",
+        "SHA256SUMS",
+    ]
