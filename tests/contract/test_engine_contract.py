@@ -433,6 +433,7 @@ def test_the_first_rows_are_the_first(engine: Engine, tmp_path: Path, kind: str)
     found = read(table if kind == "frame" else file, rows=60_001, engine=engine)
     assert found.rows == 60_001
     assert engine.to_arrow(found, ["n"])["n"].to_pylist() == list(range(69_999, 9_998, -1))
+    assert engine.to_arrow(found, ["n"], first=2)["n"].to_pylist() == [69_999, 69_998]
 
 
 def test_whole_files_keep_their_order(engine: Engine, tmp_path: Path) -> None:

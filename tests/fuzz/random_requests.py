@@ -39,6 +39,9 @@ ROUTES = (
     "POST /case/path",
     "GET /case/{table}",
     "POST /case/{table}/columns/{number}/role",
+    "POST /case/{table}/roles",
+    "POST /case/{table}/choose/{number}",
+    "GET /case/{table}/fold/{fold}",
     "GET /case/{table}/download/{what}",
     "POST /case/{table}/frontier/{number}/use",
     "GET /case/{table}/hierarchy/{number}",
@@ -92,7 +95,17 @@ SLOW = (
 QUICK = tuple(route for route in ROUTES if not any(part in route for part in SLOW))
 KNOWN = {
     "number": ("0", "1", "2", "3", "7", "-1", "99999999999999999999", "1.5", "x"),
-    "what": ("policy", "release", "recipe", "report", "audit-report", "evidence", "frontier", "nothing"),
+    "what": (
+        "policy",
+        "bundle",
+        "release",
+        "recipe",
+        "report",
+        "audit-report",
+        "evidence",
+        "frontier",
+        "nothing",
+    ),
     "kind": (
         "read",
         "audit",
@@ -105,7 +118,10 @@ KNOWN = {
         "frontier",
         "x",
     ),
+    "fold": ("findings", "riskiest", "became", "changes", "attacks", "losses", "exposure", "x"),
     "section": (
+        "bar",
+        "file",
         "columns",
         "verdict",
         "advice",

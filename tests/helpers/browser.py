@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from helpers.server import Program
 
 CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
-PATIENCE = 60_000
+PATIENCE = 600_000
 """How long a page may take for anything, in milliseconds: what takes longer hangs."""
 REBOUND = "rebound.example"
 """A foreign name that leads to this machine."""

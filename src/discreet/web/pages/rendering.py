@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from urllib.parse import quote
@@ -12,7 +13,10 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, Stric
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from discreet.policy.file import UNWRITTEN
+from discreet.policy.settings import settings
 from discreet.reports.words import SYMBOLS
+from discreet.table.reading import ReadOptions
 from discreet.web.pages.language import COOKIE, LANGUAGES, language_of, text, translate
 from discreet.web.pages.phrasebook import phrasebook, translate_drawing
 from discreet.web.refusals import ProblemDetails
@@ -48,8 +52,32 @@ def say(context: Context, text: object, *, capital: bool = False, plain: bool = 
     language, given = context["language"], str(text)
     said = translate(given, language, context.get("names", ()))
     shown = given if said is None else said
+    if language == "en":
+        shown = without_code(shown)
     shown = shown[:1].upper() + shown[1:] if capital else shown
     return shown if said is not None or plain else Markup('<span lang="en">{}</span>').format(shown)
+
+
+def without_code(sentence: str) -> str:
+    """A sentence that names settings as programs do, for people who see a form.
+
+    >>> without_code("remove that line, or pass skip_rows=1")
+    'remove that line, or set “Lines above the table” to 1'
+    >>> without_code("pass sheet= with the name of the one to read"), without_code("a=b stays")
+    ('set “Sheet” with the name of the one to read', 'a=b stays')
+    """
+
+    def label(found: re.Match[str]) -> str:
+        to = {"False": "no", "True": "yes"}.get(found[2] or "", found[2] or "")
+        return f"set “{text('en')('reading.' + found[1])}”" + (f" to {to}" if to else "")
+
+    return _SETTING.sub(label, sentence)
+
+
+_SETTING = re.compile(
+    rf"(?:pass )?\b({'|'.join(name for name in settings(ReadOptions) if name not in UNWRITTEN)})="
+    r"('[^']*'|\d+|False|True)?"
+)
 
 
 @pass_context
