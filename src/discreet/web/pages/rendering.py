@@ -67,9 +67,9 @@ def without_code(sentence: str) -> str:
     ('set “Sheet” with the name of the one to read', 'a=b stays')
     """
 
-    def label(found: re.Match[str]) -> str:
-        to = {"False": "no", "True": "yes"}.get(found[2] or "", found[2] or "")
-        return f"set “{text('en')('reading.' + found[1])}”" + (f" to {to}" if to else "")
+    def label(setting: re.Match[str]) -> str:
+        to = {"False": "no", "True": "yes"}.get(setting[2] or "", setting[2] or "")
+        return f"set “{text('en')('reading.' + setting[1])}”" + (f" to {to}" if to else "")
 
     return _SETTING.sub(label, sentence)
 
