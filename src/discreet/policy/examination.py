@@ -1,8 +1,8 @@
-"""Columns of a table that nobody judged: those without a role, weights, and those called insensitive."""
+"""What columns hold, whatever they are called: those that nobody judged, and texts that name people."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,11 +10,16 @@ import pyarrow.compute as pc
 from discreet.policy.policy import Policy
 from discreet.risk.unexamined import Culprit, culprits
 from discreet.table import Table
+from discreet.table.identifiers import Finding
 from discreet.table.roles import Role
 from discreet.types import AnyIntArray
 
 ROWS = 20_000
 """So many rows are looked at first; what singles people out among them is counted in the whole table."""
+NAMING = ("name", "street", "email", "free-text")
+"""Kinds of information that name people in texts: no label may be made of them."""
+SURE = 0.8
+"""So sure a recognition must be to speak against the role that a policy gives."""
 JUDGED: tuple[Role, ...] = ("quasi-identifier", "sensitive", "direct-identifier", "person-id")
 
 
@@ -28,6 +33,26 @@ def unknown(table: Table, policy: Policy) -> tuple[str, ...]:
     """The columns that a policy does not know."""
     known = {column.name for column in policy.columns}
     return tuple(name for name in table.names if name not in known)
+
+
+def naming_people(table: Table, policy: Policy, findings: Mapping[str, Finding]) -> dict[str, str]:
+    """Columns with names of people, addresses or free text for values, and what they look like, whatever their role.
+
+    Direct identifiers and person ids are left aside, which are never released as they are, and columns of which the
+    policy knows nothing and says that they are kept.
+    """
+    treated = {*policy.direct_identifiers, policy.person}
+    if policy.unknown == "keep":
+        treated |= set(unknown(table, policy))
+    return {
+        name: finding.kind.title
+        for name, finding in findings.items()
+        if finding.kind.id in NAMING
+        and "content" in finding.by
+        and finding.confidence >= SURE
+        and name in table.names
+        and name not in treated
+    }
 
 
 def singling_out(table: Table, policy: Policy) -> list[Culprit]:
@@ -52,6 +77,14 @@ def singling_out(table: Table, policy: Policy) -> list[Culprit]:
         unexamined,
         confirm=in_the_whole_table if sampled else None,
     )
+
+
+def unfit(table: Table, policy: Policy, findings: Mapping[str, Finding]) -> dict[str, str]:
+    """Columns that nobody judged and that must not be released, each with the reason."""
+    names = naming_people(table, policy, findings)
+    naming = {name: f"it looks like: {names[name]}" for name in unjudged(table, policy) if name in names}
+    singling = singling_out(table.without(naming), policy)
+    return naming | {culprit.column: culprit.describe() for culprit in singling}
 
 
 def _codes(column: pa.ChunkedArray) -> AnyIntArray:

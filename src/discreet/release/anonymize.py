@@ -13,6 +13,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy
 from discreet.policy import Policy
+from discreet.policy.examination import naming_people
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
@@ -91,6 +92,7 @@ def anonymize(
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
         notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
     refuse_unnamed_persons(table, policy)
+    refuse_names_in_labels(table, without_dropped(policy, plan))
     unknown = unknown_left_out(table, policy)
     if unknown:
         notes.append(f"left out because the policy does not know them: {', '.join(unknown)}")
@@ -122,6 +124,25 @@ def anonymize(
         for other in solution.chosen.others
     )
     return replace(made(solution.chosen), alternatives=others)
+
+
+def refuse_names_in_labels(table: Table, policy: Policy) -> None:
+    """Refuse quasi-identifiers whose values name people: labels would be made of them.
+
+    Those for which the policy has a hierarchy are generalised to what somebody wrote.
+    """
+    given = [column.name for column in policy.columns if column.hierarchy is not None]
+    naming = naming_people(table, policy, recognise_columns(table))
+    problems = [
+        f"the values of {name!r}, a quasi-identifier, look like: {title}"
+        for name, title in naming.items()
+        if name in policy.quasi_identifiers and name not in given
+    ]
+    if problems:
+        raise InvalidPolicy(
+            problems,
+            remedy="give it the role direct-identifier, or a hierarchy that says what may be shown of it",
+        )
 
 
 def unknown_left_out(table: Table, policy: Policy) -> tuple[str, ...]:

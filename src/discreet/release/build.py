@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
-from discreet.policy.examination import singling_out
+from discreet.policy.examination import unfit
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
+from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import audit_counted
 from discreet.release.prepare import count_classes
@@ -82,7 +83,7 @@ def make_release(
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        culprits = {culprit.column: culprit.describe() for culprit in singling_out(released, policy)}
+        culprits = unfit(released, policy, recognise_columns(released))
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())

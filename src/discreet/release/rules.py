@@ -11,7 +11,7 @@ from datetime import date
 import numpy as np
 
 from discreet.policy import Policy
-from discreet.policy.examination import singling_out, unknown
+from discreet.policy.examination import naming_people, singling_out, unknown
 from discreet.risk.unexamined import SHARE, TOGETHER
 from discreet.table import Table
 from discreet.table.identifiers import Finding
@@ -50,18 +50,22 @@ class RuleResult:
 
 
 def no_direct_identifiers(table: Table, policy: Policy, findings: Findings) -> RuleResult:
-    """No column that names a person by itself may be in a release."""
+    """No column that names a person by itself may be in a release, nor texts that name people, whatever their role."""
     present = tuple(name for name in policy.direct_identifiers if name in table.names)
+    naming = naming_people(table, policy, findings())
+    told = [
+        f"{len(present)} direct identifier{'s' if len(present) != 1 else ''}: {', '.join(present)}"
+    ] * bool(present)
+    told += [f"{name} looks like: {title}" for name, title in naming.items()]
+    columns = (*present, *naming)
     return RuleResult(
         id="no-direct-identifiers",
         description="no column identifies a person by itself",
-        holds=not present,
-        found=f"{len(present)} direct identifier{'s' if len(present) != 1 else ''}: {', '.join(present)}"
-        if present
-        else "no direct identifiers",
-        remedy="remove " + ", ".join(present) if present else "",
+        holds=not columns,
+        found="; ".join(told) or "no direct identifiers",
+        remedy="remove " + ", ".join(columns) if columns else "",
         source="General Data Protection Regulation, recital 26; Aufschläger et al. 2023, section 4.1",
-        columns=present,
+        columns=columns,
     )
 
 
