@@ -40,6 +40,7 @@ PLAN: dict[str, Any] = {
     "suppressed_numbers": "median",
     "person": "pseudonymise",
     "unexamined": "keep",
+    "keep_representation": False,
     "seconds": 5.0,
     "label": "illness",
     "sample": 0.5,
@@ -79,6 +80,7 @@ PLAN_ARGUMENTS: dict[str, list[str]] = {
     "drop_attributes": ["--drop-attributes", "race, height"],
     "suppression_limit": ["--suppression", "0.15"],
     "person": ["--person-ids", "pseudonymise"],
+    "keep_representation": ["--no-keep-representation"],
 }
 """Settings that the command line writes in a way of its own."""
 READING_ARGUMENTS: dict[str, list[str]] = {

@@ -47,6 +47,12 @@ class Plan:
     suppression_weight: Annotated[
         float, Field(ge=0, description="how much a suppressed record costs, against one generalised to *")
     ] = 1.0
+    keep_representation: Annotated[
+        bool,
+        Field(
+            description="where the method is auto, generalise rather than suppress a quarter or more of a category"
+        ),
+    ] = True
     weights: Annotated[
         Mapping[str, Annotated[float, Field(ge=0)]],
         Field(description="how much attributes matter, 1 if not named"),

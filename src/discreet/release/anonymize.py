@@ -33,6 +33,7 @@ from discreet.release.prepare import (
 from discreet.release.profile import load_profile
 from discreet.release.release import Alternative, Release
 from discreet.release.removed import PLANNED
+from discreet.release.representation import erased_categories
 from discreet.release.requirements import (
     against_original,
     as_released,
@@ -57,6 +58,9 @@ from discreet.transform.suppress import ValueSuppression
 from discreet.types import Progress
 from discreet.utility.objectives.registry import build_objective
 
+AGAIN = 0.5
+"""The share of the time for a second search, where the first would erase categories."""
+REPRESENTED = "of the methods that were tried it costs least without erasing a category"
 MISSING_LEAVES = "not defined here: the hierarchies lack values that the plan suppresses"
 
 
@@ -226,6 +230,9 @@ def least_change(
         problem = _problem(classes, ladders, asked, plan)
         say("searching for the least change")
         chosen = find(problem, method=plan.method, shape=plan.shape, seconds=plan.seconds, progress=say)
+        if plan.keep_representation and plan.method == "auto" and erased_categories(chosen.recoding):
+            say("searching for a change that erases no category")
+            chosen = _representing(chosen, problem, plan, say)
         return _with_others(chosen, lambda result: _released(result, problem, models, plan))
 
     whole = against_original(models)
@@ -235,6 +242,22 @@ def least_change(
             if shown.recoding.starred:
                 return shown
     return attempt(models)
+
+
+def _representing(chosen: SearchResult, problem: Problem, plan: Plan, say: Progress) -> SearchResult:
+    """The least change that suppresses nobody, where there is one; what was found with suppression stands beside it."""
+    try:
+        whole = find(
+            replace(problem, suppression_limit=0.0),
+            shape=plan.shape,
+            seconds=AGAIN * plan.seconds,
+            progress=say,
+        )
+    except GoalUnreachable:
+        return chosen
+    fewer = replace(chosen, why="a few records suppressed", others=())
+    others = [other for other in chosen.others if other.why != "nobody left out"]
+    return replace(whole, why=REPRESENTED, others=(fewer, *others))
 
 
 def _with_others(chosen: SearchResult, changed: Callable[[SearchResult], SearchResult]) -> SearchResult:
