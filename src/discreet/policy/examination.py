@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,7 +35,9 @@ def unknown(table: Table, policy: Policy) -> tuple[str, ...]:
     return tuple(name for name in table.names if name not in known)
 
 
-def naming_people(table: Table, policy: Policy, findings: Mapping[str, Finding]) -> dict[str, str]:
+def naming_people(
+    table: Table, policy: Policy, findings: Callable[[], Mapping[str, Finding]]
+) -> dict[str, str]:
     """Columns with names of people, addresses or free text for values, and what they look like, whatever their role.
 
     Direct identifiers and person ids are left aside, which are never released as they are, and columns of which the
@@ -44,14 +46,16 @@ def naming_people(table: Table, policy: Policy, findings: Mapping[str, Finding])
     treated = {*policy.direct_identifiers, policy.person}
     if policy.unknown == "keep":
         treated |= set(unknown(table, policy))
+    texts = {column.name for column in table.columns if column.storage == "text"} - treated
+    if not texts:
+        return {}
     return {
         name: finding.kind.title
-        for name, finding in findings.items()
-        if finding.kind.id in NAMING
+        for name, finding in findings().items()
+        if name in texts
+        and finding.kind.id in NAMING
         and "content" in finding.by
         and finding.confidence >= SURE
-        and name in table.names
-        and name not in treated
     }
 
 
@@ -79,7 +83,7 @@ def singling_out(table: Table, policy: Policy) -> list[Culprit]:
     )
 
 
-def unfit(table: Table, policy: Policy, findings: Mapping[str, Finding]) -> dict[str, str]:
+def unfit(table: Table, policy: Policy, findings: Callable[[], Mapping[str, Finding]]) -> dict[str, str]:
     """Columns that nobody judged and that must not be released, each with the reason."""
     names = naming_people(table, policy, findings)
     naming = {name: f"it looks like: {names[name]}" for name in unjudged(table, policy) if name in names}

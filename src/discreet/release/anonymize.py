@@ -136,7 +136,7 @@ def refuse_names_in_labels(table: Table, policy: Policy) -> None:
     Those for which the policy has a hierarchy are generalised to what somebody wrote.
     """
     given = [column.name for column in policy.columns if column.hierarchy is not None]
-    naming = naming_people(table, policy, recognise_columns(table))
+    naming = naming_people(table, policy, partial(recognise_columns, table))
     problems = [
         f"the values of {name!r}, a quasi-identifier, look like: {title}"
         for name, title in naming.items()

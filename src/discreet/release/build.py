@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -83,7 +84,7 @@ def make_release(
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        culprits = unfit(released, policy, recognise_columns(released))
+        culprits = unfit(released, policy, partial(recognise_columns, released))
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())

@@ -52,7 +52,7 @@ class RuleResult:
 def no_direct_identifiers(table: Table, policy: Policy, findings: Findings) -> RuleResult:
     """No column that names a person by itself may be in a release, nor texts that name people, whatever their role."""
     present = tuple(name for name in policy.direct_identifiers if name in table.names)
-    naming = naming_people(table, policy, findings())
+    naming = naming_people(table, policy, findings)
     told = [
         f"{len(present)} direct identifier{'s' if len(present) != 1 else ''}: {', '.join(present)}"
     ] * bool(present)
