@@ -488,6 +488,22 @@ def test_the_other_releases_that_were_found_are_written(run: Run, people: Path, 
         assert smallest(folder / name, "age", "sex") >= 8
 
 
+def test_other_releases_replace_nothing_that_is_read_or_written(
+    run: Run, people: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "most-detail.csv"
+    table.write_bytes(people.read_bytes())
+    plan = roles("--require", "k-anonymity k=8")
+    over_input = run("anonymize", table, "-o", tmp_path / "out.csv", "--alternatives", tmp_path, *plan)
+    assert (over_input.code, table.read_bytes()) == (2, people.read_bytes())
+    target = tmp_path / "simplest-labels.csv"
+    over_output = run("anonymize", people, "-o", target, "--alternatives", tmp_path, *plan)
+    assert (over_output.code, target.exists()) == (2, False)
+    no_folder = run("anonymize", people, "-o", tmp_path / "out.csv", "--alternatives", table, *plan)
+    assert no_folder.code == 2
+    assert "is a file" in no_folder.err
+
+
 def test_against_the_verdict_nothing_is_written_unless_somebody_says_why(run: Run, tmp_path: Path) -> None:
     # Nine records in ten share a value: by SCORR's rule the correlation stays high whatever is done.
     file, target = tmp_path / "few.csv", tmp_path / "out.csv"

@@ -15,10 +15,12 @@ from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.reading import read_text
+from discreet.files.writing import refuse_clashes
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
 from discreet.release.write import check_target
 from discreet.reports.console import Terminal
+from discreet.search.contest import MOST_DETAIL, SIMPLEST, WHOLE
 
 OUTPUT = click.option(
     "--output", "-o", type=click.Path(path_type=Path), required=True, help="Where the release is written."
@@ -91,6 +93,7 @@ def anonymize(
     written = [output, report_file, recipe_file, codebook_file, links_file]
     check_target(output)
     refuse_unwritable(*written, inputs=[file, key_file], given=given)
+    refuse_alternatives(alternatives_folder, written, [file, key_file])
     if codebook_file is not None:
         check_target(codebook_file)
     key = read_key(key_file)
@@ -118,6 +121,25 @@ def release_anyway(release: Release, reason: str | None) -> Release:
     return release.acknowledged(reason.strip())
 
 
+def refuse_alternatives(
+    folder: Path | None, written: Sequence[Path | None], inputs: Sequence[Path | None]
+) -> None:
+    """Raise before the work is done if other releases could not be written, or would replace what is read or written."""
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise InvalidParameter(f"{folder.name} is a file", remedy="name a folder for the other releases")
+    output = written[0]
+    assert output is not None
+    others = [alternative_file(folder, title, output.suffix) for title in (MOST_DETAIL, SIMPLEST, WHOLE)]
+    refuse_clashes([*written, *others], inputs)
+
+
+def alternative_file(folder: Path, title: str, suffix: str) -> Path:
+    """Where another release goes."""
+    return folder / f"{title.replace(' ', '-')}{suffix}"
+
+
 def write_alternatives(release: Release, folder: Path | None, suffix: str, reason: str | None) -> list[Path]:
     """Write the releases that were found beside the chosen one; those that the verdict is against are left out."""
     written: list[Path] = []
@@ -128,7 +150,7 @@ def write_alternatives(release: Release, folder: Path | None, suffix: str, reaso
         if other.verdict.decision == "do-not-release" and not reason:
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        written.append(other.save(folder / f"{alternative.title.replace(' ', '-')}{suffix}"))
+        written.append(other.save(alternative_file(folder, alternative.title, suffix)))
     return written
 
 

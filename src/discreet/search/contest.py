@@ -34,6 +34,8 @@ REASONS = {
     "free": "of the methods that were tried it costs least",
 }
 """Why the winner of a contest won, by the shape that was asked for."""
+MOST_DETAIL, SIMPLEST, WHOLE = "most detail", "simplest labels", "nobody left out"
+"""What another result of a contest is better in than the chosen one."""
 ALLOWED: dict[Shape, tuple[Shape, ...]] = {
     "uniform": ("uniform",),
     "nested": ("uniform", "nested"),
@@ -100,9 +102,9 @@ def _others(chosen: SearchResult, ranked: Sequence[SearchResult]) -> list[Search
     suppressed = chosen.recoding.suppressed_records
     whole = (result for result in ranked if suppressed and not result.recoding.suppressed_records)
     titles = {
-        "most detail": ranked[0] if ranked[0] is not chosen else None,
-        "simplest labels": next(simpler, None),
-        "nobody left out": next(whole, None),
+        MOST_DETAIL: ranked[0] if ranked[0] is not chosen else None,
+        SIMPLEST: next(simpler, None),
+        WHOLE: next(whole, None),
     }
     others: dict[int, SearchResult] = {}
     for title, result in titles.items():
