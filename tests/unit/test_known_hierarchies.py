@@ -192,3 +192,12 @@ def test_halves_of_levels_of_education_are_stretches_of_their_order() -> None:
         for node in range(len(step.labels)):
             inside = np.sort(places[step.codes == node])
             assert (np.diff(inside) == 1).all(), step.labels
+
+
+def test_postcodes_are_masked_and_never_ranges() -> None:
+    domain = Domain("postcode", pa.array(["62011", "62017", "62031", "62035", "62104", "62107"]))
+    known = known_hierarchy(domain, "postcode")
+    assert known is not None
+    builder, origin = known
+    ladder = replace(builder.build(domain).ladder(domain), assumed=origin)
+    assert finer(ladder, np.ones(6)) == ladder

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.search.problem import Problem
 from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
 from discreet.table.hierarchies.hierarchy import Ladder, Step
-from discreet.table.hierarchies.known import known_order
+from discreet.table.hierarchies.known import BRITISH, POSTCODE, known_order
 from discreet.transform.recoding import spans
 from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.aggregates import CellObjective
@@ -38,7 +38,7 @@ def finer(ladder: Ladder, records: FloatArray) -> Ladder:
 
     Children are halved by records: numbers, dates and what has a known order (levels of education, codes of diseases) in
     their order, other values from the most frequent on (Shannon and Fano 1949). Nodes of the ladder stay nodes, so labels still nest. A ladder that somebody gave stays
-    as it is: its nodes are what may be shown.
+    as it is: its nodes are what may be shown. So do the masks of postcodes: ranges of them are no places.
 
     >>> from discreet.table.hierarchies.hierarchy import Hierarchy
     >>> import pyarrow as pa
@@ -47,7 +47,7 @@ def finer(ladder: Ladder, records: FloatArray) -> Ladder:
     >>> [step.labels for step in finer(learned, np.ones(4)).steps]
     [('31', '34', '47', '52'), ('[31, 34]', '[47, 52]'), ('*',)]
     """
-    if ladder.assumed is None or ladder.domain.size <= 2:
+    if ladder.assumed in (None, POSTCODE, BRITISH) or ladder.domain.size <= 2:
         return ladder
     steps = [ladder.steps[0]]
     for below, above in zip(ladder.steps[:-1], ladder.steps[1:], strict=True):
