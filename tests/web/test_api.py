@@ -193,7 +193,8 @@ def test_a_role_is_one_line_of_the_policy(client: TestClient, table: str) -> Non
     after = client.get(f"/api/v1/tables/{table}/policy").text
     assert loads(after).column("town").role == "insensitive"  # type: ignore[union-attr]
     changed = set(after.splitlines()) ^ set(before.splitlines())
-    assert all(line.startswith(("role = ", "reason = ")) for line in changed)
+    # With its role goes what the plan says of it.
+    assert all(line.startswith(("role = ", "reason = ", "drop_attributes = ")) for line in changed), changed
     assert ended(client, table, "audit")["outdated"]
     client.patch(f"/api/v1/tables/{table}/columns", json={"name": "town", "role": "quasi-identifier"})
     refused(

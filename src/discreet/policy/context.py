@@ -106,8 +106,14 @@ def is_code(name: str, kind: AttributeKind | None) -> bool:
     >>> from discreet.table.identifiers.kinds import KINDS
     >>> is_code("MARSTAT", KINDS["marital-status"]), is_code("admission_type_id", None), is_code("age", KINDS["age"])
     (True, True, False)
+    >>> [is_code(name, KINDS["organisation"]) for name in ("Operating Certificate Number", "number_of_schools")]
+    [True, False]
     """
-    words = set(tokens(name))
+    listed = tokens(name)
+    words = set(listed)
+    # "Number of beds" counts, "certificate number" numbers.
+    if len(listed) > 1 and listed[-1] == "number" and kind is not None and kind.id in CODED:
+        words.discard("number")
     if words & COUNT_WORDS and not words & {"id", "code"}:
         return False
     return (kind is not None and kind.id in CODED) or bool(words & CODE_WORDS)
