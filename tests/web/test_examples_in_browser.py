@@ -161,6 +161,7 @@ def test_the_hospital_file(chromium: Browser, home: Program, data_dir: Path, tmp
     hands = started(page, "choose", unpacked(data_dir, tmp_path, EXAMPLES["hospital"]))
     judged(page, EXAMPLES["hospital"])
     assert len(hands.moves) <= MOST, hands.moves
+    fits(page, "file", "columns", "verdict")
     assert complaints == []
     page.context.close()
 

@@ -71,7 +71,7 @@ def test_releases_side_by_side_and_another_by_one_click(
     shown = section(client, table, "release")
     others = re.findall(r'id="choose-(\d+)"', shown)
     assert others
-    assert "Least loss" in shown
+    assert "Suggested" in shown
     before = client.get(f"/case/{table}/download/release").content
     answer = client.post(f"/case/{table}/choose/{others[0]}", headers=IN_HTMX)
     assert answer.headers["hx-trigger"] == "case-changed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -88,7 +89,13 @@ def became(result: Release) -> list[dict[str, object]]:
 def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
     """The releases that can be chosen, the least loss first: what each costs, leaves open and keeps of each column."""
     titles = ["", *(alternative.title for alternative in chosen.alternatives)]
-    outcomes = with_best([release.outcome for release in releases])
+    # As everywhere on the page, what is left out counts.
+    outcomes = with_best(
+        [
+            dataclasses.replace(release.outcome, loss=None if math.isnan(release.loss) else release.loss)
+            for release in releases
+        ]
+    )
     return data(
         {
             "why": chosen.chosen.why,

@@ -34,6 +34,8 @@ HEAVIEST = 4.0
 """How much an attribute can matter at most, by the page's slider; a policy file may say more."""
 MOST_COLUMNS = 14
 """So many columns are listed before the others are one question away."""
+MOST_ASKED = 10
+"""So many uncertain ones are asked about at a time."""
 MOST_ROWS = 3
 """So many rows are shown before and after."""
 MOST_COMPARED = 6
@@ -88,6 +90,7 @@ def columns(service: Service, case: Case) -> Content:
         "asked": [column for column in shown if column["asked"]],
         "clear": [column for column in shown if not column["asked"]],
         "most": MOST_COLUMNS,
+        "most_asked": MOST_ASKED,
         "roles": ROLES,
         "problems": policy_problems(case),
     }
