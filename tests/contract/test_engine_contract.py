@@ -533,8 +533,9 @@ def test_oulad_at_event_level(engine: Engine, data_dir: Path) -> None:
     assert found.total_persons == len(pc.unique(raw["id_student"]))
 
 
-def test_a_million_distinct_values(engine: Engine) -> None:
-    n = 1_000_000
+def test_very_many_distinct_values(engine: Engine) -> None:
+    # A million would take Spark a quarter of a minute, and go the same way.
+    n = 200_000 if engine.name == "spark" else 1_000_000
     numbers = np.random.default_rng(1).permutation(n)
     table = read(pa.table({"id": numbers}), engine=engine)
     classes = engine.count(table, quasi_identifiers=["id"])

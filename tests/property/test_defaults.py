@@ -61,6 +61,7 @@ def test_what_defaults_write_passes_their_check(
     assert passes(file, policy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["arx/fars_subset.csv.gz", "sdcmicro/testdata2.csv", "sdcmicro/microData.csv"]
 )

@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -65,11 +66,13 @@ def policy(**kinds: object) -> Policy:
     return replace(found, columns=reasoned).generalise({"age": Intervals(widths=(10, 100))})
 
 
+@cache
 def released(method: str = "optimal", **plan: object) -> Release:
     found = anonymize(read(people()), policy(), plan=Plan(method=method, **plan))  # type: ignore[arg-type]
     return replace(found, notes=(*found.notes, "a secretnote"))
 
 
+@cache
 def starred() -> Release:
     """With four more who are alone, the suppressed ones are a class of five."""
     alone = pa.table(
@@ -90,10 +93,12 @@ def local() -> Release:
     return released("mondrian")
 
 
+@cache
 def applied() -> Release:
     return apply(released().recipe, read(people()), policy())
 
 
+@cache
 def events(person: str = "pseudonymise") -> Release:
     """Sixteen persons with two rows each."""
     table = pa.table(

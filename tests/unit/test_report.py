@@ -6,6 +6,7 @@ import dataclasses
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -257,6 +258,7 @@ def test_every_picture_has_words_and_numbers(residents: Audit) -> None:
 # ── every kind of audit ───────────────────────────────────────────────────────────────────────────
 
 
+@cache
 def one_attribute() -> Audit:
     return audit(
         read(pa.table({"sex": town()["sex"]})),
@@ -264,6 +266,7 @@ def one_attribute() -> Audit:
     )
 
 
+@cache
 def without_exposure() -> Audit:
     policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["diagnosis"], profile="ema-0070")
     return audit(read(town(300)), policy, detail="core")
@@ -274,6 +277,7 @@ def constant() -> Audit:
     return audit(read(table), Policy.of(quasi_identifiers=["one", "none"], sensitive=["ill"]))
 
 
+@cache
 def events() -> Audit:
     policy = Policy.of(
         quasi_identifiers=["clinic", "sex", "age_band"],
