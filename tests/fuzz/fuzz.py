@@ -1,4 +1,4 @@
-"""`make fuzz N=1000 SEED=1`: random releases, broken files and random requests, as many of each as are wanted.
+"""`make fuzz N=1000 SEED=1`: random releases, broken files, random requests and kills, as many of each as are wanted.
 
 Everything follows from its seed. A run that was stopped goes on where it was; one that was killed by what it tried says
 so and goes on behind it.
@@ -47,7 +47,15 @@ def requests() -> Iterator[Try]:
         print(f"requests: {dict(sorted(attack.statuses.items()))}")
 
 
-KINDS = {"releases": releases, "files": files, "requests": requests}
+@contextmanager
+def kills() -> Iterator[Try]:
+    from kills import Kills
+
+    with tempfile.TemporaryDirectory() as folder:
+        yield Kills(Path(folder)).attempt
+
+
+KINDS = {"releases": releases, "files": files, "requests": requests, "kills": kills}
 
 
 class Progress:

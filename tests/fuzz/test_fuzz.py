@@ -9,12 +9,14 @@ import pytest
 pytest.importorskip("fastapi")
 
 from broken_files import try_file
+from kills import Kills
 from random_releases import mistakes, random_case, release, rows_of
 from random_requests import Attack, page
 
 RELEASES = range(120)
 FILES = range(25)
 REQUESTS = range(355)
+KILLS = range(6)
 
 
 def test_no_random_release_breaks_its_policy(tmp_path: Path) -> None:
@@ -40,6 +42,12 @@ def test_the_loops_see_what_is_wrong(tmp_path: Path) -> None:
 
 def test_no_broken_file_is_a_mistake_of_the_program(tmp_path: Path) -> None:
     wrong = {seed: told for seed in FILES if (told := try_file(seed, tmp_path))}
+    assert wrong == {}
+
+
+def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    killed = Kills(tmp_path)
+    wrong = {seed: told for seed in KILLS if (told := killed.attempt(seed))}
     assert wrong == {}
 
 
