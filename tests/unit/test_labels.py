@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,13 @@ import pyarrow as pa
 import pytest
 
 import discreet
+from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
 from discreet.policy.plan import Method, Plan
 from discreet.privacy import KAnonymity
 from discreet.table.hierarchies.numbers import Intervals
+from discreet.transform.labels import discreetly_named
+from discreet.transform.recoding import Recoding
 
 METHODS: tuple[Method, ...] = ("optimal", "subtree", "local", "mondrian", "clustering")
 
@@ -108,3 +113,55 @@ def test_labels_that_somebody_gave_stay() -> None:
     given = policy("age").generalise({"age": Intervals(widths=(50, 100))})
     release = discreet.anonymize(people, given, plan=Plan(method="optimal"))
     assert cells(release, "age") <= {"[0, 49]", "[50, 99]", "[0, 99]"}
+
+
+def earners() -> pa.Table:
+    """Sixty people, each with an income of their own, and a common one."""
+    rng = np.random.default_rng(9)
+    own = np.sort(rng.choice(np.arange(12_345, 98_765), 60, replace=False))
+    days = [dt.date(1950, 1, 1) + dt.timedelta(days=int(day)) for day in np.sort(rng.integers(0, 18_000, 60))]
+    return pa.table(
+        {"income": [*own.tolist(), *[50_000] * 20], "born": [*days, *[dt.date(1980, 5, 17)] * 20]}
+    )
+
+
+def ends_of(cells: set[str]) -> set[str]:
+    """What stands in labels between brackets, commas and signs."""
+    return {end for cell in cells for end in re.split(r"[\[\]()<>=, ]+", cell) if end}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["income", "born"])
+def test_no_interval_ends_at_a_value_of_a_few_people(method: Method, name: str) -> None:
+    table = earners().select([name])
+    release = discreet.anonymize(table, policy(name), plan=Plan(method=method))
+    told = cells(release, name)
+    assert len(told) > 3
+    own = {str(value) for value, held in Counter(table[name].to_pylist()).items() if held < 5}
+    assert ends_of(told) & own == set()
+    compared = discreet.compare(table, release, policy(name), labels=[])
+    assert compared.paired is not None
+    assert compared.paired.pair.truthful
+    loss = compared.losses.measure("leaf-loss")
+    assert loss is not None
+    assert loss.value == pytest.approx(release.chosen.cost)
+
+
+def test_ends_lie_between_two_values_at_a_round_number() -> None:
+    classes = EquivalenceClasses.from_columns({"pay": [1234, 2345, 2411, 4711, 7777, 8001]})
+    groups = Recoding.of_groups(
+        classes, np.array([0, 0, 1, 1, 2, 2]), kept=np.ones(3, dtype=bool), method="x"
+    )
+    [column] = discreetly_named(groups).columns
+    assert column.values.to_pylist() == ["<= 2399", "[2400, 6999]", ">= 7000"]
+
+
+def test_an_end_that_many_share_stays() -> None:
+    """As many have 2345 and 4711 as the smallest class has people."""
+    pays = [1234, 2345, 2345, 4711, 4711, 7777, 21000, 30000]
+    classes = EquivalenceClasses.from_columns({"pay": pays})
+    groups = Recoding.of_groups(
+        classes, np.array([0, 0, 1, 1, 2, 2]), kept=np.ones(3, dtype=bool), method="x"
+    )
+    [column] = discreetly_named(groups).columns
+    assert column.values.to_pylist() == ["<= 2345", "[4711, 19999]", ">= 20000"]

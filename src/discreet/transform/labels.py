@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.hierarchies.known import KNOWN
 from discreet.table.notations import days, span_of_days
 from discreet.table.values import Interval, OneOf, parse
+from discreet.transform.borders import EPOCH, Borders, first_day_above, is_days
 from discreet.transform.recoding import Recoding, ReleasedAttribute, by_number
 from discreet.types import IntArray
 
@@ -22,19 +24,21 @@ def discreetly_named(recoding: Recoding, ladders: Sequence[Ladder | None] | None
     """The recoding with labels that were made from the data printed so that they tell nothing of suppressed records.
 
     A set names values that released records have, and counts the others: ``{Aachen, Bonn, +1}``. An interval that
-    holds the smallest or the largest released value is open there: ``>= 64``. Which records share a label stays as it
-    is. Labels of hierarchies that somebody gave or that everybody knows are public, and stay.
+    holds the smallest or the largest released value is open there: ``>= 64``. One that ends at a value of fewer people
+    than the smallest class has ends between that value and the next, at a round number. Which records share a label
+    stays as it is. Labels of hierarchies that somebody gave or that everybody knows are public, and stay.
 
     >>> from discreet.classes import EquivalenceClasses
     >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 64, 107], "town": ["Aachen", "Bonn", "Bonn", "Celle"]})
     >>> groups = Recoding.of_groups(classes, np.array([0, 0, 1, 1]), kept=np.array([True, True]), method="example")
     >>> [column.values.to_pylist() for column in discreetly_named(groups).columns]
-    [['<= 34', '>= 64'], ['{Aachen, Bonn}', '{Bonn, Celle}']]
+    [['<= 59', '>= 60'], ['{Aachen, Bonn}', '{Bonn, Celle}']]
     """
     columns, hidden = [], dict(recoding.hidden or {})
+    least = int(recoding.shown().persons.min()) if recoding.kept.any() else 0
     for j, column in enumerate(recoding.columns):
         if pa.types.is_string(column.values.type) and column.truthful:
-            column = _renamed(recoding, j, None if ladders is None else ladders[j])
+            column = _renamed(recoding, j, None if ladders is None else ladders[j], least)
             if column.name in hidden:
                 rest = hidden[column.name][len(column.values) :]
                 hidden[column.name] = pa.concat_arrays([column.values, rest])
@@ -42,7 +46,7 @@ def discreetly_named(recoding: Recoding, ladders: Sequence[Ladder | None] | None
     return replace(recoding, columns=tuple(columns), hidden=hidden if recoding.starred else None)
 
 
-def _renamed(recoding: Recoding, j: int, ladder: Ladder | None) -> ReleasedAttribute:
+def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int) -> ReleasedAttribute:
     """An attribute with new labels; one that became wider costs more."""
     column, domain, codes = recoding.columns[j], recoding.classes.attributes[j], recoding.classes.codes[j]
     labels = domain.labels()
@@ -54,11 +58,12 @@ def _renamed(recoding: Recoding, j: int, ladder: Ladder | None) -> ReleasedAttri
     for key in keys.tolist():
         members.setdefault(key // domain.size, []).append(labels[key % domain.size])
     extremes = _extremes(domain, keys % domain.size)
+    borders = _borders(recoding, j, least) if members else None
     old = column.values.to_pylist()
     new = list(old)
     for at, text in enumerate(old):
         if at in members and text is not None and text not in public:
-            told = _told(text, domain, members[at], extremes)
+            told = _told(text, domain, members[at], extremes, borders)
             # What would look like another label stays as it is.
             if told != text and told not in new and told not in old:
                 new[at] = told
@@ -79,7 +84,29 @@ def _extremes(domain: Domain, released: IntArray) -> tuple[float, float] | None:
     return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
 
 
-def _told(text: str, domain: Domain, released: list[str], extremes: tuple[float, float] | None) -> str:
+def _borders(recoding: Recoding, j: int, least: int) -> Borders | None:
+    """The numbers of an attribute, and which of them fewer than ``least`` released people have."""
+    domain, codes = recoding.classes.attributes[j], recoding.classes.codes[j]
+    if not domain.is_numeric:
+        return None
+    shown = recoding.classes.subset(np.flatnonzero(recoding.kept))
+    value = codes[recoding.kept].astype(np.int64)
+    if shown.event_level:
+        inside = shown.person_counts
+        width = int(inside.persons.max()) + 1
+        value = np.unique(np.repeat(value, np.diff(inside.indptr)) * width + inside.persons) // width
+        return Borders.of(domain, np.bincount(value, minlength=domain.size), least)
+    people = np.bincount(value, weights=shown.records, minlength=domain.size)
+    return Borders.of(domain, people.astype(np.int64), least)
+
+
+def _told(
+    text: str,
+    domain: Domain,
+    released: list[str],
+    extremes: tuple[float, float] | None,
+    borders: Borders | None,
+) -> str:
     """A label as it may be printed, of records that have the released values."""
     meant = parse(text)
     if isinstance(meant, OneOf):
@@ -87,8 +114,25 @@ def _told(text: str, domain: Domain, released: list[str], extremes: tuple[float,
     if extremes is None:
         return text
     if pa.types.is_temporal(domain.values.type):
-        return _open_dates(text, extremes)
-    return _open(text, meant, extremes) if isinstance(meant, Interval) and not meant.unit else text
+        return _open_dates(_loose_dates(text, domain, borders), extremes)
+    if not isinstance(meant, Interval) or meant.unit:
+        return text
+    if borders is not None and (loose := borders.loosened(meant)) != meant:
+        text, meant = str(loose), loose
+    return _open(text, meant, extremes)
+
+
+def _loose_dates(text: str, domain: Domain, borders: Borders | None) -> str:
+    """An interval of dates with ends between two dates, at the first or before the first day of a year or month."""
+    first, _, last = text.removeprefix("[").removesuffix("]").partition(", ")
+    ends = days(first), days(last)
+    if borders is None or ends[0] is None or ends[1] is None or not is_days(domain):
+        return text
+    meant = Interval(ends[0], ends[1])
+    loose = borders.loosened(meant, first_day_above)
+    if loose == meant:
+        return text
+    return f"[{EPOCH + timedelta(days=loose.low)}, {EPOCH + timedelta(days=loose.high)}]"
 
 
 def _counted(meant: OneOf, released: list[str]) -> str:
