@@ -249,3 +249,21 @@ def test_without_links_the_attack_says_what_it_lacks() -> None:
     found = discreet.attack(rows, policy(), original=people, attacks=["order"])
     assert not found.results
     assert "give the links" in found.untested[0].why
+
+
+def test_a_sample_drawn_by_the_seed_that_everybody_knows_says_so() -> None:
+    """The same seed draws the same places of the same number of rows, whatever stands there."""
+    table = pa.table({"age": [30 + i % 4 for i in range(400)], "row": [i % 2 for i in range(400)]})
+    policy = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(3)], profile="research-partner-3")
+
+    def drawn(rows: pa.Table, seed: int) -> tuple[set[int], tuple[str, ...]]:
+        release = discreet.anonymize(rows, policy, plan=Plan(sample=0.5, seed=seed))
+        return set(release.links.tolist()), release.notes
+
+    other = table.set_column(0, "age", pa.array([50 + i % 3 for i in range(400)]))
+    public, notes = drawn(table, Plan().seed)
+    assert public == drawn(other, Plan().seed)[0]
+    assert any("the default seed, which everybody knows" in note for note in notes)
+    secret, notes = drawn(table, 8_430_127)
+    assert secret != public
+    assert not any("seed" in note for note in notes)

@@ -61,6 +61,10 @@ from discreet.utility.objectives.registry import build_objective
 AGAIN = 0.5
 """The share of the time for a second search, where the first would erase categories."""
 REPRESENTED = "of the methods that were tried it costs least without erasing a category"
+KNOWN_SEED = (
+    "rows were drawn by the default seed, which everybody knows: whoever holds a list of the people in the order of the "
+    "original can tell who is in the release; choose a seed of your own and keep it to yourself"
+)
 MISSING_LEAVES = "not defined here: the hierarchies lack values that the plan suppresses"
 
 
@@ -95,6 +99,7 @@ def anonymize(
         say("drawing a sample")
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
         notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
+        notes += [KNOWN_SEED] if plan.seed == Plan().seed else []
     refuse_unnamed_persons(table, policy)
     refuse_names_in_labels(table, without_dropped(policy, plan))
     unknown = unknown_left_out(table, policy)
