@@ -62,8 +62,8 @@ def test_open_intervals_do_not_tell_the_largest_value() -> None:
         classes, np.array([0, 0, 1, 1]), kept=np.ones(2, dtype=bool), method="example"
     )
     assert [entry.meaning for entry in make_codebook(discreetly_named(groups))] == [
-        "34 or less",
-        "64 or more",
+        "59 or less",
+        "60 or more",
     ]
 
 
