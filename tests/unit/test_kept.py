@@ -100,7 +100,13 @@ def test_distances_are_those_from_the_whole_table_not_from_the_kept_part(method:
 @pytest.mark.parametrize("method", SOME)
 def test_persons_are_counted_inside_the_kept_parts(method: Method) -> None:
     plan = Plan(
-        method=method, keep=("sex",), suppression_limit=0.3, seconds=3600, unexamined="keep", order="kept"
+        method=method,
+        keep=("sex",),
+        suppression_limit=0.3,
+        seconds=3600,
+        unexamined="keep",
+        order="kept",
+        person="pseudonymise",
     )
     wanted = policy(KAnonymity(4), LDiversity(2, "income"), person="who")
     release = anonymize(adults(400), wanted, plan=plan)
