@@ -23,7 +23,7 @@ from discreet.transform.loss import attribute_changes
 from discreet.types import Progress
 
 SECONDS = 10.0
-"""How long prices are looked for; those that were not reached are unknown."""
+"""How long prices are looked for after the loss itself, which may take as long; those that were not reached are unknown."""
 MOST_NAMES = 4
 METHOD = "Mondrian with cuts between values"
 
@@ -108,7 +108,7 @@ def prices(
     def losses(
         classes: EquivalenceClasses, ladders: Sequence[Ladder], asked: Sequence[PrivacyModel]
     ) -> dict[str, float] | None:
-        """The loss of each attribute, if there was time and the requirements can be met."""
+        """The loss of each attribute, if there is time and the requirements can be met."""
         if time.monotonic() > end:
             return None
         if not asked:
@@ -130,23 +130,27 @@ def prices(
             return None
         return {name: change["loss"] for name, change in attribute_changes(recoding).items()}
 
-    say("what each column costs")
+    say("searching for the least change")
     whole = losses(ready.classes, ready.ladders, models)
     if whole is None:
         return Prices(None)
-    columns = []
-    for name in whole if len(whole) > 1 else ():
-        others = [other for other in whole if other != name]
-        ladders = [ladder for ladder in ready.ladders if ladder.name != name]
-        alone = losses(ready.classes.project(others), ladders, models)
-        loss = _mean(whole[other] for other in others)
-        columns.append(ColumnPrice(name, loss, None if alone is None else min(loss, _mean(alone.values()))))
+    # What was compiled for the first search is not charged to the others.
+    end = time.monotonic() + seconds
     say("what each requirement costs")
     loss = _mean(whole.values())
     costs = []
     for label, family in _families(models).items():
         free = losses(ready.classes, ready.ladders, [model for model in models if model not in family])
         costs.append(RequirementPrice(label, loss, None if free is None else min(loss, _mean(free.values()))))
+    say("what each column costs")
+    columns = []
+    for name in whole if len(whole) > 1 else ():
+        others = [other for other in whole if other != name]
+        ladders = [ladder for ladder in ready.ladders if ladder.name != name]
+        alone = losses(ready.classes.project(others), ladders, models)
+        beside = _mean(whole[other] for other in others)
+        without = None if alone is None else min(beside, _mean(alone.values()))
+        columns.append(ColumnPrice(name, beside, without))
     return Prices(loss, tuple(sorted(columns, key=_saved)), tuple(sorted(costs, key=_saved)))
 
 

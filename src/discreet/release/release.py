@@ -39,9 +39,6 @@ from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray
 
-REPORT_SECONDS = 5.0
-"""How long a report looks for the prices of columns and requirements."""
-
 
 @dataclass(frozen=True)
 class Alternative:
@@ -102,11 +99,9 @@ class Release:
 
     @cached_property
     def prices(self) -> Prices:
-        """What each column and each requirement costs, on the counted classes of the original, within 5 seconds."""
+        """What each column and each requirement costs, on the counted classes of the original, within seconds."""
         left = without_dropped(self.before.policy, self.plan).quasi_identifiers
-        return prices(
-            self.before.classes.project(left), self.before.policy, plan=self.plan, seconds=REPORT_SECONDS
-        )
+        return prices(self.before.classes.project(left), self.before.policy, plan=self.plan)
 
     @property
     def codebook(self) -> tuple[CodebookEntry, ...]:
