@@ -17,7 +17,8 @@ import pytest
 pytest.importorskip("fastapi")
 
 from discreet.cli import main
-from helpers.browser import JUDGE, TAKE, VERDICT, Hands, size, watch_for, watched
+from discreet.example import write_example
+from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, Hands, size, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -162,6 +163,20 @@ def test_the_hospital_file(chromium: Browser, home: Program, data_dir: Path, tmp
     judged(page, EXAMPLES["hospital"])
     assert len(hands.moves) <= MOST, hands.moves
     fits(page, "file", "columns", "verdict")
+    assert complaints == []
+    page.context.close()
+
+
+def test_the_made_up_town_to_a_bundle(chromium: Browser, home: Program, tmp_path: Path) -> None:
+    page, complaints = watched(chromium, home)
+    hands = Hands(page)
+    hands.click("button[value=residents]")
+    page.wait_for_selector(VERDICT)
+    assert len(hands.moves) == 1
+    write_example(tmp_path / "town")
+    released(hands, tmp_path / "town" / "residents.csv", tmp_path)
+    assert len(hands.moves) <= MOST, hands.moves
+    fits(page, *STEPS)
     assert complaints == []
     page.context.close()
 
