@@ -15,10 +15,11 @@ import pyarrow as pa
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import SPARK
 from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches, scan_path
-from discreet.engine.query import TABLE, check_spark, refuse
+from discreet.engine.query import check_spark, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import no_rows, unanswerable
 from discreet.engine.sniff.format import TextFormat
+from discreet.engine.spark_query import answer
 from discreet.engine.spark_session import session_type, spark_errors, start, stop, unlogged, unresolved_column
 from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
@@ -225,8 +226,8 @@ class SparkEngine(SqlEngine):
     def _answer(self, query: str, table: Table) -> pa.Table:
         try:
             with unlogged():
-                named = f"WITH {TABLE} AS (SELECT {self._listed(table.names)} FROM {table.relation}) {query}"
-                return self._session.sql(named).toArrow()
+                rows = self._session.table(table.relation).select(*map(self.dialect.quote, table.names))
+                return answer(self._session, rows, query, SETTINGS)
         except spark_errors() as error:
             name = unresolved_column(error)
             # Said of names in the query; everything else could quote a cell.
