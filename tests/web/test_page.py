@@ -13,6 +13,7 @@ from openpyxl import Workbook
 from starlette.testclient import TestClient
 
 from discreet.policy import load
+from discreet.web.jobs.scheduler import Job
 from discreet.web.service import KEPT_RESULTS, Service
 from helpers.server import wait_for
 
@@ -125,6 +126,14 @@ def test_a_section_looks_again_only_while_its_job_is_under_way(client: TestClien
     assert "cancel" in answer.text
     # A reload finds the job again.
     assert "load delay" in client.get(f"/case/{table}").text
+
+
+def test_a_job_that_ends_while_its_section_is_drawn(
+    client: TestClient, service: Service, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ended(service, table, "audit") == "done"
+    monkeypatch.setattr(Job, "active", True)
+    assert 'class="words"' in section(client, table, "verdict")
 
 
 def test_cancel_in_the_page(client: TestClient, service: Service, table: str) -> None:
@@ -302,6 +311,9 @@ def test_what_does_not_exist(client: TestClient, table: str) -> None:
 def test_wiping_a_table(client: TestClient, service: Service) -> None:
     table = client.post("/api/v1/tables", content=TABLE).json()["id"]
     folder = service.cases.get(table).folder
+    # It is asked first, in words.
+    shown = client.get(f"/case/{table}").text
+    assert shown.index("Everything about this table will be gone.") < shown.index('id="wipe"')
     assert client.post(f"/case/{table}/remove").headers["location"] == "/"
     assert not folder.exists()
     assert client.get(f"/case/{table}").status_code == 404
