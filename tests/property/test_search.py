@@ -22,6 +22,7 @@ from discreet.privacy import (
     KAnonymity,
     KEAnonymity,
     LDiversity,
+    LinkedKAnonymity,
     LPlusDiversity,
     MultiAttributeLDiversity,
     PAlphaSensitivity,
@@ -76,6 +77,7 @@ ALL: dict[str, PrivacyModel] = {
     "epsilon m": EpsilonMAnonymity(1, 1.5, "pay"),
     "relative epsilon m": EpsilonMAnonymity(0.5, 1.5, "pay", kind="relative"),
     "worst group": WorstGroupProtection(0.6, 2, "pay"),
+    "linked k": LinkedKAnonymity(2),
     "balance": GBalance(0.4),
     "affiliation": HAffiliation(0.7, "dx"),
 }
