@@ -116,7 +116,7 @@ def all_ways_agree(example: Example, models: list[PrivacyModel], objective: str)
         (
             model.k
             for model in models
-            if hasattr(model, "k") and model.id not in ("x-y-privacy", "k-e-anonymity")
+            if hasattr(model, "k") and model.id not in ("x-y-privacy", "k-e-anonymity", "linked-k-anonymity")
         ),
         default=1,
     )
