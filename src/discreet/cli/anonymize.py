@@ -20,7 +20,7 @@ from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
 from discreet.release.write import check_target
 from discreet.reports.console import Terminal
-from discreet.search.contest import MOST_DETAIL, SIMPLEST, WHOLE
+from discreet.search.contest import TITLES
 
 OUTPUT = click.option(
     "--output", "-o", type=click.Path(path_type=Path), required=True, help="Where the release is written."
@@ -131,7 +131,7 @@ def refuse_alternatives(
         raise InvalidParameter(f"{folder.name} is a file", remedy="name a folder for the other releases")
     output = written[0]
     assert output is not None
-    others = [alternative_file(folder, title, output.suffix) for title in (MOST_DETAIL, SIMPLEST, WHOLE)]
+    others = [alternative_file(folder, title, output.suffix) for title in TITLES]
     refuse_clashes([*written, *others], inputs)
 
 

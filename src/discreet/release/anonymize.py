@@ -46,7 +46,7 @@ from discreet.release.requirements import (
     within_mean,
 )
 from discreet.release.rules import known_columns
-from discreet.search.contest import find
+from discreet.search.contest import FEW_SUPPRESSED, WHOLE, find
 from discreet.search.cost import Cost, cost_of
 from discreet.search.methods import SearchResult
 from discreet.search.problem import Problem, make_problem
@@ -260,8 +260,8 @@ def _representing(chosen: SearchResult, problem: Problem, plan: Plan, say: Progr
         )
     except GoalUnreachable:
         return chosen
-    fewer = replace(chosen, why="a few records suppressed", others=())
-    others = [other for other in chosen.others if other.why != "nobody left out"]
+    fewer = replace(chosen, why=FEW_SUPPRESSED, others=())
+    others = [other for other in chosen.others if other.why != WHOLE]
     return replace(whole, why=REPRESENTED, others=(fewer, *others))
 
 
