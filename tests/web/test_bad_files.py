@@ -49,10 +49,10 @@ ROLES = {
 }
 """What is wrong only once columns have these roles."""
 IN_OTHER_WORDS = {
-    # The command line turns settings into its options; the page names them as a policy file does.
-    "header only": "header=False",
-    "ragged": "delimiter=",
-    "same name twice": "names=",
+    # The command line turns settings into its options; the page names the fields of its form.
+    "header only": "set “First line holds the column names” to no",
+    "ragged": "set “Between fields stands”",
+    "same name twice": "set “Column names”",
     "policy no text": "the policy is not UTF-8 text",
     "another table's": "no column 'alter'",
 }
@@ -109,8 +109,8 @@ def test_a_bad_file_is_told_in_place(
     client: TestClient, service: Service, opened: dict[str, tuple[str, Path]], id: str
 ) -> None:
     table, _ = opened[id]
-    ended(service, table, "read")
-    for text in (shown(client, table, "columns"), html.unescape(client.get(f"/case/{table}").text)):
+    where = "file" if ended(service, table, "read") == "failed" else "columns"
+    for text in (shown(client, table, where), html.unescape(client.get(f"/case/{table}").text)):
         assert BY_ID[id].place in text
         assert IN_OTHER_WORDS.get(id, BY_ID[id].remedy) in text
     assert "Traceback" not in text
@@ -124,7 +124,7 @@ def test_what_an_audit_finds_is_told_in_place(
     client: TestClient, service: Service, opened: dict[str, tuple[str, Path]], id: str
 ) -> None:
     table, _ = opened[id]
-    where = "columns" if ended(service, table, "read") == "failed" else "verdict"
+    where = "file" if ended(service, table, "read") == "failed" else "verdict"
     if where == "verdict":
         given = {"columns": {name: {"role": role} for name, role in ROLES[id].items()}}
         assert client.put(f"/api/v1/tables/{table}/policy", json=given).status_code == 200
