@@ -93,5 +93,11 @@ def unfit(table: Table, policy: Policy, findings: Callable[[], Mapping[str, Find
 
 def _codes(column: pa.ChunkedArray) -> AnyIntArray:
     """A number per row, the same for the same value; a null is a value of its own."""
-    encoded = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode")
+    values = column.combine_chunks()
+    if pa.types.is_nested(values.type):
+        # Lists and records inside a cell have no dictionary: they are told apart by how they are written.
+        values = pa.array(
+            [None if value is None else str(value) for value in values.to_pylist()], pa.string()
+        )
+    encoded = pc.dictionary_encode(values, null_encoding="encode")
     return encoded.indices.to_numpy()  # type: ignore[no-any-return]
