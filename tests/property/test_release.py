@@ -497,13 +497,14 @@ def test_a_recipe_makes_the_same_release_of_the_same_rows(
     case = replace(case, plan=replace(case.plan, method=method))
     with tempfile.TemporaryDirectory() as place:
         policy = replace(case.policy(Path(place)), plan=case.plan)
+        key = "the same key for both" if case.plan.person == "pseudonymise" else None
         try:
-            first = anonymize(case.rows, policy, key="the same key for both")
+            first = anonymize(case.rows, policy, key=key)
         except GoalUnreachable:
             return
         recipe = Recipe.loads(first.recipe.dumps(kind))
         assert recipe == first.recipe
-        again = apply(recipe, case.rows, policy, key="the same key for both")
+        again = apply(recipe, case.rows, policy, key=key)
         assert again.suppressed == first.suppressed
         assert rows_of(again).equals(rows_of(first))
 
