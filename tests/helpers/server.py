@@ -44,6 +44,17 @@ def wait_for(what: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     raise AssertionError("it did not come true in time")
 
 
+def ended(service: Service, table: str, kind: str) -> str:
+    """How the newest job of a kind ended, once it has."""
+    case = service.cases.get(table)
+
+    def state() -> str | None:
+        job = service.latest(case, kind)
+        return None if job is None or job.active else job.state
+
+    return str(wait_for(state))
+
+
 def children(pid: int) -> list[int]:
     """The processes that a process has started and that are there."""
     try:

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from discreet.web.service import Service
 from helpers.bad_input import CASES, MARKER, PEOPLE, Bad
-from helpers.server import wait_for
+from helpers.server import ended
 
 pytest_plugins = ("helpers.server",)
 BY_ID = {case.id: case for case in CASES}
@@ -79,14 +79,6 @@ def shown(client: TestClient, table: str, section: str) -> str:
     answer = client.get(f"/case/{table}/section/{section}", headers={"hx-request": "true"})
     assert answer.status_code == 200
     return html.unescape(answer.text)
-
-
-def ended(service: Service, table: str, kind: str) -> str:
-    def found() -> str | None:
-        job = service.latest(service.cases.get(table), kind)
-        return None if job is None or job.active else job.state
-
-    return str(wait_for(found))
 
 
 @pytest.fixture(scope="module")

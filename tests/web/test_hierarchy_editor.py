@@ -18,23 +18,13 @@ from discreet.table.hierarchies.registry import BUILDERS, parameter_names
 from discreet.web.hierarchies import tree
 from discreet.web.pages.builder_forms import BY_HAND, FIELDS
 from discreet.web.service import Service
-from helpers.server import wait_for
+from helpers.server import ended, wait_for
 
 pytest_plugins = ("helpers.server",)
 IN_HTMX = {"hx-request": "true"}
 JOBS = ["baker", "cook", "judge", "<i>monk"]
 TABLE = "id,age,job,note\n" + "".join(f"{i},{20 + i % 41},{JOBS[i % 7 % 4]},{i % 3}\n" for i in range(280))
 AGE, JOB = 1, 2
-
-
-def ended(service: Service, table: str, kind: str) -> str:
-    case = service.cases.get(table)
-
-    def found() -> str | None:
-        job = service.latest(case, kind)
-        return None if job is None or job.active else job.state
-
-    return str(wait_for(found))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from discreet.policy import load
 from discreet.web.jobs.scheduler import Job
 from discreet.web.service import KEPT_RESULTS, Service
-from helpers.server import wait_for
+from helpers.server import ended, wait_for
 
 pytest_plugins = ("helpers.server",)
 IN_HTMX = {"hx-request": "true"}
@@ -23,16 +23,6 @@ NASTY = "<script>alert(1)</script>"
 TABLE = f'id,age,sex,"{NASTY}"\n' + "".join(
     f'{i},{20 + i % 9},{"fm"[i % 2]},"<img src=x onerror={i % 4}>"\n' for i in range(120)
 )
-
-
-def ended(service: Service, table: str, kind: str) -> str:
-    case = service.cases.get(table)
-
-    def found() -> str | None:
-        job = service.latest(case, kind)
-        return None if job is None or job.active else job.state
-
-    return str(wait_for(found))
 
 
 @pytest.fixture(scope="module")

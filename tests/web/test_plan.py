@@ -26,23 +26,13 @@ from discreet.web.jobs import parsed_table
 from discreet.web.jobs.counted_classes import counted
 from discreet.web.requirements import entry_of, fields_of
 from discreet.web.service import Service
-from helpers.server import wait_for
+from helpers.server import ended, wait_for
 
 pytest_plugins = ("helpers.server",)
 IN_HTMX = {"hx-request": "true"}
 TABLE = "name,age,sex,illness\n" + "".join(
     f"Person {i},{30 + i % 31},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i * 7 % 3]}\n" for i in range(400)
 )
-
-
-def ended(service: Service, table: str, kind: str) -> str:
-    case = service.cases.get(table)
-
-    def found() -> str | None:
-        job = service.latest(case, kind)
-        return None if job is None or job.active else job.state
-
-    return str(wait_for(found))
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 from discreet.release.write import TextDialect
 from discreet.web.bundle import write_bundle
 from discreet.web.service import Service
-from helpers.server import wait_for
+from helpers.server import ended
 
 pytest_plugins = ("helpers.server",)
 IN_HTMX = {"hx-request": "true"}
@@ -30,16 +30,6 @@ TABLE = "who;age;job;pay;illness\n" + "".join(
     f"{('flu', 'cold', 'gout')[i * 7 % 3]}\n"
     for i in range(300)
 )
-
-
-def ended(service: Service, table: str, kind: str) -> str:
-    case = service.cases.get(table)
-
-    def state() -> str | None:
-        job = service.latest(case, kind)
-        return None if job is None or job.active else job.state
-
-    return str(wait_for(state))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +36,7 @@ class CodebookEntry:
     records: int
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "column": self.column,
-            "label": self.label,
-            "meaning": self.meaning,
-            "records": self.records,
-        }
+        return asdict(self)
 
 
 def make_codebook(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> tuple[CodebookEntry, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class ColumnPrice:
     loss_without: float | None
 
     def to_dict(self) -> dict[str, object]:
-        return {"column": self.column, "loss_with": self.loss_with, "loss_without": self.loss_without}
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,7 @@ class RequirementPrice:
     loss_without: float | None
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "requirement": self.requirement,
-            "loss_with": self.loss_with,
-            "loss_without": self.loss_without,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ WORTHWHILE = 1e-3
 """A round that lowers the loss by a smaller share is the last."""
 LUCK = 1.0
 """How far chance changes prices, after a first round without it, when neighbourhoods are grouped anew."""
-NO_BALANCE = 1 / 256
+LITTLE_BALANCE = 1 / 256
 """The least share of a large group's classes on either side of a cut, where trees are compared."""
 SWEEPS = 50
 """At most so often every group gives up a class, where suppression is allowed and cheaper."""
@@ -149,7 +149,7 @@ def top_down(
     if held(models, classes, owner, 1).all():
         steered = space._replace(share=space.share**emphasis)
         partition = Partition(classes, steered, others, progress or (lambda _: None), end)
-        owner = partition.divided(owner, strict=False, balance=NO_BALANCE)
+        owner = partition.divided(owner, strict=False, balance=LITTLE_BALANCE)
     return _loss(space, owner), owner
 
 
