@@ -40,6 +40,13 @@ WORDS = """() => {
 """How many words are seen without unfolding anything; what stands in rows of data is not counted."""
 
 
+def shows(page: Page, field: str, value: str) -> None:
+    """Wait until a field shows a value: sections of a page are renewed one after the other."""
+    page.wait_for_function(
+        "([field, value]) => document.querySelector(field)?.value === value", arg=[field, value]
+    )
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Chromium, started once; absent on a user's machine: say so; absent in CI: that is a failure."""

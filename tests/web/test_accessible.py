@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, go, home_of, upload, watched
+from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, go, home_of, shows, upload, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violatio
     page.wait_for_function(f"document.activeElement.id === '{column}'")
     page.keyboard.press("ArrowDown")
     page.wait_for_selector(JUDGE, state="detached")
-    assert page.input_value(f"#{column}") == role
+    shows(page, f"#{column}", role)
 
     tab_to(page, "#go-file", "Shift+Tab")
     page.keyboard.press("Enter")

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, unfold, watch_for, watched
+from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, shows, unfold, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.locator("#role-1").focus()
     page.keyboard.press("ArrowDown")
     page.wait_for_selector(JUDGE)
-    assert page.input_value("#role-1") == "sensitive"
+    shows(page, "#role-1", "sensitive")
     page.wait_for_function("document.activeElement.id === 'role-1'")
     page.select_option("#role-1", "quasi-identifier")
     page.wait_for_selector(JUDGE, state="detached")
@@ -65,7 +65,8 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.select_option("#bulk-role", "sensitive")
     page.click("#bulk-give")
     page.wait_for_selector(JUDGE)
-    assert [page.input_value(f"#role-{number}") for number in (0, 2)] == ["sensitive"] * 2
+    for number in (0, 2):
+        shows(page, f"#role-{number}", "sensitive")
     for number, role in ((0, "direct-identifier"), (2, "quasi-identifier")):
         with page.expect_response("**/role"):
             page.select_option(f"#role-{number}", role)
