@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
@@ -15,6 +14,7 @@ from discreet.privacy import PrivacyModel
 from discreet.release.prepare import as_shown, prepare
 from discreet.release.profile import load_profile
 from discreet.release.requirements import extended_goals, goals
+from discreet.search import clock
 from discreet.search.kept import part_by_part
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import make_problem
@@ -93,7 +93,7 @@ def prices(
     [('sex', 1.0, 0.0), ('age', 0.0, 0.0)]
     """
     say = progress or (lambda _: None)
-    end = time.monotonic() + seconds
+    end = clock.now() + seconds
     plan = plan or policy.plan
     ready = prepare(counted, policy, plan)
     profile = load_profile(policy.profile)
@@ -105,7 +105,7 @@ def prices(
         classes: EquivalenceClasses, ladders: Sequence[Ladder], asked: Sequence[PrivacyModel]
     ) -> dict[str, float] | None:
         """The loss of each attribute, if there is time and the requirements can be met."""
-        if time.monotonic() > end:
+        if clock.now() > end:
             return None
         if not asked:
             return dict.fromkeys(classes.names, 0.0)
@@ -122,7 +122,7 @@ def prices(
                 part.classes, part.models, ladders=part.ladders, mode="strict", weights=part.weights, end=end
             ),
         )
-        if time.monotonic() > end or not recoding.kept.any():
+        if clock.now() > end or not recoding.kept.any():
             return None
         return {name: change["loss"] for name, change in attribute_changes(recoding).items()}
 
@@ -131,7 +131,7 @@ def prices(
     if whole is None:
         return Prices(None)
     # What was compiled for the first search is not charged to the others.
-    end = time.monotonic() + seconds
+    end = clock.now() + seconds
     say("what each requirement costs")
     loss = _mean(whole.values())
     costs = []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 from discreet.errors import GoalUnreachable
+from discreet.search import clock
 from discreet.search.cost import cost_of
 from discreet.search.methods import (
     GROUPINGS,
@@ -69,7 +69,7 @@ def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progres
     in the last part of the time; such labels nest, so a nested result never costs more. Where no method meets the
     requirements, what the uniform search knows about the limits is raised.
     """
-    end = time.monotonic() + (1.0 - UNIFORM_PART) * seconds
+    end = clock.now() + (1.0 - UNIFORM_PART) * seconds
     free = GROUPINGS["mondrian"](problem, FREE_PART * seconds, progress)
     groups = {"mondrian": free, "local": nested(problem, free, end, progress)}
     if len(problem.classes) <= FEW_CLASSES:

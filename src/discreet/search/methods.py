@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +11,7 @@ import numpy as np
 from discreet.classes.part import PartOfTable
 from discreet.errors import GoalUnreachable
 from discreet.privacy import KAnonymity
+from discreet.search import clock
 from discreet.search.clusters.k_member import k_member
 from discreet.search.clusters.microaggregation import microaggregate
 from discreet.search.cost import cost_of
@@ -170,10 +170,10 @@ def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> Recod
 
     if not free.kept.any() or not any(ladder.assumed == LEARNED for ladder in problem.ladders):
         return recoded(finely(problem), None)
-    now = time.monotonic()
+    now = clock.now()
     trees, start = _best_trees(problem, free, now + TREE_PART * (end - now), say)
     best = recoded(trees, start)
-    if start is None or time.monotonic() >= end:
+    if start is None or clock.now() >= end:
         return best
     return min(best, recoded(trees, None), key=lambda recoding: _rank(recoding, problem))
 
@@ -193,12 +193,12 @@ def _best_trees(
         for thrift in THRIFTS:
             trees = grown(problem, groups, thrift)
             for emphasis in EMPHASES:
-                if math.isfinite(best[0]) and time.monotonic() >= end:
+                if math.isfinite(best[0]) and clock.now() >= end:
                     break
                 loss, owner = top_down(trees, emphasis=emphasis, end=end)
                 if loss < best[0] * (1.0 - WORTHWHILE):
                     best = loss, trees, owner
-        if best is before or time.monotonic() >= end:
+        if best is before or clock.now() >= end:
             break
         groups = best[2]
     return best[1], best[2]
@@ -212,7 +212,7 @@ def _groups(recoding: Recoding) -> IntArray:
 
 def _local(problem: Problem, seconds: float, say: Progress) -> Recoding:
     """Local recoding that is never worse than the generalisation by subtrees that it could take."""
-    end = time.monotonic() + seconds
+    end = clock.now() + seconds
     fine = finely(problem)
     less_free = subtree(problem, seconds=seconds / 2, progress=say)
     own = nested(problem, _mondrian(problem, seconds, say), end, say)
@@ -257,7 +257,7 @@ def _mondrian(problem: Problem, seconds: float, say: Progress) -> Recoding:
     """Multidimensional recoding, part by part: the better one of two weightings of cuts, which are chosen greedily."""
 
     def search_parts(weights: Weighting) -> Recoding:
-        end = time.monotonic() + seconds / 2
+        end = clock.now() + seconds / 2
         return part_by_part(
             problem,
             lambda part: mondrian(

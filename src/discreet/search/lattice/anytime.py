@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 import math
 import random
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from discreet.search import clock
 from discreet.search.lattice.bounds import PART_NODES, growing_bounds
 from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped, limits
 from discreet.search.lattice.search import LARGEST_LATTICE
@@ -55,7 +55,7 @@ def search_anytime(
     parts). Ending early keeps the best so far.
     (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
     """
-    end = math.inf if seconds is None else time.monotonic() + seconds
+    end = math.inf if seconds is None else clock.now() + seconds
     stop = limits(seconds, evaluations, cancelled)
     say = progress or (lambda _: None)
     known = 0.0
@@ -66,12 +66,12 @@ def search_anytime(
             first = evaluator.descend(problem.heights)
             if problem.nodes > LARGEST_LATTICE:
                 say("looking for a bound")
-                soon = time.monotonic() + (end - time.monotonic()) / 2
+                soon = clock.now() + (end - clock.now()) / 2
                 for known in growing_bounds(
                     problem,
                     most=PART_NODES if seconds is None else LARGEST_LATTICE,
                     threads=threads,
-                    cancelled=lambda: time.monotonic() >= soon or stop(0),
+                    cancelled=lambda: clock.now() >= soon or stop(0),
                 ):
                     say(
                         f"best cost so far {evaluator.best_cost:.6g}; no generalisation costs less than {known:.6g}"

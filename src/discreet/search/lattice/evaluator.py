@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 
 from discreet.errors import InvalidParameter
+from discreet.search import clock
 from discreet.search.lattice.space import Grouper
 from discreet.search.problem import Evaluation, Node, Problem
 from discreet.search.suppression import Work
@@ -63,12 +63,12 @@ def limits(
     """Whether a search ends that began now and has evaluated so many nodes."""
     if evaluations is not None and evaluations < 1:
         raise InvalidParameter("evaluations must be at least 1", remedy="for example evaluations = 1000")
-    end = math.inf if seconds is None else time.monotonic() + seconds
+    end = math.inf if seconds is None else clock.now() + seconds
 
     def stop(evaluated: int) -> bool:
         return (
             (evaluations is not None and evaluated >= evaluations)
-            or time.monotonic() >= end
+            or clock.now() >= end
             or (cancelled is not None and cancelled())
         )
 

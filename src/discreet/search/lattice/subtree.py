@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.search import clock
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.cuts import Cut, CutProblem
 from discreet.search.lattice.search import LARGEST_LATTICE, search
@@ -34,7 +34,7 @@ def subtree(problem: Problem, *, seconds: float | None = None, progress: Progres
     searched.
     """
     say = progress or (lambda _: None)
-    climb = _Climb(problem, math.inf if seconds is None else time.monotonic() + seconds, say)
+    climb = _Climb(problem, math.inf if seconds is None else clock.now() + seconds, say)
     starts = [climb.at(problem.heights)]
     if (best := _full_domain(problem, seconds, say)) is not None:
         # Which of its groups are suppressed was looked at closely: they stay so.
@@ -49,8 +49,8 @@ def _full_domain(problem: Problem, seconds: float | None, say: Progress) -> Eval
     if problem.nodes > LARGEST_LATTICE:
         some = 60.0 if seconds is None else seconds * FIRST_PART
         return search_anytime(problem, seconds=some, progress=say).best
-    end = math.inf if seconds is None else time.monotonic() + seconds * FIRST_PART
-    return search(problem, progress=say, cancelled=lambda: time.monotonic() >= end).best
+    end = math.inf if seconds is None else clock.now() + seconds * FIRST_PART
+    return search(problem, progress=say, cancelled=lambda: clock.now() >= end).best
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class _Climb:
 
     @property
     def over(self) -> bool:
-        return time.monotonic() >= self.end
+        return clock.now() >= self.end
 
     def price(self, cuts: tuple[Cut, ...]) -> _Generalisation:
         return _Generalisation(cuts, CutProblem.of(self.problem, cuts).priced(self.work))

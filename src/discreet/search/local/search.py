@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,6 +14,7 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import refuse_empty
+from discreet.search import clock
 from discreet.search.local.group_kernels import GroupTable, dearest, meet, regroup
 from discreet.search.local.kernels import Screen, make_pool
 from discreet.search.local.space import node_costs, screen_of
@@ -79,7 +79,7 @@ def local_recoding(
     requirements: then everything is. Requirements that compare a group with the table always see the whole table.
     With ``start``, the group of each class in a recoding whose groups meet the requirements, these groups are the
     beginning instead of those of the nodes, of which at most ``nodes`` are visited. After ``end`` (by
-    ``time.monotonic``) groups stay as they are. Chance takes part but is always the same: so is the result.
+    `clock.now`) groups stay as they are. Chance takes part but is always the same: so is the result.
 
     Follows the idea of ARX (Prasser, Kohlmayer and Kuhn): recode what was suppressed again; loss: Iyengar,
     "Transforming data to satisfy privacy constraints", KDD 2002; grouping anew: Shaw, "Using constraint
@@ -198,7 +198,7 @@ def _visited(
         say(f"visiting {len(nodes):,} generalisations: {1 - len(rest) / len(classes):.0%} have their group")
         # Cells of less were taken or had too few; and those only become fewer.
         for rows in nodes[(least <= edge) & (largest > before)]:
-            if time.monotonic() >= end:
+            if clock.now() >= end:
                 return owner
             cells, version = meet(space, codes, rows, rest, slots, cell, good, item_stamp, version)
             here, fine = cell[: len(rest)], good[:cells]
@@ -333,7 +333,7 @@ def _regrouped(
     )
     with ThreadPoolExecutor(len(pools)) as workers:
         for number in range(ROUNDS):
-            if time.monotonic() >= end:
+            if clock.now() >= end:
                 break
             groups = _listed(space, owner)
             loss = groups.price * groups.size

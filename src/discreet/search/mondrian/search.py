@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -12,6 +11,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_choice, refuse_empty
+from discreet.search import clock
 from discreet.search.mondrian.exchange_kernels import CAPACITY, exchange, gather
 from discreet.search.mondrian.kernels import Space, divide, mark, propose
 from discreet.search.mondrian.space import space_of
@@ -55,7 +55,7 @@ def mondrian(
     ``"relaxed"``: a cut may run through the records of one value, and classes then change to (or swap
     places with one of) a group of their neighbours while that lowers the loss. A null is a value of its
     own, at the end of the order; numbers and nulls share a group only where no cut between them is allowed.
-    The result does not depend on the order of rows, unless the time (``end``, by ``time.monotonic``) ran out before all
+    The result does not depend on the order of rows, unless the time (``end``, by `clock.now`) ran out before all
     groups were divided: then they stay as they are. If not even the whole table meets the requirements,
     nothing is kept.
 
@@ -149,7 +149,7 @@ class Partition:
         settled: list[IntArray] = []
         closed = 0
         while len(lows):
-            if time.monotonic() >= self._end:
+            if clock.now() >= self._end:
                 settled.append(np.stack([lows, highs], axis=1))
                 break
             self._say(f"dividing: {closed / n:.0%} of the combinations have their group")
@@ -244,7 +244,7 @@ class Partition:
         lines = self._lines()
         for number in range(PASSES):
             for j, line in enumerate(lines):
-                if time.monotonic() >= self._end:
+                if clock.now() >= self._end:
                     return owner
                 self._say(f"exchanging neighbours: pass {number + 1} of {PASSES}, order {j + 1}")
                 before = owner.copy()
