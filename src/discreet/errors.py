@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from discreet.sentences import Sentence
+
 
 class DiscreetError(Exception):
     """Something the user can mend. ``code`` is stable; ``remedy`` says what to do next.
@@ -151,4 +153,7 @@ class GoalUnreachable(DiscreetError):
 
     def __init__(self, message: str, *, nearest: str, remedy: str) -> None:
         self.nearest = nearest
-        super().__init__(f"{message}; nearest: {nearest}", remedy=remedy)
+        super().__init__(
+            Sentence("{message}; nearest: {nearest}", message=Sentence(message), nearest=Sentence(nearest)),
+            remedy=remedy,
+        )

@@ -19,14 +19,15 @@ MAX_LINES = 500
 MAX_PARAMETERS = 7
 MAX_FUNCTION_LINES = 80
 
-BOTTOM = {"errors", "files", "measure", "plain", "types"}
+BOTTOM = {"errors", "files", "measure", "plain", "sentences", "types"}
 COUNTED = BOTTOM | {"table", "classes"}
 FAMILIES = COUNTED | {"privacy", "risk", "utility", "transform"}
 ALLOWED: dict[str, set[str]] = {
-    "errors": set(),
-    "files": {"errors"},
+    "errors": {"sentences"},
+    "files": {"errors", "sentences"},
     "measure": {"plain", "types"},
     "plain": {"types"},
+    "sentences": set(),
     "types": set(),
     "table": BOTTOM,
     "classes": BOTTOM | {"table"},

@@ -13,6 +13,7 @@ from discreet.classes.packing import Packing
 from discreet.engine.limits import check_counted
 from discreet.engine.relations import SqlRelations
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
+from discreet.sentences import Sentence
 from discreet.table import Column, Domain, Table
 from discreet.types import BoolArray, IntArray
 
@@ -79,7 +80,12 @@ class Counting(SqlRelations):
         counts = _numpy(cells["n"])
         if int(counts.sum()) != table.rows:
             raise UnreadableInput(
-                f"counting {table.source.name} found {int(counts.sum()):,} records where there are {table.rows:,}",
+                Sentence(
+                    "counting {name} found {sum:,} records where there are {rows:,}",
+                    name=table.source.name,
+                    sum=int(counts.sum()),
+                    rows=table.rows,
+                ),
                 remedy="the source changed while it was read: start again",
             )
         weights = None

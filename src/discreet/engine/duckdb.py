@@ -26,6 +26,7 @@ from discreet.engine.sniff.format import TextFormat
 from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
 from discreet.files.scratch import Scratch
+from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
@@ -201,7 +202,9 @@ class DuckDBEngine(SqlEngine):
                 f"COPY (SELECT {self._listed(table.names)} FROM {table.relation}) TO {target} (FORMAT parquet)"
             )
         except duckdb.IOException as error:
-            raise OSError(f"{path.name} could not be written ({type(error).__name__})") from None
+            raise OSError(
+                Sentence("{name} could not be written ({name2})", name=path.name, name2=type(error).__name__)
+            ) from None
 
     # ── relations ─────────────────────────────────────────────────────────────────────────────────
 
@@ -219,7 +222,7 @@ class DuckDBEngine(SqlEngine):
                     raise
                 # A Parquet file is read only now, and damage inside it shows only now.
                 raise UnreadableInput(
-                    f"the rows could not be read to their end ({type(error).__name__})",
+                    Sentence("the rows could not be read to their end ({name})", name=type(error).__name__),
                     remedy="check that the file is complete and was not changed, or copy it again",
                 ) from None
 

@@ -21,6 +21,7 @@ from discreet.engine.sheets import Sheet, read_sheet
 from discreet.engine.sniff.format import TextFormat, read_rows, sniff
 from discreet.errors import EmptyTable, UnreadableInput
 from discreet.files.reading import check_regular
+from discreet.sentences import Sentence
 from discreet.table import Source
 from discreet.table.reading import ReadOptions
 
@@ -97,7 +98,9 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
 
 def _check_readable(path: Path) -> None:
     if not check_regular(path).st_size:
-        raise EmptyTable(f"{path.name} is empty", remedy="check that this is the file you meant")
+        raise EmptyTable(
+            Sentence("{name} is empty", name=path.name), remedy="check that this is the file you meant"
+        )
 
 
 def scan_path(path: Path, folder: Path, suffix: str = "") -> Path:
@@ -178,7 +181,7 @@ def open_batches(
         return read_sheet(path, options).batches()
     except (OSError, pa.ArrowInvalid) as error:
         raise UnreadableInput(
-            f"{path.name} could not be read as {file_format}",
+            Sentence("{name} could not be read as {file_format}", name=path.name, file_format=file_format),
             remedy="check that the file is complete and of this format",
         ) from error
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.sentences import Sentence
 
 MAX_COLUMNS = 2_000
 """Columns of a table."""
@@ -64,7 +65,12 @@ def check_columns(names: Sequence[str], source: str) -> None:
     """Raise if a table is too wide."""
     if len(names) > MAX_COLUMNS:
         raise UnreadableInput(
-            f"{source} has {len(names):,} columns, more than {MAX_COLUMNS:,}",
+            Sentence(
+                "{source} has {names:,} columns, more than {max_columns:,}",
+                source=source,
+                names=len(names),
+                max_columns=MAX_COLUMNS,
+            ),
             remedy="keep the columns that are needed",
         )
 
@@ -73,7 +79,11 @@ def check_counted(names: Sequence[str]) -> None:
     """Raise if too many columns are to be counted together."""
     if len(names) > MAX_COUNTED:
         raise InvalidParameter(
-            f"{len(names):,} columns are to be counted together, more than {MAX_COUNTED:,}",
+            Sentence(
+                "{names:,} columns are to be counted together, more than {max_counted:,}",
+                names=len(names),
+                max_counted=MAX_COUNTED,
+            ),
             remedy="name fewer quasi-identifiers and sensitive attributes",
         )
 
@@ -82,7 +92,11 @@ def check_unpacked(path: Path, unpacked: int) -> None:
     """Raise if a packed file grows out of all proportion."""
     if unpacked > max(UNPACKED_FREE, UNPACKED_RATIO * path.stat().st_size):
         raise UnreadableInput(
-            f"{path.name} unpacks to more than {UNPACKED_RATIO} times its size",
+            Sentence(
+                "{name} unpacks to more than {unpacked_ratio} times its size",
+                name=path.name,
+                unpacked_ratio=UNPACKED_RATIO,
+            ),
             remedy="unpack it first, if that is what it should hold",
         )
 
@@ -116,7 +130,11 @@ def check_spreadsheet(path: Path) -> None:
                                     repeated_columns = max(repeated_columns, int(times))
                 if max(rows * columns, repeated_rows * repeated_columns) > MAX_CELLS:
                     raise UnreadableInput(
-                        f"the cells of {path.name} are spread over more than {MAX_CELLS:,}",
+                        Sentence(
+                            "the cells of {name} are spread over more than {max_cells:,}",
+                            name=path.name,
+                            max_cells=MAX_CELLS,
+                        ),
                         remedy="remove what stands far away from the table, or save it as CSV",
                     )
     except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zlib.error):

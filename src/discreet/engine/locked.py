@@ -16,6 +16,7 @@ import pyarrow as pa
 from discreet.engine.limits import machine_memory, memory
 from discreet.engine.query import TABLE
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 
 QUERY_SECONDS = 300.0
 """So long may a query take."""
@@ -64,7 +65,8 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
             # Somebody pressed Ctrl-C.
             raise
         raise InvalidParameter(
-            f"the query takes longer than {QUERY_SECONDS:.0f} seconds", remedy="ask for less at once"
+            Sentence("the query takes longer than {query_seconds:.0f} seconds", query_seconds=QUERY_SECONDS),
+            remedy="ask for less at once",
         ) from None
     except duckdb.OutOfMemoryException:
         raise InvalidParameter("the query takes too much memory", remedy="ask for less at once") from None

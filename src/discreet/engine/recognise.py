@@ -9,6 +9,7 @@ from typing import Literal
 
 from discreet.engine.relations import SqlRelations, batched
 from discreet.errors import UnreadableInput
+from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, DataType, Source, Table
 from discreet.table.reading import ReadOptions
 
@@ -101,7 +102,11 @@ class TypeRecognition(SqlRelations):
         for i, name in enumerate(dates):
             if counts[f"odd{i}"]:
                 raise UnreadableInput(
-                    f"column {name!r} of {source.name} holds dates before the year 1 or after 9999",
+                    Sentence(
+                        "column {name!r} of {name2} holds dates before the year 1 or after 9999",
+                        name=name,
+                        name2=source.name,
+                    ),
                     remedy="correct them, leave them empty, or remove the column",
                 )
 

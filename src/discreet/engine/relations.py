@@ -15,6 +15,7 @@ from discreet.engine.dialect import SqlDialect
 from discreet.engine.limits import check_columns
 from discreet.engine.protocol import Engine
 from discreet.errors import EmptyTable, UnreadableInput, UnsuitableColumn
+from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Column, Lease, Source, Table
 
 
@@ -93,7 +94,10 @@ class SqlRelations(ABC):
         """A handle over a relation; dropped from the engine some time after the handle is no longer used."""
         columns = [self._column(name, type_name) for name, type_name in self._schema(relation)]
         if not columns:
-            raise EmptyTable(f"{source.name} has no columns", remedy="check that this is the file you meant")
+            raise EmptyTable(
+                Sentence("{name} has no columns", name=source.name),
+                remedy="check that this is the file you meant",
+            )
         check_columns([column.name for column in columns], source.name)
         check_names([column.name for column in columns], source.name)
         rows = int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
@@ -139,7 +143,8 @@ def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
 
 def no_rows(source: Source) -> EmptyTable:
     return EmptyTable(
-        f"{source.name} has columns but no rows", remedy="check that this is the file you meant"
+        Sentence("{name} has columns but no rows", name=source.name),
+        remedy="check that this is the file you meant",
     )
 
 

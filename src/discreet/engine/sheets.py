@@ -15,6 +15,7 @@ from discreet.engine.sniff.format import refuse_contradiction
 from discreet.engine.sniff.layout import NOTE, heading, stand_apart
 from discreet.engine.sniff.values import holds_names
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
+from discreet.sentences import Sentence
 from discreet.table.reading import ReadOptions
 
 Cells = list[object]
@@ -58,11 +59,13 @@ def read_sheet(path: Path, options: ReadOptions) -> Sheet:
         }
     except CalamineError as error:
         raise UnreadableInput(
-            f"{path.name} could not be read as a spreadsheet",
+            Sentence("{name} could not be read as a spreadsheet", name=path.name),
             remedy="check that the file is complete and not protected by a password",
         ) from error
     if not sheets:
-        raise EmptyTable(f"{path.name} has no sheets", remedy="check that this is the file you meant")
+        raise EmptyTable(
+            Sentence("{name} has no sheets", name=path.name), remedy="check that this is the file you meant"
+        )
     name, why = _choose(path, sheets, options)
     return _table(path, name, why, sheets[name], options)
 
@@ -78,7 +81,8 @@ def _choose(path: Path, sheets: dict[str, list[Cells]], options: ReadOptions) ->
         return holding[0], "it holds column names that the policy knows"
     if options.sheet is not None:
         raise UnreadableInput(
-            f"{path.name} has no sheet {options.sheet!r}", remedy=f"its sheets are: {', '.join(sheets)}"
+            f"{path.name} has no sheet {options.sheet!r}",
+            remedy=Sentence("its sheets are: {sheets}", sheets=", ".join(sheets)),
         )
     sizes = {name: sum(_is_filled([cell]) for row in rows for cell in row) for name, rows in sheets.items()}
     filled = sorted((name for name in sheets if sizes[name]), key=lambda name: -sizes[name])
@@ -105,7 +109,8 @@ def _table(path: Path, name: str, why: str, rows: list[Cells], options: ReadOpti
     ]
     cells = [[rows[n - 1][i] for i in used] for n in numbers]
     empty = EmptyTable(
-        f"the sheet of {path.name} has no rows", remedy="name another sheet, or check the file"
+        Sentence("the sheet of {name} has no rows", name=path.name),
+        remedy="name another sheet, or check the file",
     )
     if not cells:
         raise empty
@@ -157,7 +162,12 @@ def _lone_text(row: Cells, width: int) -> str:
 def _check_names(path: Path, names: Sequence[str], width: int) -> None:
     if len(names) != width:
         raise InvalidParameter(
-            f"names has {len(names)} names where {path.name} has {width} columns",
+            Sentence(
+                "names has {names} names where {name} has {width} columns",
+                names=len(names),
+                name=path.name,
+                width=width,
+            ),
             remedy="give one name per column",
         )
     lower = [name.lower() for name in names]

@@ -7,6 +7,8 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.sentences import Sentence
+
 DEEPEST = 40
 """Levels of tables and lists in one another; a policy has five."""
 LARGEST = 2**63
@@ -23,7 +25,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     try:
         document = tomllib.loads(text)
     except RecursionError:
-        raise ValueError(f"it is nested deeper than {DEEPEST} levels") from None
+        raise ValueError(Sentence("it is nested deeper than {deepest} levels", deepest=DEEPEST)) from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(str(error)) from None
     except ValueError:
@@ -43,7 +45,7 @@ def parse_json(text: str) -> Any:
     try:
         document = json.loads(text)
     except RecursionError:
-        raise ValueError(f"it is nested deeper than {DEEPEST} levels") from None
+        raise ValueError(Sentence("it is nested deeper than {deepest} levels", deepest=DEEPEST)) from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} (at line {error.lineno}, column {error.colno})") from None
     except ValueError:
@@ -73,7 +75,7 @@ def check_document(document: Any) -> Any:
         if not following:
             return document
         level = following
-    raise ValueError(f"it is nested deeper than {DEEPEST} levels")
+    raise ValueError(Sentence("it is nested deeper than {deepest} levels", deepest=DEEPEST))
 
 
 def _is_broken(text: str) -> bool:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from discreet.errors import UnreadableInput
+from discreet.sentences import Sentence
 
 TEXT_BYTES = 16 << 20
 """The largest policy, profile or key that is read."""
@@ -26,18 +27,23 @@ def check_regular(path: Path) -> os.stat_result:
     try:
         state = os.stat(path)
         if stat.S_ISDIR(state.st_mode):
-            raise UnreadableInput(f"{path.name} is a folder", remedy="name a file")
+            raise UnreadableInput(Sentence("{name} is a folder", name=path.name), remedy="name a file")
         if not stat.S_ISREG(state.st_mode):
             raise UnreadableInput(
-                f"{path.name} is not a regular file", remedy="copy its content to a file first"
+                Sentence("{name} is not a regular file", name=path.name),
+                remedy="copy its content to a file first",
             )
         with path.open("rb"):
             return state
     except PermissionError:
-        raise UnreadableInput(f"{path.name} may not be read", remedy="check its permissions") from None
+        raise UnreadableInput(
+            Sentence("{name} may not be read", name=path.name), remedy="check its permissions"
+        ) from None
     except (OSError, ValueError):
         # Also what no file can be called: too long, with a NUL, or no Unicode.
-        raise UnreadableInput(f"there is no file {path.name}", remedy="check the path") from None
+        raise UnreadableInput(
+            Sentence("there is no file {name}", name=path.name), remedy="check the path"
+        ) from None
 
 
 def read_text(path: str | PathLike[str], what: str, *, remedy: str, limit: int = TEXT_BYTES) -> str:
@@ -56,7 +62,7 @@ def read_text(path: str | PathLike[str], what: str, *, remedy: str, limit: int =
                 raise OSError("it is not a regular file")
             content = file.read(limit + 1)
         if len(content) > limit:
-            raise OSError(f"it is larger than {limit >> 20} MB")
+            raise OSError(Sentence("it is larger than {limit} MB", limit=limit >> 20))
         return content.decode("utf-8")
     except FileNotFoundError:
         raise UnreadableInput(f"there is no {what} {place.name}", remedy="check the path") from None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.sentences import Sentence
 
 PART = re.compile(r"\.discreet-[0-9a-f]{16}\.part(\..*)?", re.DOTALL)
 """What a file is called until it is complete."""
@@ -54,7 +55,7 @@ def atomically(
             os.close(handle)
     except OSError as error:
         raise UnreadableInput(
-            f"{target.name} could not be written ({error.strerror})",
+            Sentence("{name} could not be written ({strerror})", name=target.name, strerror=error.strerror),
             remedy="check the folder, its permissions and the space left",
         ) from None
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pyarrow as pa
 
 from discreet.policy.policy import ColumnPolicy
+from discreet.sentences import Sentence
 from discreet.table.identifiers import Finding
 from discreet.table.identifiers.kinds import AttributeKind
 from discreet.table.identifiers.names import tokens
@@ -46,7 +47,7 @@ def with_alike(findings: Mapping[str, Finding], sample: pa.Table) -> dict[str, F
         kind = known.most_common(1)[0][0]
         example = next(name for name in family if name in findings and findings[name].kind.id == kind)
         for name in family:
-            reason = f"it has the same values as {example}"
+            reason = Sentence("it has the same values as {example}", example=example)
             completed.setdefault(name, replace(findings[example], by="content", reason=reason))
     return completed
 
@@ -91,7 +92,7 @@ def one_weight(columns: Sequence[ColumnPolicy]) -> list[ColumnPolicy]:
     if len(weights) < 2:
         return list(columns)
     kept = min(weights, key=lambda column: bool({"household", "hh", "haushalt"} & set(tokens(column.name))))
-    reason = f"another sampling weight besides {kept.name}: a table is counted by one"
+    reason = Sentence("another sampling weight besides {name}: a table is counted by one", name=kept.name)
     return [
         replace(column, role="insensitive", reason=reason)
         if column.role == "weight" and column is not kept

@@ -24,6 +24,7 @@ from discreet.policy.plan import Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
 from discreet.policy.settings import Strict, frozen, given, with_settings
 from discreet.privacy import PrivacyModel, build_model
+from discreet.sentences import Sentence
 from discreet.table import DataType
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.registry import BUILDERS, make_builder
@@ -115,7 +116,10 @@ def loads(text: str, *, name: str = "policy") -> Policy:
     try:
         raw = parse_toml(text)
     except ValueError as error:
-        raise InvalidPolicy([f"{name} is not valid TOML: {error}"], remedy="correct this line") from None
+        raise InvalidPolicy(
+            [Sentence("{name} is not valid TOML: {error}", name=name, error=error)],
+            remedy="correct this line",
+        ) from None
     problems: list[str] = []
     models: list[PrivacyModel] = []
     try:

@@ -11,6 +11,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.policy import Policy
 from discreet.policy.suggest import CONFIDENT
+from discreet.sentences import Sentence
 from discreet.table import DataType, Domain
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy, Ladder
@@ -110,10 +111,11 @@ def _build(
 ) -> tuple[Hierarchy, str]:
     """A hierarchy, and where it came from."""
     spec: Builder | Hierarchy | None
+    origin: str
     if isinstance(given, str):
-        spec, origin = Hierarchy.read(given, domain.name), f"read from {Path(given).name}"
+        spec, origin = Hierarchy.read(given, domain.name), Sentence("read from {name}", name=Path(given).name)
     elif given is not None:
-        spec, origin = given, f"built: {given.id}"
+        spec, origin = given, Sentence("built: {id}", id=given.id)
     else:
         spec, origin = _known(domain) or (None, LEARNED)
     return hierarchy_for(domain, totals, spec=spec, column_type=type), origin

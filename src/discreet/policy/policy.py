@@ -14,6 +14,7 @@ from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
+from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Table
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.roles import Role
@@ -308,7 +309,12 @@ class Policy:
         for role in ("person-id", "weight"):
             holders = self._with_role(role)
             if len(holders) > 1:
-                yield f"{len(holders)} columns have the role {role} ({', '.join(holders)}); at most one may"
+                yield Sentence(
+                    "{holders} columns have the role {role} ({holders2}); at most one may",
+                    holders=len(holders),
+                    role=Sentence(role),
+                    holders2=", ".join(holders),
+                )
         if not self.quasi_identifiers:
             yield "no column is a quasi-identifier; name those that an intruder may know, e.g. age, sex, postcode"
         for model in self.requirements:
@@ -318,4 +324,7 @@ class Policy:
                     "which does not have the role sensitive in this policy"
                 )
         if self.sampling_fraction is not None and not 0 < self.sampling_fraction <= 1:
-            yield f"the sampling fraction is {self.sampling_fraction}; it must be above 0 and at most 1"
+            yield Sentence(
+                "the sampling fraction is {sampling_fraction}; it must be above 0 and at most 1",
+                sampling_fraction=self.sampling_fraction,
+            )

@@ -15,6 +15,7 @@ from discreet.policy.examination import singling_out
 from discreet.policy.policy import ColumnPolicy, Policy, Rating
 from discreet.risk.redundancy import redundant
 from discreet.risk.special_uniques import Combination, combinations
+from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, ColumnProfile, DataType, Table
 from discreet.table.identifiers import Finding, missing_extras, names_a_household, names_a_person, recognise
 from discreet.table.identifiers.kinds import AttributeKind
@@ -178,7 +179,10 @@ def _role(
         rows = profile.rows / max(profile.distinct, 1)
         return (
             "person-id",
-            f"an id that repeats, {rows:.1f} rows per person on average: the table is at event level",
+            Sentence(
+                "an id that repeats, {rows:.1f} rows per person on average: the table is at event level",
+                rows=rows,
+            ),
         )
     if finding is not None:
         return finding.kind.role, f"{finding.kind.title}: {finding.reason}".replace(

@@ -14,6 +14,7 @@ from discreet.classes import EquivalenceClasses, Histogram, Unit
 from discreet.classes.part import PartOfTable
 from discreet.errors import EmptyTable, InvalidParameter
 from discreet.measure import Direction, Measure, Wording
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.types import BoolArray, FloatArray
 
@@ -325,7 +326,9 @@ def need_whole(parameter: str, value: object, *, at_least: int = 1) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise InvalidParameter(
             f"{parameter} must be a whole number of at least {at_least}, not {value!r}",
-            remedy=f"for example {parameter} = {max(at_least, 2)}",
+            remedy=Sentence(
+                "for example {parameter} = {at_least}", parameter=parameter, at_least=max(at_least, 2)
+            ),
         )
 
 
@@ -344,7 +347,7 @@ def need_number(
     example = (low + high) / 2 if high < math.inf else low + 1
     raise InvalidParameter(
         f"{parameter} must be a number {bounds}, not {value!r}",
-        remedy=f"for example {parameter} = {example:g}",
+        remedy=Sentence("for example {parameter} = {example:g}", parameter=parameter, example=example),
     )
 
 

@@ -23,6 +23,7 @@ from discreet.privacy.base import (
     need_whole,
     record_note,
 )
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 
 
@@ -233,9 +234,11 @@ class ConfidenceBounding(_GivenColumns):
         return (self.value,)
 
     def describe(self) -> str:
-        return (
-            f"the named value of {self.sensitive!r} follows from {self._known} "
-            f"with confidence of at most {self.h:.4g}"
+        return Sentence(
+            "the named value of {sensitive!r} follows from {known} with confidence of at most {h:.4g}",
+            sensitive=self.sensitive,
+            known=self._known,
+            h=self.h,
         )
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:

@@ -23,6 +23,7 @@ from discreet.privacy.base import (
     per_value,
     record_note,
 )
+from discreet.sentences import Sentence
 from discreet.types import FloatArray
 
 Kind = Literal["distinct", "entropy", "recursive", "simple"]
@@ -274,7 +275,9 @@ class MultiAttributeLDiversity(_Diversity):
     title: ClassVar[str] = "Multi-attribute l-diversity"
     says: ClassVar[str] = _LEAST_VARIED
     kinds: ClassVar[Mapping[str, Wording]] = {
-        f"multi-attribute-{name}": Wording(f"Multi-attribute {kind.title.lower()}", _LEAST_VARIED)
+        f"multi-attribute-{name}": Wording(
+            Sentence("Multi-attribute {lower}", lower=Sentence(kind.title.lower())), _LEAST_VARIED
+        )
         for name, kind in LDiversity.kinds.items()
     }
     source: ClassVar[str] = _SOURCE

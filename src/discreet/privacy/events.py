@@ -12,6 +12,7 @@ from discreet.classes.histogram import Unit
 from discreet.classes.linked import LinkedRows
 from discreet.measure import Direction
 from discreet.privacy.base import PrivacyModel, counted_in, need_column, need_number, need_unit, need_whole
+from discreet.sentences import Sentence
 from discreet.types import FloatArray
 
 _SOURCE = "Kartal and Li, Protecting privacy when releasing data with multiple records per person, 2020"
@@ -89,7 +90,7 @@ class LinkedKAnonymity(PrivacyModel):
         return float(self.k)
 
     def describe(self) -> str:
-        return f"everybody has the same linked rows as at least {self.k - 1} other persons"
+        return Sentence("everybody has the same linked rows as at least {k} other persons", k=self.k - 1)
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return counted_in(None, classes)
@@ -106,7 +107,9 @@ class LinkedKAnonymity(PrivacyModel):
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if value == 1 and classes.event_level:
             alone = float((LinkedRows.of(classes).alike()[1] == 1).sum() / classes.total_persons)
-            return f"{alone:.1%} of the persons are alone with their rows taken together."
+            return Sentence(
+                "{alone:.1%} of the persons are alone with their rows taken together.", alone=alone
+            )
         return f"Everybody hides among at least {value:.0f} {counted_in(None, classes)} with the same rows."
 
 
@@ -144,8 +147,9 @@ class GBalance(PrivacyModel):
         return float(self.g)
 
     def describe(self) -> str:
-        return (
-            f"the records of every class are spread over its persons with a balance of at least {self.g:.4g}"
+        return Sentence(
+            "the records of every class are spread over its persons with a balance of at least {g:.4g}",
+            g=self.g,
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:

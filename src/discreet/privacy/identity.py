@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses, Unit
 from discreet.privacy.base import PrivacyModel, counted_in, need_unit, need_whole
+from discreet.sentences import Sentence
 from discreet.types import FloatArray
 
 
@@ -50,7 +51,9 @@ class KAnonymity(PrivacyModel):
         return float(self.k)
 
     def describe(self) -> str:
-        return f"every class has at least {self.k} {self.unit or 'persons'}"
+        return Sentence(
+            "every class has at least {k} {unit}", k=self.k, unit=Sentence(self.unit or "persons")
+        )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return counted_in(self.unit, classes)

@@ -21,6 +21,7 @@ from discreet.privacy.base import (
     need_number,
     record_note,
 )
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray
 
 
@@ -185,7 +186,10 @@ class BetaLikeness(DistributionModel):
                 "In at least one class a frequent value gains more than its share in the table ever allows."
             )
         if self.kind == "absolute":
-            return f"Knowing the class makes some sensitive value more probable by up to {value:.4g}."
+            return Sentence(
+                "Knowing the class makes some sensitive value more probable by up to {value:.4g}.",
+                value=value,
+            )
         return (
             f"Knowing the class makes some sensitive value up to {value:.0%} more likely than in the table."
         )

@@ -18,6 +18,7 @@ from discreet.privacy.base import (
     need_whole,
     record_note,
 )
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.types import BoolArray, FloatArray
 
@@ -155,7 +156,12 @@ class KEAnonymity(_Numeric):
         return float(self.e)
 
     def describe(self) -> str:
-        return f"every class has at least {self.k} different numbers of {self.sensitive!r}, which span {self.e:g}"
+        return Sentence(
+            "every class has at least {k} different numbers of {sensitive!r}, which span {e:g}",
+            k=self.k,
+            sensitive=self.sensitive,
+            e=self.e,
+        )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return f"units of {self.sensitive}"
@@ -219,7 +225,12 @@ class EpsilonMAnonymity(_Numeric):
 
     def describe(self) -> str:
         near = f"{self.epsilon:g}" if self.kind == "absolute" else f"{self.epsilon:.1%}"
-        return f"at most 1/{self.m:g} of a class has a {self.sensitive!r} within {near} of any of its numbers"
+        return Sentence(
+            "at most 1/{m:g} of a class has a {sensitive!r} within {near} of any of its numbers",
+            m=self.m,
+            sensitive=self.sensitive,
+            near=near,
+        )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return "1 / largest share of similar numbers"
@@ -281,7 +292,12 @@ class WorstGroupProtection(_Numeric):
         return float(self.limit)
 
     def describe(self) -> str:
-        return f"no range of width {self.width:g} holds more than {self.limit:.4g} of the {self.sensitive!r} of a class"
+        return Sentence(
+            "no range of width {width:g} holds more than {limit:.4g} of the {sensitive!r} of a class",
+            width=self.width,
+            limit=self.limit,
+            sensitive=self.sensitive,
+        )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return "share of records"

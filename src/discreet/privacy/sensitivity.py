@@ -22,6 +22,7 @@ from discreet.privacy.base import (
     refuse_uncovered,
 )
 from discreet.privacy.diversity import distinct_l
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray
 
 
@@ -103,9 +104,12 @@ class PSensitivity(_PSensitive):
     unit: Unit | None = None
 
     def describe(self) -> str:
-        return (
-            f"every class has at least {self.k} {self.unit or 'persons'} "
-            f"and {self.p} different values of {self.sensitive!r}"
+        return Sentence(
+            "every class has at least {k} {unit} and {p} different values of {sensitive!r}",
+            k=self.k,
+            unit=Sentence(self.unit or "persons"),
+            p=self.p,
+            sensitive=self.sensitive,
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
@@ -150,9 +154,12 @@ class PPlusSensitivity(_PSensitive):
         need_mapping("categories", self.categories)
 
     def describe(self) -> str:
-        return (
-            f"every class has at least {self.k} {self.unit or 'persons'} "
-            f"and values of {self.sensitive!r} from {self.p} categories"
+        return Sentence(
+            "every class has at least {k} {unit} and values of {sensitive!r} from {p} categories",
+            k=self.k,
+            unit=Sentence(self.unit or "persons"),
+            sensitive=self.sensitive,
+            p=self.p,
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
@@ -211,9 +218,14 @@ class PAlphaSensitivity(_PSensitive):
         return float(self.alpha)
 
     def describe(self) -> str:
-        return (
-            f"every class has at least {self.k} {self.unit or 'persons'} and {self.p} different values "
-            f"of {self.sensitive!r} with a total weight of {self.alpha:g}"
+        return Sentence(
+            "every class has at least {k} {unit} and {p} different values of {sensitive!r} with a total "
+            "weight of {alpha:g}",
+            k=self.k,
+            unit=Sentence(self.unit or "persons"),
+            p=self.p,
+            sensitive=self.sensitive,
+            alpha=self.alpha,
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:

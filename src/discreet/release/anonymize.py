@@ -50,6 +50,7 @@ from discreet.search.contest import FEW_SUPPRESSED, WHOLE, find
 from discreet.search.cost import Cost, cost_of
 from discreet.search.methods import SearchResult
 from discreet.search.problem import Problem, make_problem
+from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.labels import discreetly_named
@@ -98,13 +99,17 @@ def anonymize(
     if plan.sample < 1:
         say("drawing a sample")
         table = table.engine.thin(table, plan.sample, seed=plan.seed)
-        notes.append(f"{plan.sample:.1%} of the rows were drawn before anything else was done")
+        notes.append(
+            Sentence("{sample:.1%} of the rows were drawn before anything else was done", sample=plan.sample)
+        )
         notes += [KNOWN_SEED] if plan.seed == Plan().seed else []
     refuse_unnamed_persons(table, policy)
     refuse_names_in_labels(table, without_dropped(policy, plan))
     unknown = unknown_left_out(table, policy)
     if unknown:
-        notes.append(f"left out because the policy does not know them: {', '.join(unknown)}")
+        notes.append(
+            Sentence("left out because the policy does not know them: {unknown}", unknown=", ".join(unknown))
+        )
     say("counting equivalence classes")
     counted = count_classes(table, policy)
     left = (
@@ -160,7 +165,10 @@ def unknown_left_out(table: Table, policy: Policy) -> tuple[str, ...]:
     if rule is None or rule.holds:
         return ()
     if policy.unknown == "fail":
-        raise InvalidPolicy([f"the policy does not know {', '.join(rule.columns)}"], remedy=rule.remedy)
+        raise InvalidPolicy(
+            [Sentence("the policy does not know {columns}", columns=", ".join(rule.columns))],
+            remedy=rule.remedy,
+        )
     return rule.columns
 
 
@@ -174,7 +182,9 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
     notes = list(ready.notes)
     learned = [fitted.ladder.name for fitted in ready.fitted if fitted.learned]
     if learned:
-        notes.append(f"hierarchies of {', '.join(learned)} were learned from the data")
+        notes.append(
+            Sentence("hierarchies of {learned} were learned from the data", learned=", ".join(learned))
+        )
     required = goals(as_shown(policy, plan), profile, ready.classes)
     wished, out_of_reach = extended_goals(profile, ready.classes, required)
     notes += out_of_reach

@@ -32,6 +32,7 @@ from discreet.release.requirements import (
     within_limit,
 )
 from discreet.search.methods import SearchResult
+from discreet.sentences import Sentence
 from discreet.transform.recipe import Recipe
 from discreet.types import Progress
 
@@ -102,7 +103,9 @@ def apply(
     new = [name for name in table.names if name not in recipe.columns]
     unknown = [name for name in new if name not in (policy.person, *policy.direct_identifiers, *dropped)]
     if unknown:
-        notes.append(f"left out because the recipe does not know them: {', '.join(unknown)}")
+        notes.append(
+            Sentence("left out because the recipe does not know them: {unknown}", unknown=", ".join(unknown))
+        )
     solution = Solution(chosen, (), models, models, tuple(notes))
     reasons = {name: PLANNED if name in dropped else "the recipe does not know it" for name in new}
     return make_release(
@@ -124,4 +127,7 @@ def policy_of(recipe: Recipe) -> Policy:
 
 def judged_by(policy: Policy) -> str:
     """What to tell whoever named neither a policy nor a profile."""
-    return f"no policy was given: roles, requirements and the profile {Path(policy.profile).stem} are the recipe's"
+    return Sentence(
+        "no policy was given: roles, requirements and the profile {stem} are the recipe's",
+        stem=Path(policy.profile).stem,
+    )

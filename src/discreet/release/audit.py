@@ -66,6 +66,7 @@ from discreet.risk.prosecutor import (
 )
 from discreet.risk.scorr import all_scorr
 from discreet.risk.special_uniques import Combination, SudaResult, combinations, suda
+from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Domain, Source, Table
 from discreet.types import Progress
 
@@ -280,8 +281,12 @@ def audit_counted(
         )
     if detail == "full" and combined(len(classes.names)) < min(COMBINED, len(classes.names)):
         told.append(
-            f"{len(classes.names)} quasi-identifiers are many: for combinations that single people out, "
-            f"at most {combined(len(classes.names))} of them were combined"
+            Sentence(
+                "{names} quasi-identifiers are many: for combinations that single people out, at most "
+                "{names2} of them were combined",
+                names=len(classes.names),
+                names2=combined(len(classes.names)),
+            )
         )
     say("privacy models")
     population = population_sizes(policy, classes)
@@ -296,7 +301,7 @@ def audit_counted(
     rules = []
     findings = cache(lambda: recognise_columns(table))
     for rule in profile.rules:
-        say(f"rule {rule}")
+        say(Sentence("rule {rule}", rule=rule))
         rules.append(RULES[rule](table, policy, findings))
     unknown = known_columns(table, policy, findings)
     say("verdict")

@@ -24,6 +24,7 @@ from discreet.release.removed import IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
 from discreet.release.requirements import as_entry
 from discreet.search.methods import SearchResult
+from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT
@@ -87,7 +88,8 @@ def make_release(
         culprits = unfit(released, policy, partial(recognise_columns, released))
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
-        notes += tuple(f"{name} was left out: nobody judged it, and {why}" for name, why in culprits.items())
+        left = "{name} was left out: nobody judged it, and {why}"
+        notes += tuple(Sentence(left, name=name, why=Sentence(why)) for name, why in culprits.items())
     removed = removed_columns(counted, recoding, gone, table.names)
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     progress("auditing the release")
@@ -163,20 +165,30 @@ def _stars(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> l
     """How suppressed records are shown that are not left out."""
     if not recoding.starred:
         return [
-            f"the {recoding.suppressed_records:,} suppressed records are left out: shown with * they would be a "
-            "class that does not meet the requirements"
+            Sentence(
+                "the {suppressed_records:,} suppressed records are left out: shown with * they would be a "
+                "class that does not meet the requirements",
+                suppressed_records=recoding.suppressed_records,
+            )
         ]
     numbers = [name for name, value in stand_ins.items() if value != ROOT]
     if numbers:
         return [
-            f"suppressed records show the {plan.suppressed_numbers} of the released values of "
-            f"{', '.join(numbers)} and * elsewhere, and are one class of their own in the audit"
+            Sentence(
+                "suppressed records show the {suppressed_numbers} of the released values of {numbers} and * "
+                "elsewhere, and are one class of their own in the audit",
+                suppressed_numbers=Sentence(plan.suppressed_numbers),
+                numbers=", ".join(numbers),
+            )
         ]
     told = ["suppressed records are shown with * and are one class of their own in the audit"]
     if plan.suppressed_numbers != "star":
         told.append(
-            f"* stands for the {plan.suppressed_numbers} too: no released number could be used, or released "
-            "records that look like it would not meet the requirements together with the suppressed ones"
+            Sentence(
+                "* stands for the {suppressed_numbers} too: no released number could be used, or released "
+                "records that look like it would not meet the requirements together with the suppressed ones",
+                suppressed_numbers=Sentence(plan.suppressed_numbers),
+            )
         )
     return told
 

@@ -16,6 +16,7 @@ from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, make_pair
 from discreet.release.prepare import open_table, with_roles
 from discreet.release.release import open_release
+from discreet.sentences import Sentence
 from discreet.table import Source
 from discreet.types import Progress
 from discreet.utility.distributions import attributes_of
@@ -100,11 +101,11 @@ def compare(
     )
     learned: list[Efficacy] = []
     for label in policy.sensitive if labels is None else labels:
-        say(f"learning to predict {label}")
+        say(Sentence("learning to predict {label}", label=label))
         try:
             learned += efficacy(paired.pair, label, seed=seed)
         except DiscreetError as error:
-            notes.append(f"{label} was not learned: {error}")
+            notes.append(Sentence("{label} was not learned: {error}", label=label, error=str(error)))
     if policy.kpis:
         say("asking KPIs of both tables")
     return Comparison(
@@ -132,15 +133,21 @@ def _scales(pair: Pair, losses: Losses) -> list[str]:
     for name in pair.assumed:
         height = losses.measure("height-loss", name)
         followed[height is not None and not math.isnan(height.value)].append(name)
-    notes = []
+    notes: list[str] = []
     if followed[True]:
         notes.append(
-            f"{', '.join(followed[True])}: the policy names no hierarchy, and levels are those of the one that was "
-            "learned from the data, in which all released values stand"
+            Sentence(
+                "{followed}: the policy names no hierarchy, and levels are those of the one that was learned "
+                "from the data, in which all released values stand",
+                followed=", ".join(followed[True]),
+            )
         )
     if followed[False]:
         notes.append(
-            f"{', '.join(followed[False])}: the policy names no hierarchy, so levels are not defined, and sets and "
-            "intervals count by the values in them"
+            Sentence(
+                "{followed}: the policy names no hierarchy, so levels are not defined, and sets and "
+                "intervals count by the values in them",
+                followed=", ".join(followed[False]),
+            )
         )
     return notes

@@ -21,6 +21,7 @@ from discreet.release.outcome import Outcome, outcome_of, with_best
 from discreet.release.prepare import as_shown, check_plan, count_classes, prepare, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
+from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
@@ -84,7 +85,9 @@ def frontier(
     check_plan(plan, policy)
     wanted = tuple(methods) if methods is not None else (plan.method,)
     if not wanted:
-        raise InvalidParameter("no method was named", remedy=f"methods are: {', '.join(METHODS)}")
+        raise InvalidParameter(
+            "no method was named", remedy=Sentence("methods are: {methods}", methods=", ".join(METHODS))
+        )
     for method in wanted:
         _method(method)
     if (l or t) and not policy.sensitive:
@@ -100,7 +103,7 @@ def frontier(
     settings = list(product(sizes, diversities, closenesses, wanted))
     if len(settings) > MOST_POINTS:
         raise InvalidParameter(
-            f"{len(settings)} settings were asked for, at most {MOST_POINTS} are tried",
+            _too_many(len(settings)),
             remedy="sweep fewer values or methods",
         )
     # Values that cannot be required are refused before anything is counted.
@@ -126,7 +129,7 @@ def frontier(
 
     profile = load_profile(policy.profile)
     own = goals(as_shown(policy, plan), profile, ready.classes)
-    say(f"1 of {len(settings) + 1}: the policy's own setting")
+    say(Sentence("1 of {settings}: the policy's own setting", settings=len(settings) + 1))
     points = [attempt(_own_point(own, plan.method), own, mean_limit(profile))]
     points[0] = replace(points[0], chosen=True)
     for number, ((size, diversity, closeness, method), models) in enumerate(
@@ -137,6 +140,14 @@ def frontier(
         if method != plan.method or set(models) != set(own):
             points.append(attempt(point, models))
     return Frontier(tuple(_with_knee(points)))
+
+
+def _too_many(settings: int) -> Sentence:
+    return Sentence(
+        "{settings} settings were asked for, at most {most_points} are tried",
+        settings=settings,
+        most_points=MOST_POINTS,
+    )
 
 
 def _swept(policy: Policy, k: int | None, l: int | None, t: float | None) -> tuple[PrivacyModel, ...]:  # noqa: E741
@@ -220,7 +231,7 @@ def compare_methods(
     )
     outcomes = []
     for method in [_method(name) for name in wanted]:
-        say(f"anonymising by {method}")
+        say(Sentence("anonymising by {method}", method=Sentence(method)))
         start = perf_counter()
         try:
             release = anonymize(table, policy, plan=replace(plan, method=method))

@@ -20,6 +20,7 @@ from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, Unsu
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.release.links import Given, read_links
+from discreet.sentences import Sentence
 from discreet.table import Domain, Table
 from discreet.table.meaning import KINDS, Meaning
 from discreet.types import IntArray
@@ -90,11 +91,6 @@ def make_pair(
         hierarchies={hierarchy.ladder.name: hierarchy.hierarchy for hierarchy in fitted},
         assumed={hierarchy.ladder.name: hierarchy.origin for hierarchy in fitted if hierarchy.assumed},
     )
-    notes = []
-    gone = [name for name in wanted if name not in shown]
-    if gone:
-        notes.append(f"the release has no column {', '.join(gone)}: counted as suppressed everywhere")
-    foreign = [meaning.name for meaning in pair.meanings if not meaning.truthful]
     for meaning in pair.meanings:
         if not meaning.truthful and _exchanged(meaning):
             raise InvalidParameter(
@@ -102,14 +98,6 @@ def make_pair(
                 f"{release.source.name}, not the other way round",
                 remedy="exchange the two tables: the original is the one with the finer values",
             )
-    if foreign:
-        notes.append(
-            f"{', '.join(foreign)}: the release has values that the original does not have and that are no "
-            f"generalisation of one; they are compared by distance"
-        )
-    cut = [meaning.name for meaning in pair.meanings if _cut(meaning)]
-    if cut:
-        notes.append(f"{', '.join(cut)}: shorter values were read as the beginnings of the original's")
     if like is not None:
         rows, matched = like.rows, like.matched
     elif links is not None:
@@ -126,7 +114,30 @@ def make_pair(
         pair = replace(pair, links=told, kept=_kept_in_classes(pair, told))
         if like is None:
             matched = "records were matched class by class: their values leave one way to do so, whatever their order"
-    return MatchedPair(pair, after, matched, tuple(notes), rows)
+    return MatchedPair(pair, after, matched, _notes(pair, wanted, shown), rows)
+
+
+def _notes(pair: Pair, wanted: Sequence[str], shown: Sequence[str]) -> tuple[str, ...]:
+    """What a reader must know about the columns that were compared."""
+    gone = [name for name in wanted if name not in shown]
+    foreign = [meaning.name for meaning in pair.meanings if not meaning.truthful]
+    cut = [meaning.name for meaning in pair.meanings if _cut(meaning)]
+    notes: list[str] = []
+    if gone:
+        notes.append(
+            Sentence("the release has no column {gone}: counted as suppressed everywhere", gone=gone)
+        )
+    if foreign:
+        notes.append(
+            Sentence(
+                "{foreign}: the release has values that the original does not have and that are no "
+                "generalisation of one; they are compared by distance",
+                foreign=foreign,
+            )
+        )
+    if cut:
+        notes.append(Sentence("{cut}: shorter values were read as the beginnings of the original's", cut=cut))
+    return tuple(notes)
 
 
 def _exchanged(meaning: Meaning) -> bool:
@@ -170,9 +181,12 @@ def _matched_rows(
 ) -> tuple[IntArray | None, str]:
     """For each released row its original row, and in words how it was found or why not."""
     if max(original.rows, release.rows) > MOST_ROWS_MATCHED:
-        return None, f"records were not matched: there are more than {MOST_ROWS_MATCHED:,}"
+        return None, Sentence(
+            "records were not matched: there are more than {most_rows_matched:,}",
+            most_rows_matched=MOST_ROWS_MATCHED,
+        )
     if key is not None:
-        return _by_key(original, release, key), f"records were matched by the column {key}"
+        return _by_key(original, release, key), Sentence("records were matched by the column {key}", key=key)
     places = release.engine.places(release)
     if places is not None and _may_be(original, release, policy, pair, places):
         return places, "records were matched by the links that the release holds in memory"
@@ -210,8 +224,11 @@ def _matched_rows(
     if fitting and (values.keep_their_order() or _one_class_each(pair)):
         changed = ", ".join(_shared_columns(original, release, [*pair.names, policy.person or ""]))
         return in_place, (
-            "records were matched row by row: every released row may stand for the original row in its place, and hardly "
-            f"for another; values of {changed} were changed"
+            Sentence(
+                "records were matched row by row: every released row may stand for the original row in its "
+                "place, and hardly for another; values of {changed} were changed",
+                changed=changed,
+            )
         )
     return None, "records were not matched: the release does not keep the order of the original"
 

@@ -24,10 +24,11 @@ from discreet.policy.plan import METHODS, Plan
 from discreet.policy.policy import SLIP
 from discreet.policy.suggest import suggest
 from discreet.risk.prosecutor import PopulationSizes
+from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Table
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.suppress import ValueSuppression, named_values, rare_values
-from discreet.types import Progress
+from discreet.types import BoolArray, Progress
 
 MOST_COMPARED = 10_000
 """So many values are looked through for one that was meant."""
@@ -221,22 +222,33 @@ def as_shown(policy: Policy, plan: Plan) -> Policy:
 
 def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[ValueSuppression, list[str]]:
     """The classes with the plan's values and attributes suppressed, and what to tell about it."""
-    gone, notes = {}, []
+    gone: dict[str, BoolArray] = {}
+    notes: list[str] = []
     for domain in classes.attributes:
         name = domain.name
         named = named_values(domain, plan.suppress_values.get(name, ()))
         lacking = len(plan.suppress_values.get(name, ())) - int(named.sum())
         if lacking > 0:
-            notes.append(f"of the values of {name} that are to be suppressed, {lacking} do not occur")
+            notes.append(
+                Sentence(
+                    "of the values of {name} that are to be suppressed, {lacking} do not occur",
+                    name=name,
+                    lacking=lacking,
+                )
+            )
         if name in plan.suppress_attributes:
             gone[name] = np.ones(domain.size, dtype=bool)
-            notes.append(f"{name} is shown as * everywhere, as the plan says")
+            notes.append(Sentence("{name} is shown as * everywhere, as the plan says", name=name))
             continue
         gone[name] = named
         if name in plan.suppress_rare:
             gone[name] = named | rare_values(classes, name, plan.suppress_rare[name])
         if gone[name].any():
-            notes.append(f"some values of {name} are shown as * wherever they occur, as the plan says")
+            notes.append(
+                Sentence(
+                    "some values of {name} are shown as * wherever they occur, as the plan says", name=name
+                )
+            )
     return ValueSuppression.of(classes, gone), notes
 
 

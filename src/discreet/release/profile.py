@@ -18,6 +18,7 @@ from discreet.files.reading import read_text
 from discreet.policy.file import explain, make_model
 from discreet.policy.settings import Strict
 from discreet.risk.titles import Graded
+from discreet.sentences import Sentence
 
 RuleId = Literal[
     "no-direct-identifiers", "nothing-unexamined", "hipaa-identifiers", "hipaa-zip3", "hipaa-ages"
@@ -61,7 +62,9 @@ class Limit(Strict):
         word = "largest" if self.statistic == "max" else "mean"
         decimal = Decimal(self.at_most.numerator) / Decimal(self.at_most.denominator)
         number = f"{decimal.normalize():f}" if Fraction(decimal) == self.at_most else str(self.at_most)
-        return f"the {word} {self.risk} risk is at most {number}"
+        return Sentence(
+            f"the {word} {{risk}} risk is at most {{limit}}", risk=Sentence(self.risk), limit=number
+        )
 
 
 class Extended(Strict):

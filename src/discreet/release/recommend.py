@@ -16,6 +16,7 @@ from discreet.release.requirements import goals, mean_limit, mean_risk, with_siz
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
+from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.transform.recoding import Recoding
 from discreet.transform.stand_in import shown_for_suppressed
@@ -88,7 +89,7 @@ def recommend(
     first = []
     linking = [policy.person] if policy.person and plan.person == "drop" else []
     if removed := [*policy.direct_identifiers, *linking]:
-        first.append(f"remove {', '.join(removed)}")
+        first.append(Sentence("remove {removed}", removed=", ".join(removed)))
     return Advice(
         recommendations=tuple(sorted(unique.values(), key=lambda way: (way.loss, way.suppressed))),
         prices=prices(counted, policy, plan=plan, progress=say),
@@ -126,7 +127,7 @@ def _simple(problem: Problem, plan: Plan, limit: Fraction | None) -> list[Recomm
             node = tuple(level if i == j else 0 for i in range(len(bottom)))
             here = problem.evaluate(node, grouper)
             if suffices(here):
-                ways.append(_recommendation(problem, here, f"raise only {ladder.name}"))
+                ways.append(_recommendation(problem, here, Sentence("raise only {name}", name=ladder.name)))
                 break
     return ways
 
@@ -138,7 +139,7 @@ def _best(problem: Problem, plan: Plan, limit: Fraction | None, say: Progress) -
         (FEW, "generalise and suppress a few records"),
         (0.0, "generalise and suppress nothing"),
     ):
-        say(f"the best way to {words}")
+        say(Sentence("the best way to {words}", words=Sentence(words)))
 
         def attempt(k: int, share: float = share) -> Evaluation:
             models = with_size(problem.models, k)

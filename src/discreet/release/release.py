@@ -33,6 +33,7 @@ from discreet.release.verdict import Verdict
 from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
 from discreet.release.write import check_target, write_rows
 from discreet.search.methods import SearchResult
+from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
@@ -117,7 +118,13 @@ class Release:
 
     def acknowledged(self, reason: str) -> Release:
         """The release with a reason in its evidence why it is made although the verdict is against it."""
-        return replace(self, notes=(*self.notes, f"released against the verdict, for this reason: {reason}"))
+        return replace(
+            self,
+            notes=(
+                *self.notes,
+                Sentence("released against the verdict, for this reason: {reason}", reason=reason),
+            ),
+        )
 
     def verify(self, rows: pa.Table, *, blanks_are_nulls: bool = False) -> Verification:
         """Ask the requirements of rows that were read back."""
@@ -170,7 +177,7 @@ class Release:
             told = self._complaint(written, rows, types)
             if told:
                 raise RequirementNotMet(
-                    f"the written release does not meet its requirements ({told})",
+                    Sentence("the written release does not meet its requirements ({told})", told=told),
                     remedy="nothing was written",
                 )
 

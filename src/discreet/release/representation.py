@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.sentences import Sentence
 from discreet.transform.recoding import Recoding
 
 LARGE_PART = 0.25
@@ -65,4 +66,6 @@ def representation_note(erased: Sequence[ErasedCategory]) -> str:
     """Of which attributes categories are missing, without naming a value."""
     counts = Counter(category.attribute for category in erased)
     told = ", ".join(f"{name} ({count})" for name, count in counts.items())
-    return f"suppression takes a quarter or more of the records of some categories: {told}"
+    return Sentence(
+        "suppression takes a quarter or more of the records of some categories: {told}", told=told
+    )

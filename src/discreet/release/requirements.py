@@ -31,6 +31,7 @@ from discreet.privacy import (
 )
 from discreet.release.profile import Profile
 from discreet.search.suppression import consistent
+from discreet.sentences import Sentence
 from discreet.transform.recoding import Recoding
 from discreet.transform.stand_in import shown_for_suppressed
 
@@ -193,8 +194,11 @@ def within_mean(
 def mean_unreachable(limit: Fraction, nearest: Fraction) -> GoalUnreachable:
     """What is raised where the mean prosecutor risk stays above its limit."""
     return GoalUnreachable(
-        f"no change within the limits has a mean prosecutor risk of at most {float(limit):.4g}",
-        nearest=f"a mean prosecutor risk of {float(nearest):.4g}",
+        Sentence(
+            "no change within the limits has a mean prosecutor risk of at most {limit:.4g}",
+            limit=float(limit),
+        ),
+        nearest=Sentence("a mean prosecutor risk of {nearest:.4g}", nearest=float(nearest)),
         remedy="allow more suppression, coarser hierarchies, or ask for less",
     )
 
@@ -238,12 +242,16 @@ def extended_goals(
             for domain in classes.sensitive
             if domain.name not in bounded
         ]
-    out_of_reach = []
+    out_of_reach: list[str] = []
     for domain in classes.sensitive if "correlation" in deciding else ():
         if classes.histogram(domain.name).distribution.max() > highest:
             out_of_reach.append(
-                f"one value of {domain.name} has more than {highest:.0%} of all records, so its correlation risk "
-                "stays high whatever is done to the quasi-identifiers"
+                Sentence(
+                    "one value of {name} has more than {highest:.0%} of all records, so its correlation risk "
+                    "stays high whatever is done to the quasi-identifiers",
+                    name=domain.name,
+                    highest=highest,
+                )
             )
         else:
             wished.append(AlphaKAnonymity(highest, 1, domain.name))
@@ -299,7 +307,11 @@ def within_limit(recoding: Recoding, plan: Plan, models: Sequence[PrivacyModel])
         return
     asked = "; ".join(model.describe() for model in models)
     raise GoalUnreachable(
-        f"no change within the limits meets all requirements ({asked})",
-        nearest=f"suppressing {share:.1%} of the records where {plan.suppression_limit:.1%} are allowed",
+        Sentence("no change within the limits meets all requirements ({asked})", asked=asked),
+        nearest=Sentence(
+            "suppressing {share:.1%} of the records where {suppression_limit:.1%} are allowed",
+            share=share,
+            suppression_limit=plan.suppression_limit,
+        ),
         remedy="allow more suppression, coarser hierarchies, or ask for less",
     )

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.policy import Policy
 from discreet.policy.examination import naming_people, singling_out, unknown
 from discreet.risk.unexamined import SHARE, TOGETHER
+from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.table.identifiers import Finding
 
@@ -53,17 +54,21 @@ def no_direct_identifiers(table: Table, policy: Policy, findings: Findings) -> R
     """No column that names a person by itself may be in a release, nor texts that name people, whatever their role."""
     present = tuple(name for name in policy.direct_identifiers if name in table.names)
     naming = naming_people(table, policy, findings)
-    told = [
-        f"{len(present)} direct identifier{'s' if len(present) != 1 else ''}: {', '.join(present)}"
-    ] * bool(present)
-    told += [f"{name} looks like: {title}" for name, title in naming.items()]
+    told: list[str] = []
+    if present:
+        noun = "direct identifier" if len(present) == 1 else "direct identifiers"
+        told.append(Sentence(f"{{count}} {noun}: {{columns}}", count=len(present), columns=present))
+    told += [
+        Sentence("{name} looks like: {title}", name=name, title=Sentence(title))
+        for name, title in naming.items()
+    ]
     columns = (*present, *naming)
     return RuleResult(
         id="no-direct-identifiers",
         description="no column identifies a person by itself",
         holds=not columns,
-        found="; ".join(told) or "no direct identifiers",
-        remedy="remove " + ", ".join(columns) if columns else "",
+        found=Sentence("{told:; }", told=told) if told else "no direct identifiers",
+        remedy=Sentence("remove {columns}", columns=columns) if columns else "",
         source="General Data Protection Regulation, recital 26; Aufschläger et al. 2023, section 4.1",
         columns=columns,
     )
@@ -75,12 +80,22 @@ def nothing_unexamined(table: Table, policy: Policy, findings: Findings) -> Rule
     names = tuple(culprit.column for culprit in culprits)
     return RuleResult(
         id="nothing-unexamined",
-        description=f"no column that nobody judged singles out more than {SHARE:.0%} of the records, alone, with "
-        f"{TOGETHER - 1} others, or with all of its kind",
+        description=Sentence(
+            "no column that nobody judged singles out more than {share:.0%} of the records, alone, with "
+            "{together} others, or with all of its kind",
+            share=SHARE,
+            together=TOGETHER - 1,
+        ),
         holds=not culprits,
-        found="; ".join(culprit.describe() for culprit in culprits) or "no such column",
-        remedy=f"round, group or remove {', '.join(names)}, or make {'it a' if len(names) == 1 else 'them'} "
-        f"quasi-identifier{'s' if len(names) != 1 else ''}"
+        found=Sentence("{told:; }", told=[culprit.describe() for culprit in culprits])
+        if culprits
+        else "no such column",
+        remedy=Sentence(
+            "round, group or remove {columns}, or make it a quasi-identifier"
+            if len(names) == 1
+            else "round, group or remove {columns}, or make them quasi-identifiers",
+            columns=names,
+        )
         if culprits
         else "",
         source="Article 29 Working Party, Opinion 05/2014 (WP216), section 2.2: singling out; Motwani & Xu 2007",
@@ -105,10 +120,12 @@ def known_columns(table: Table, policy: Policy, findings: Findings) -> RuleResul
         id="known-columns",
         description="the policy says what every column is",
         holds=not offending,
-        found=f"no role: {', '.join(offending or names)}",
-        remedy=f"give {', '.join(offending)} a role in the policy, remove "
-        f"{'it' if len(offending) == 1 else 'them'}, or say there what becomes of columns that it does not know: "
-        'unknown = "drop" or "keep"'
+        found=Sentence("no role: {offending}", offending=", ".join(offending or names)),
+        remedy=Sentence(
+            f"give {{columns}} a role in the policy, remove {'it' if len(offending) == 1 else 'them'}, or say there what "
+            'becomes of columns that it does not know: unknown = "drop" or "keep"',
+            columns=offending,
+        )
         if offending
         else "",
         source="the policy's setting for columns that it does not know",
@@ -127,13 +144,18 @@ def hipaa_identifiers(table: Table, policy: Policy, findings: Findings) -> RuleR
         if finding.kind.hipaa is None or _allowed_by_safe_harbor(table, name, finding):
             continue
         recognised.append((name, finding))
-    listed = ", ".join(f"{name} ({finding.kind.title})" for name, finding in recognised)
+    listed = [
+        Sentence("{name} ({kind})", name=name, kind=Sentence(finding.kind.title))
+        for name, finding in recognised
+    ]
     return RuleResult(
         id="hipaa-identifiers",
         description="none of the 18 Safe Harbor identifiers is in the table",
         holds=not recognised,
-        found=listed or "none of the 18 identifiers was recognised",
-        remedy=f"remove or coarsen: {', '.join(name for name, _ in recognised)}" if recognised else "",
+        found=Sentence("{listed}", listed=listed) if listed else "none of the 18 identifiers was recognised",
+        remedy=Sentence("remove or coarsen: {columns}", columns=[name for name, _ in recognised])
+        if recognised
+        else "",
         source=HIPAA_SOURCE,
         columns=tuple(name for name, _ in recognised),
     )
@@ -151,7 +173,9 @@ def hipaa_zip3(table: Table, policy: Policy, findings: Findings) -> RuleResult:
         id="hipaa-zip3",
         description="three-digit ZIP codes of areas with 20,000 people or fewer are 000",
         holds=not offending,
-        found=f"small areas occur in {', '.join(offending)}" if offending else "no small area occurs",
+        found=Sentence("small areas occur in {offending}", offending=", ".join(offending))
+        if offending
+        else "no small area occurs",
         remedy="replace these three-digit codes by 000" if offending else "",
         source=f"{HIPAA_SOURCE}(B)",
         columns=tuple(offending),
@@ -169,7 +193,7 @@ def hipaa_ages(table: Table, policy: Policy, findings: Findings) -> RuleResult:
         id="hipaa-ages",
         description="ages of 90 and more are one group",
         holds=not offending,
-        found=f"ages of 90 and more are told apart in {', '.join(offending)}"
+        found=Sentence("ages of 90 and more are told apart in {offending}", offending=", ".join(offending))
         if offending
         else "no ages of 90 and more are told apart",
         remedy="put ages of 90 and more (and such years of birth) into one group" if offending else "",

@@ -16,6 +16,7 @@ from discreet.release.profile import Limit, Profile
 from discreet.release.requirements import least_size, prosecutor_risk, required_models
 from discreet.release.rules import RuleResult
 from discreet.risk.scorr import Category, category
+from discreet.sentences import Sentence
 
 Decision = Literal["release", "release-with-acknowledged-risk", "do-not-release"]
 
@@ -142,19 +143,25 @@ def _requirement(
 ) -> Criterion:
     [row] = assess([model], classes, original=original)
     value = row.measure.value
-    unit = ""
-    if row.measure.unit in ("records", "persons"):
-        unit = f" {row.measure.unit if value != 1 else row.measure.unit[:-1]}"
     share = row.failing_records / classes.total
-    remedy = f"generalise quasi-identifiers: {share:.1%} of the records are in classes that fail"
+    remedy = Sentence(
+        "generalise quasi-identifiers: {share:.1%} of the records are in classes that fail", share=share
+    )
     if model.id == "k-anonymity" and classes.total_persons < row.threshold:
-        remedy = f"the table has only {classes.total_persons:,} persons: ask for less, or do not release it"
+        remedy = Sentence(
+            "the table has only {total_persons:,} persons: ask for less, or do not release it",
+            total_persons=classes.total_persons,
+        )
     elif share <= 0.1:
-        remedy = f"suppress {row.failing_records:,} records ({share:.1%}), or generalise quasi-identifiers"
+        remedy = Sentence(
+            "suppress {failing_records:,} records ({share:.1%}), or generalise quasi-identifiers",
+            failing_records=row.failing_records,
+            share=share,
+        )
     return Criterion(
         id=model.name,
         description=row.description,
-        found=f"{'infinite' if math.isinf(value) else format(value, '.4g')}{unit}",
+        found=_found(value, row.measure.unit),
         holds=row.holds,
         origin=origin,
         source=source,
@@ -166,6 +173,14 @@ def _requirement(
         remedy="" if row.holds else remedy,
         rank=1 if model.id == "k-anonymity" else 2,
     )
+
+
+def _found(value: float, unit: str) -> Sentence:
+    """A value with the unit of which it is a count."""
+    amount = Sentence("infinite") if math.isinf(value) else Sentence("{value:.4g}", value=value)
+    if unit not in ("records", "persons"):
+        return amount
+    return Sentence(f"{{amount}} {unit if value != 1 else unit[:-1]}", amount=amount)
 
 
 def _rule(result: RuleResult, origin: Literal["policy", "profile"]) -> Criterion:
@@ -203,7 +218,7 @@ def _limit(limit: Limit, risks: Sequence[RecordRisk], classes: EquivalenceClasse
     return Criterion(
         id=f"{limit.risk}-{limit.statistic}",
         description=limit.describe(),
-        found=f"{value:.4g}",
+        found=Sentence("{value:.4g}", value=value),
         holds=holds,
         origin="profile",
         source=limit.source,
@@ -211,7 +226,9 @@ def _limit(limit: Limit, risks: Sequence[RecordRisk], classes: EquivalenceClasse
         threshold=float(limit.at_most),
         failing_share=above,
         failing_records=records,
-        remedy="" if holds else f"{above:.1%} of the records are above it: generalise or suppress them",
+        remedy=""
+        if holds
+        else Sentence("{above:.1%} of the records are above it: generalise or suppress them", above=above),
         rank=1,
     )
 
@@ -226,12 +243,23 @@ def _extended(name: str, risks: Sequence[RecordRisk], profile: Profile) -> tuple
     worst = max(fitting, key=lambda risk: (risk.max, risk.attribute is None))
     grade = category(worst.max, low=low, medium=medium)
     above = worst.share_above(medium)
-    whom = "the whole quasi-identifier" if worst.attribute is None else worst.attribute
-    about = f" for {worst.sensitive}" if worst.sensitive else ""
+    whom = Sentence("the whole quasi-identifier") if worst.attribute is None else worst.attribute
+    about = (
+        Sentence("{whom} for {sensitive}", whom=whom, sensitive=worst.sensitive) if worst.sensitive else whom
+    )
+    remedy: str = Sentence(
+        "{above:.1%} of the records are above it: coarsen {columns}",
+        above=above,
+        columns=worst.attribute or Sentence("the quasi-identifiers"),
+    )
     criterion = Criterion(
         id=name,
-        description=f"the {name} risk of the worst-placed record is not high (at most {medium:g})",
-        found=f"{worst.max:.4g} ({grade}; {whom}{about})",
+        description=Sentence(
+            "the {name} risk of the worst-placed record is not high (at most {medium:g})",
+            name=Sentence(name),
+            medium=medium,
+        ),
+        found=Sentence("{risk:.4g} ({grade}; {about})", risk=worst.max, grade=Sentence(grade), about=about),
         holds=grade != "high",
         origin="profile",
         source=profile.extended.source,
@@ -240,9 +268,7 @@ def _extended(name: str, risks: Sequence[RecordRisk], profile: Profile) -> tuple
         attribute=worst.sensitive,
         failing_share=above,
         failing_records=round(above * int(worst.weights.sum())),
-        remedy=""
-        if grade != "high"
-        else f"{above:.1%} of the records are above it: coarsen {'the quasi-identifiers' if worst.attribute is None else worst.attribute}",
+        remedy=remedy if grade == "high" else "",
         rank=3,
     )
     return criterion, grade

@@ -19,6 +19,7 @@ import pyarrow.parquet
 
 from discreet.errors import InvalidParameter, UnreadableInput
 from discreet.files.scratch import Scratch
+from discreet.sentences import Sentence
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx")
 SPREADSHEET_ROWS = 1_048_575
@@ -62,12 +63,15 @@ def check_target(path: Path, *, force: bool = False) -> None:
     """Refuse what could not be written, before any work is done."""
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidParameter(
-            f"{path.name} has no known ending for a table", remedy=f"use one of {', '.join(SUFFIXES)}"
+            Sentence("{name} has no known ending for a table", name=path.name),
+            remedy=Sentence("use one of {suffixes}", suffixes=", ".join(SUFFIXES)),
         )
     if not path.parent.is_dir():
-        raise UnreadableInput(f"there is no folder for {path.name}", remedy="create it first")
+        raise UnreadableInput(
+            Sentence("there is no folder for {name}", name=path.name), remedy="create it first"
+        )
     if path.is_dir():
-        raise UnreadableInput(f"{path.name} is a folder", remedy="name a file")
+        raise UnreadableInput(Sentence("{name} is a folder", name=path.name), remedy="name a file")
 
 
 def write_rows(rows: pa.Table, path: Path) -> None:
@@ -112,14 +116,22 @@ def _is_text(column: pa.ChunkedArray) -> bool:
 def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
     if rows.num_rows > SPREADSHEET_ROWS:
         raise InvalidParameter(
-            f"a spreadsheet holds {SPREADSHEET_ROWS:,} rows at most, not {rows.num_rows:,}",
+            Sentence(
+                "a spreadsheet holds {spreadsheet_rows:,} rows at most, not {num_rows:,}",
+                spreadsheet_rows=SPREADSHEET_ROWS,
+                num_rows=rows.num_rows,
+            ),
             remedy="write .parquet or .csv instead",
         )
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         if _is_text(column) and (pc.max(pc.utf8_length(column)).as_py() or 0) > SPREADSHEET_TEXT:
             raise InvalidParameter(
-                f"column {name!r} holds texts of more than {SPREADSHEET_TEXT:,} characters, "
-                "which a spreadsheet cannot hold",
+                Sentence(
+                    "column {name!r} holds texts of more than {spreadsheet_text:,} characters, which a "
+                    "spreadsheet cannot hold",
+                    name=name,
+                    spreadsheet_text=SPREADSHEET_TEXT,
+                ),
                 remedy="write .parquet or .csv instead",
             )
     folder = Scratch("rows")

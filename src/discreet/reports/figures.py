@@ -14,6 +14,7 @@ from discreet.reports.words import in_percent, number, percent, several, title_o
 from discreet.risk.scorr import LOW, MEDIUM
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.risk.titles import GRADED
+from discreet.sentences import Sentence
 
 Row = dict[str, Any]
 """A row of a table: its cells by the names that templates call them, in reports and on the page alike."""
@@ -50,15 +51,15 @@ class Figures:
     def count(self, count: int, noun: str, plural: str = "") -> str:
         """A count with its noun."""
         if self.few(count):
-            return f"fewer than {SMALL_GROUP} {plural or noun + 's'}"
+            return Sentence(f"fewer than {{count}} {plural or noun + 's'}", count=SMALL_GROUP)
         return several(count, noun, plural)
 
     def share(self, share: float) -> str:
         """A share of all records."""
         if self.few(round(share * self.total, 6)):
-            return f"less than {min(1.0, SMALL_GROUP / self.total):.1%}"
+            return Sentence("less than {share:.1%}", share=min(1.0, SMALL_GROUP / self.total))
         if self.few(round((1.0 - share) * self.total, 6)):
-            return f"more than {max(0.0, 1.0 - SMALL_GROUP / self.total):.1%}"
+            return Sentence("more than {share:.1%}", share=max(0.0, 1.0 - SMALL_GROUP / self.total))
         return percent(share)
 
     def measured(self, measure: Measure) -> str:
@@ -66,7 +67,7 @@ class Figures:
         if self.public and measure.name in VALUES_OF_DATA:
             return "withheld"
         if measure.unit in ("records", "persons") and self.few(measure.value):
-            return f"fewer than {SMALL_GROUP}"
+            return Sentence("fewer than {count}", count=SMALL_GROUP)
         if measure.unit.startswith("share of records") and measure.name in ("sample-uniques", "share-above"):
             return self.share(measure.value)
         return percent(measure.value) if in_percent(measure) else number(measure.value)
@@ -85,8 +86,7 @@ class Figures:
         if criterion.id in VALUES_OF_DATA:
             return "withheld"
         if criterion.id == "k-anonymity" and self.few(criterion.value):
-            unit = "persons" if "person" in criterion.found else "records"
-            return f"fewer than {SMALL_GROUP} {unit}"
+            return self.count(int(criterion.value), "person" if "person" in criterion.found else "record")
         return criterion.found
 
     def remedy(self, criterion: Criterion) -> str:
@@ -168,7 +168,16 @@ def drawn_share(share: float, figures: Figures) -> float:
 
 def partly(shown: int, total: int, what: str) -> str:
     """What a picture leaves out, if it does."""
-    return f"The picture shows the {shown} {what} of {total:,}." if shown < total else ""
+    return (
+        Sentence(
+            "The picture shows the {shown} {what} of {total:,}.",
+            shown=shown,
+            what=Sentence(what),
+            total=total,
+        )
+        if shown < total
+        else ""
+    )
 
 
 def short_label(label: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from discreet.release.verdict import Criterion, Decision, Verdict
 from discreet.reports.figures import Figures, Row
-from discreet.reports.words import CATEGORY_TONES, SYMBOLS, Tone, day, number, several
+from discreet.reports.words import CATEGORY_TONES, SYMBOLS, Tone, day, number
 from discreet.risk.scorr import category
+from discreet.sentences import Sentence
 
 DECISION_TONES: dict[Decision, Tone] = {
     "release": "good",
@@ -70,11 +71,12 @@ def bound(criterion: Criterion) -> str:
     """What a failed criterion would have needed, with its direction: the side the value is not on."""
     if criterion.threshold is None or criterion.value is None:
         return ""
+    bound = number(criterion.threshold)
     if criterion.value == criterion.threshold:
-        return f"better than {number(criterion.threshold)}"
-    return (
-        f"{'at least' if criterion.value < criterion.threshold else 'at most'} {number(criterion.threshold)}"
-    )
+        return Sentence("better than {bound}", bound=bound)
+    if criterion.value < criterion.threshold:
+        return Sentence("at least {bound}", bound=bound)
+    return Sentence("at most {bound}", bound=bound)
 
 
 def compliance(verdict: Verdict) -> str:
@@ -88,11 +90,18 @@ def compliance(verdict: Verdict) -> str:
         return "This profile asks for nothing beyond the extended risks."
     if not failed:
         few = {1: "The one conventional criterion holds.", 2: "Both conventional criteria hold."}
-        return few.get(len(conventional), f"All {len(conventional)} conventional criteria hold.")
+        return few.get(
+            len(conventional),
+            Sentence("All {conventional} conventional criteria hold.", conventional=len(conventional)),
+        )
     if failed == len(conventional) > 1:
-        return f"None of the {failed} conventional criteria holds."
-    return f"{failed} of {several(len(conventional), 'conventional criterion', 'conventional criteria')} " + (
-        "does not hold." if failed == 1 else "do not hold."
+        return Sentence("None of the {failed} conventional criteria holds.", failed=failed)
+    if len(conventional) == 1:
+        return Sentence("1 of 1 conventional criterion does not hold.")
+    if failed == 1:
+        return Sentence("1 of {criteria} conventional criteria does not hold.", criteria=len(conventional))
+    return Sentence(
+        "{failed} of {criteria} conventional criteria do not hold.", failed=failed, criteria=len(conventional)
     )
 
 
@@ -109,7 +118,7 @@ def acknowledged(verdict: Verdict) -> list[str]:
         return []
     conventional = {id(criterion) for criterion in conventional_criteria(verdict)}
     return [
-        f"{criterion.id} risk {criterion.found}"
+        Sentence("{risk} risk {found}", risk=Sentence(criterion.id), found=Sentence(criterion.found))
         for criterion in verdict.criteria
         if id(criterion) not in conventional
         and criterion.value is not None
@@ -123,10 +132,12 @@ def grade(verdict: Verdict) -> str:
     if verdict.category is None or extended is None:
         return "This profile does not grade the extended risks."
     bounds = {
-        "low": f"at most {extended.low:g}",
-        "medium": f"above {extended.low:g} and at most {extended.medium:g}",
-        "high": f"above {extended.medium:g}",
+        "low": Sentence("at most {low:g}", low=extended.low),
+        "medium": Sentence("above {low:g} and at most {medium:g}", low=extended.low, medium=extended.medium),
+        "high": Sentence("above {medium:g}", medium=extended.medium),
     }
-    return (
-        f"The largest of the extended risks of any record is {verdict.category} ({bounds[verdict.category]})."
+    return Sentence(
+        "The largest of the extended risks of any record is {category} ({bounds}).",
+        category=Sentence(verdict.category),
+        bounds=bounds[verdict.category],
     )

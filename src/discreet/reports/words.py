@@ -12,6 +12,7 @@ from discreet.measure import Measure, Wording
 from discreet.risk import titles
 from discreet.risk.scorr import Category
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.sentences import Sentence
 from discreet.table.roles import Role
 
 Edition = Literal["internal", "public"]
@@ -73,44 +74,44 @@ def safer(measure: Measure) -> str:
     return f"{measure.better} is safer"
 
 
-def number(value: float) -> str:
+def number(value: float) -> Sentence:
     """A number with four significant digits and thousands separators; infinity as a word.
 
     >>> number(0.99975), number(3999.0), number(float("inf")), number(0.9999999999999998), number(1e-7)
     ('0.9998', '3,999', 'infinite', '1', '1e-07')
     """
     if math.isnan(value):
-        return "undefined"
+        return Sentence("undefined")
     if math.isinf(value):
-        return "infinite" if value > 0 else "−infinite"
+        return Sentence("infinite") if value > 0 else Sentence("−infinite")
     short = float(f"{value:.4g}")
     if abs(value) >= 1000:
-        return f"{round(value):,}"
-    return f"{short:g}".replace("-", "−", 1) if value <= -1e-4 else f"{short:g}"
+        return Sentence("{value:,}", value=round(value))
+    return Sentence("−{value:g}", value=-short) if value <= -1e-4 else Sentence("{value:g}", value=short)
 
 
-def percent(share: float) -> str:
+def percent(share: float) -> Sentence:
     """A share as a percentage that never rounds something to nothing or a part to the whole.
 
     >>> percent(0.5), percent(0.0), percent(0.00001), percent(0.99999), percent(1.0)
     ('50.0%', '0%', 'under 0.1%', 'over 99.9%', '100%')
     """
-    if share <= 0.0:
-        return "0%"
-    if share >= 1.0:
-        return "100%"
+    if share <= 0.0 or share >= 1.0:
+        return Sentence("{share:.0%}", share=min(max(share, 0.0), 1.0))
     if share < 0.0005:
-        return "under 0.1%"
-    return "over 99.9%" if share >= 0.9995 else f"{share:.1%}"
+        return Sentence("under {share:.1%}", share=0.001)
+    if share >= 0.9995:
+        return Sentence("over {share:.1%}", share=0.999)
+    return Sentence("{share:.1%}", share=share)
 
 
-def several(count: int, noun: str, plural: str = "") -> str:
+def several(count: int, noun: str, plural: str = "") -> Sentence:
     """A count with its noun.
 
     >>> several(1, "record"), several(4000, "record"), several(2, "class", "classes")
     ('1 record', '4,000 records', '2 classes')
     """
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+    return Sentence(f"{{count:,}} {noun if count == 1 else plural or noun + 's'}", count=count)
 
 
 def day(when: date) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from discreet.classes import EquivalenceClasses
 from discreet.measure import RecordRisk
+from discreet.sentences import Sentence
 
 
 def gain(classes: EquivalenceClasses, sensitive: str) -> RecordRisk:
@@ -25,8 +26,12 @@ def gain(classes: EquivalenceClasses, sensitive: str) -> RecordRisk:
         histogram.gains(),
         histogram.records,
         meaning=(
-            f"By how much knowing its combination of quasi-identifiers makes a record's {sensitive} more probable "
-            "than the whole table does: 0 if it tells no more, near 1 if it makes a rare value certain."
+            Sentence(
+                "By how much knowing its combination of quasi-identifiers makes a record's {sensitive} more "
+                "probable than the whole table does: 0 if it tells no more, near 1 if it makes a rare value "
+                "certain.",
+                sensitive=sensitive,
+            )
         ),
         source="Yeom et al. 2018, CSF (attribute advantage); Cao & Karras 2012 (relative gain)",
         sensitive=sensitive,

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.measure import RecordRisk
 from discreet.risk.tally import Rows, agreeing, crosstab, person_bound, tally
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray, Progress
 
 Category = Literal["low", "medium", "high"]
@@ -201,9 +202,15 @@ def all_scorr(
             risks.append(risk(classes, scope))
     for target in targets:
         for scope in scopes:
-            tell(f"correlation of {target} with {scope or 'the whole quasi-identifier'}")
+            tell(
+                Sentence(
+                    "correlation of {target} with {scope}",
+                    target=target,
+                    scope=scope or "the whole quasi-identifier",
+                )
+            )
             risks.append(correlation(classes, target, scope))
-        tell(f"Markov model from the quasi-identifier to {target}")
+        tell(Sentence("Markov model from the quasi-identifier to {target}", target=target))
         risks.append(markov_simplified(classes, target))
     return risks
 

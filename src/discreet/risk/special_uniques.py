@@ -19,6 +19,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
 from discreet.plain import plain
 from discreet.risk.tally import CodeGroups, Rows, group_sizes, tally
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 Weighting = Literal["products", "elliot"]
@@ -208,7 +209,7 @@ def _minimal_uniques(
     for size in range(1, largest + 1):
         uniques: dict[tuple[str, ...], NDArray[np.uint8]] = {}
         for names in subsets(classes.names, size):
-            tell(f"uniques on {', '.join(names)}")
+            tell(Sentence("uniques on {names}", names=", ".join(names)))
             unique = _one_person(classes, names)[alone]
             if size < largest:
                 uniques[names] = np.packbits(unique)
@@ -249,7 +250,7 @@ def combinations(
     for size in range(1, min(max_size, len(classes.names)) + 1):
         for at in subsets(range(len(classes.names)), size):
             names = tuple(classes.names[j] for j in at)
-            tell(f"groups by {', '.join(names)}")
+            tell(Sentence("groups by {names}", names=", ".join(names)))
             groups = group_sizes(
                 [rows.spread(classes.codes[j]) for j in at],
                 [classes.attributes[j].size for j in at],

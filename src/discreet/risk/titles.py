@@ -8,6 +8,7 @@ from typing import Literal
 
 from discreet.measure import Wording
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.sentences import Sentence
 
 Graded = Literal["uniqueness", "uniformity", "correlation", "gain"]
 
@@ -44,8 +45,11 @@ WORDING: Mapping[str, Wording] = MappingProxyType(
             "The share of records that someone who links the whole table is expected to hit.",
         ),
         "share-above": Wording(
-            f"Records in classes under {SMALL_GROUP}",
-            f"The share of records whose person can be named with a chance above 1 in {SMALL_GROUP}.",
+            Sentence("Records in classes under {small_group}", small_group=SMALL_GROUP),
+            Sentence(
+                "The share of records whose person can be named with a chance above 1 in {small_group}.",
+                small_group=SMALL_GROUP,
+            ),
         ),
     }
 )

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 
 from discreet.risk.tally import group_sizes
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray
 
 SHARE = 0.05
@@ -38,10 +39,22 @@ class Culprit:
         """
         others = [name for name in self.together if name != self.column]
         if len(others) > TOGETHER - 1:
-            company = f" with {len(others)} other columns that nobody judged"
-        else:
-            company = f" with {' and '.join(others)}" if others else ""
-        return f"{self.column}{company} singles out {self.share:.1%} of the records"
+            return Sentence(
+                "{column} with {others} other columns that nobody judged singles out {share:.1%} of the records",
+                column=self.column,
+                others=len(others),
+                share=self.share,
+            )
+        if others:
+            return Sentence(
+                "{column} with {others:and} singles out {share:.1%} of the records",
+                column=self.column,
+                others=others,
+                share=self.share,
+            )
+        return Sentence(
+            "{column} singles out {share:.1%} of the records", column=self.column, share=self.share
+        )
 
 
 def unique_share(columns: Sequence[AnyIntArray]) -> float:

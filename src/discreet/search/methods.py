@@ -25,6 +25,7 @@ from discreet.search.local.trees import grown
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
 from discreet.search.suppression import consistent
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import LEARNED
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray, Progress, Shape
@@ -107,7 +108,11 @@ def run(problem: Problem, method: str, *, seconds: float, why: str, progress: Pr
     if (grouped := of_groups(problem, result, method, why)) is not None:
         return grouped
     uniform = uniform_method(problem)
-    why = f"the groups of {method} do not meet the requirements within the limit, so values are generalised uniformly"
+    why = Sentence(
+        "the groups of {method} do not meet the requirements within the limit, so values are "
+        "generalised uniformly",
+        method=Sentence(method),
+    )
     return of_node(problem, NODES[uniform](problem, seconds, progress), uniform, why)
 
 
@@ -188,7 +193,7 @@ def _best_trees(
         return first, None
     best = (math.inf, first, groups)
     for number in range(GENERATIONS):
-        say(f"growing trees from groups: generation {number + 1}")
+        say(Sentence("growing trees from groups: generation {number}", number=number + 1))
         before = best
         for thrift in THRIFTS:
             trees = grown(problem, groups, thrift)
@@ -349,7 +354,11 @@ def _unreachable(problem: Problem, result: LatticeResult) -> GoalUnreachable:
         f"{ladder.name} {level}" for ladder, level in zip(problem.ladders, nearest.node, strict=True)
     )
     known = "meets the requirements" if math.isinf(result.bound) else "was found that meets the requirements"
-    told = f"{nearest.suppressed / problem.classes.total:.1%} suppressed at levels {levels}"
+    told: str = Sentence(
+        "{suppressed:.1%} suppressed at levels {levels}",
+        suppressed=nearest.suppressed / problem.classes.total,
+        levels=levels,
+    )
     if not nearest.groups:
         told = "only a release without records, which is none"
     return GoalUnreachable(

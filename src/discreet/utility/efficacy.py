@@ -16,6 +16,7 @@ from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.measure import proportion_interval
 from discreet.plain import finite
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 from discreet.utility.encoding import Encoder, Features, Labels, codes_in
 from discreet.utility.learners import CLASSIFIERS, Classifier, check_classifiers, learn
@@ -82,10 +83,14 @@ class Efficacy:
     @property
     def meaning(self) -> str:
         """One sentence for a layperson."""
-        return (
-            f"Of {self.tested:,} held-out records, {self.release['accuracy'].value:.1%} are predicted rightly by one "
-            f"who learned from the release, {self.original['accuracy'].value:.1%} by one who learned from the "
-            f"original, {self.majority['accuracy'].value:.1%} by always saying the most frequent value."
+        return Sentence(
+            "Of {tested:,} held-out records, {value:.1%} are predicted rightly by one who learned from "
+            "the release, {value2:.1%} by one who learned from the original, {value3:.1%} by always "
+            "saying the most frequent value.",
+            tested=self.tested,
+            value=self.release["accuracy"].value,
+            value2=self.original["accuracy"].value,
+            value3=self.majority["accuracy"].value,
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -137,7 +142,11 @@ def efficacy(
         raise InvalidParameter("the test share is not between 0 and 1", remedy="give a share such as 0.3")
     rng = np.random.default_rng(seed)
     labels = Labels.of(pair, label)
-    notes = [f"{label} has many numeric values: its quarter is predicted"] if labels.binned else []
+    notes: list[str] = (
+        [Sentence("{label} has many numeric values: its quarter is predicted", label=label)]
+        if labels.binned
+        else []
+    )
     if holdout is None and pair.links is None:
         notes.append("it is not known which records became which, so records tested on may be in the release")
     split = _HoldOut.of(pair, holdout, labels, test_share, rng)
@@ -150,7 +159,7 @@ def efficacy(
         ),
     ]
     if any(lesson.sampled for lesson in lessons):
-        notes.append(f"learned from a sample of {MAX_ROWS:,} records")
+        notes.append(Sentence("learned from a sample of {max_rows:,} records", max_rows=MAX_ROWS))
     test = split.test
     majority = np.zeros((len(test.classes), labels.count))
     majority[:, int(np.argmax(np.bincount(split.rest.labels, split.rest.weights)))] = 1.0

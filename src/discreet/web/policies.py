@@ -6,7 +6,6 @@ import hashlib
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from json import loads as loads_json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from discreet.plain import plain
 from discreet.policy import Policy, load, loads
 from discreet.policy.suggest import NOT_SURE
 from discreet.release.profile import load_profile
+from discreet.sentences import loads as loads_view
 from discreet.table import Column
 from discreet.table.roles import Role
 from discreet.web.api.parameters import PlanParameters
@@ -64,7 +64,7 @@ def policy_of(case: Case) -> Policy:
 def columns_document(case: Case) -> dict[str, Any]:
     """What reading the table found out about it and its columns."""
     policy_text(case)
-    document: dict[str, Any] = loads_json(case.columns_file.read_text(encoding="utf-8"))
+    document: dict[str, Any] = loads_view(case.columns_file.read_text(encoding="utf-8"))
     return document
 
 
@@ -92,7 +92,7 @@ def column_named(case: Case, name: str) -> dict[str, Any]:
 
 def known_columns(file: Path) -> list[Column]:
     """The columns of a table, from the document about them."""
-    columns = loads_json(file.read_text(encoding="utf-8"))["columns"]
+    columns = loads_view(file.read_text(encoding="utf-8"))["columns"]
     return [Column(column["name"], column["type"], column["storage"]) for column in columns]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from discreet.errors import SURPRISES, DiscreetError, InvalidHierarchy, InvalidPolicy
+from discreet.sentences import Sentence
 
 UNPROCESSABLE: Final = 422
 
@@ -76,5 +77,8 @@ def changed_meanwhile() -> Refusal:
 def not_found(what: str) -> Refusal:
     """The refusal for something that is not, or no longer, there."""
     return Refusal(
-        404, "not-found", f"there is no such {what}", "it may have been removed; go back to the start"
+        404,
+        "not-found",
+        Sentence("there is no such {what}", what=Sentence(what)),
+        "it may have been removed; go back to the start",
     )

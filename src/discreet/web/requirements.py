@@ -20,6 +20,7 @@ from discreet.privacy.base import PrivacyModel
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
 from discreet.release.requirements import limit_models, models_of
+from discreet.sentences import Sentence
 from discreet.table import DataType
 from discreet.web.cases import Case
 from discreet.web.policies import changed_policy, columns_of, policy_of
@@ -197,7 +198,9 @@ def _parsed(field: ModelField, text: str) -> object:
         if field.input == "number":
             return _number(text)
     except ValueError:
-        raise InvalidParameter(f"{field.name} is not a number", remedy="write a number, e.g. 5") from None
+        raise InvalidParameter(
+            Sentence("{name} is not a number", name=field.name), remedy="write a number, e.g. 5"
+        ) from None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if field.input == "list":
         return lines
@@ -210,7 +213,8 @@ def _pair(field: ModelField, line: str) -> tuple[str, object]:
     key, mark, value = line.rpartition("=")
     if not mark or not key.strip():
         raise InvalidParameter(
-            f"{field.name} has a line without =", remedy="write one pair per line, e.g. value = 0.5"
+            Sentence("{name} has a line without =", name=field.name),
+            remedy="write one pair per line, e.g. value = 0.5",
         )
     text = value.strip()
     if field.name == "hierarchy":
@@ -219,7 +223,8 @@ def _pair(field: ModelField, line: str) -> tuple[str, object]:
         return key.strip(), text if field.name == "categories" else _number(text)
     except ValueError:
         raise InvalidParameter(
-            f"{field.name} has a value that is not a number", remedy="write one pair per line"
+            Sentence("{name} has a value that is not a number", name=field.name),
+            remedy="write one pair per line",
         ) from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import threading
@@ -20,6 +19,7 @@ from discreet.errors import InvalidParameter
 from discreet.example import write_example
 from discreet.files.reading import check_regular
 from discreet.reports.words import Edition
+from discreet.sentences import Sentence, loads
 from discreet.web.api.parameters import Parameters, ReadParameters, ReportParameters
 from discreet.web.bundle import write_bundle
 from discreet.web.cases import SUFFIXES, Case, Cases
@@ -123,7 +123,10 @@ class Service:
             raise Refusal(
                 413,
                 "too-large",
-                f"the file is larger than {size_in_words(self.settings.max_size)}, which this server takes at most",
+                Sentence(
+                    "the file is larger than {max_size}, which this server takes at most",
+                    max_size=Sentence(size_in_words(self.settings.max_size)),
+                ),
                 "name its path instead, or start the server with a larger --max-size",
             )
 
@@ -137,7 +140,10 @@ class Service:
         most = size_in_words(self.settings.max_disk)
         return (
             "no-space",
-            f"the tables on this page would take more than {most}, which this server keeps at most",
+            Sentence(
+                "the tables on this page would take more than {most}, which this server keeps at most",
+                most=Sentence(most),
+            ),
             "wipe a table, or start the server with a larger --max-disk",
         )
 
@@ -288,8 +294,13 @@ class Service:
     def document(self, job: Job, name: str = RESULT) -> Any:
         """What a finished job left as JSON."""
         if job.state != "done":
-            raise Refusal(409, "not-ready", f"the job is {job.state}", "its result is there once it is done")
-        return json.loads((job.task.out / name).read_text(encoding="utf-8"))
+            raise Refusal(
+                409,
+                "not-ready",
+                Sentence("the job is {state}", state=Sentence(job.state)),
+                "its result is there once it is done",
+            )
+        return loads((job.task.out / name).read_text(encoding="utf-8"))
 
     def choose(self, case: Case, place: int) -> Job:
         """Make another of the releases that were found the newest one; what was tried on it follows by itself."""
@@ -425,4 +436,4 @@ def size_in_words(size: int) -> str:
     for unit, power in (("GB", 30), ("MB", 20), ("KB", 10)):
         if size >= 1 << power:
             return f"{size / (1 << power):.3g} {unit}"
-    return f"{size} bytes"
+    return Sentence("{size} bytes", size=size)

@@ -23,6 +23,7 @@ from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, UnknownColumn, unknown
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, FloatArray, IntArray
 from discreet.utility.encoding import Encoder, Features, Labels
 from discreet.utility.learners import NaiveBayes, learn
@@ -89,17 +90,29 @@ def attribute_inference(
         raise InvalidParameter(
             "the intruder knows no quasi-identifier", remedy="name at least one that is known"
         )
-    notes = []
+    notes: list[str] = []
     unused = [name for name in known or () if name not in names]
     if unused:
-        notes.append(f"knowledge of {', '.join(unused)} is not used: only quasi-identifiers are")
+        notes.append(
+            Sentence(
+                "knowledge of {unused} is not used: only quasi-identifiers are", unused=", ".join(unused)
+            )
+        )
     small, owner = project(pair, names)
     labels = Labels.of(small, sensitive, most=MAX_VALUES)
     if labels.binned:
-        notes.append(f"{sensitive} has many numeric values: its quarter is guessed")
+        notes.append(
+            Sentence("{sensitive} has many numeric values: its quarter is guessed", sensitive=sensitive)
+        )
     scene = _Scene.of(small, sensitive, labels, seed)
     if len(scene.places.tried) < len(small.original):
-        notes.append(f"{len(scene.places.tried):,} of {len(small.original):,} combinations were attacked")
+        notes.append(
+            Sentence(
+                "{tried:,} of {original:,} combinations were attacked",
+                tried=len(scene.places.tried),
+                original=len(small.original),
+            )
+        )
     if not small.truthful:
         notes.append("released values were replaced, not generalised: nobody was placed in a class")
     elif small.links is None:
@@ -146,9 +159,16 @@ def _attack(
         tries,
         hits,
         baseline,
-        f"Someone who knows {', '.join(pair.names)} of everyone and learns from the release guesses {sensitive} "
-        f"rightly for {rate:.1%} of people; {without:.1%} if their own records were not in it; "
-        f"{base:.1%} by always guessing the most frequent value.",
+        Sentence(
+            "Someone who knows {names} of everyone and learns from the release guesses {sensitive} "
+            "rightly for {rate:.1%} of people; {without:.1%} if their own records were not in it; "
+            "{base:.1%} by always guessing the most frequent value.",
+            names=", ".join(pair.names),
+            sensitive=sensitive,
+            rate=rate,
+            without=without,
+            base=base,
+        ),
         "knows the quasi-identifiers of everyone in the table and learns from the release",
         pair.names,
         sensitive,

@@ -15,6 +15,7 @@ from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 
 Candidates = Literal["fit", "are nearest", "match best"]
@@ -262,9 +263,15 @@ def exposed_people(
 
 def notes_of(pair: Pair, whole: View, view: View, public: bool) -> tuple[str, ...]:
     """What a reader must know about how an attack on targets came about."""
-    notes = []
+    notes: list[str] = []
     if view is not whole:
-        notes.append(f"a sample of {int(view.tried.sum())} of {int(whole.tried.sum())} people was attacked")
+        notes.append(
+            Sentence(
+                "a sample of {tried} of {people} people was attacked",
+                tried=int(view.tried.sum()),
+                people=int(whole.tried.sum()),
+            )
+        )
     if view.truth is None:
         notes.append(UNKNOWN_LINKS)
     if public:

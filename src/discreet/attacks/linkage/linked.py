@@ -10,6 +10,7 @@ from discreet.attacks.linkage.view import View
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.linked import LinkedRows
 from discreet.classes.pair import Pair
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, IntArray
 
 MOST_COMPARED = 200_000_000
@@ -65,7 +66,13 @@ def linked_singling_out(
     tries, alone = float(len(tried)), float(right.sum())
     notes = [KNOWN]
     if len(tried) < len(people.persons):
-        notes.append(f"a sample of {len(tried)} of {len(people.persons)} people was attacked")
+        notes.append(
+            Sentence(
+                "a sample of {tried} of {persons} people was attacked",
+                tried=len(tried),
+                persons=len(people.persons),
+            )
+        )
     if not sure.all():
         notes.append(UNKNOWN)
     return AttackResult(
@@ -74,8 +81,13 @@ def linked_singling_out(
         tries=tries,
         successes=alone,
         baseline=1.0 / len(shown.persons),
-        meaning=f"Of {tries:.0f} people, {alone:.0f} are those whose rows together fit the linked rows of exactly one "
-        "person of the release, and it is they. Without the release nobody can be singled out in it.",
+        meaning=Sentence(
+            "Of {tries:.0f} people, {alone:.0f} are those whose rows together fit the linked rows of "
+            "exactly one person of the release, and it is they. Without the release nobody can be "
+            "singled out in it.",
+            tries=tries,
+            alone=alone,
+        ),
         known=view.names,
         unit="persons",
         source=SOURCE,
@@ -135,7 +147,10 @@ def _exposed(view: View, targets: LinkedRows, chosen: IntArray) -> tuple[Exposed
             view.labels(int(targets.group[targets.ptr[t]])),
             1.0,
             1,
-            f"{int(targets.totals[t])} linked rows, of which this is one, fit one person of the release",
+            Sentence(
+                "{totals} linked rows, of which this is one, fit one person of the release",
+                totals=int(targets.totals[t]),
+            ),
         )
         for t in chosen
     )

@@ -16,6 +16,7 @@ from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import proportion_interval
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray
 
 AT_MOST = 20_000
@@ -122,7 +123,11 @@ def membership(
         tries=tries,
         successes=rate * tries,
         baseline=0.5,
-        meaning=f"Of people in the release {true:.0%} are rightly said to be in it, of others {false:.0%} wrongly.",
+        meaning=Sentence(
+            "Of people in the release {true:.0%} are rightly said to be in it, of others {false:.0%} wrongly.",
+            true=true,
+            false=false,
+        ),
         scenario="someone who wants to know whether a person is in the table",
         known=names,
         unit=pair.unit,

@@ -10,6 +10,7 @@ from discreet.attacks.intervals import interval_of_classes
 from discreet.attacks.result import AttackResult
 from discreet.classes.alignment import match_in_order
 from discreet.classes.pair import Pair, RowOrder
+from discreet.sentences import Sentence
 from discreet.types import IntArray
 
 EFFORT = 50_000_000
@@ -68,13 +69,22 @@ def order_linkage(pair: Pair, *, seed: int = 1) -> AttackResult:
         tries=tried,
         successes=float(hits),
         baseline=blind / tried if tried else 0.0,
-        meaning=f"Of {tried} records, {hits} are found by their place: whoever holds a list of the people in the order "
-        "of the original takes them for the right person. The baseline is the same guess without the order.",
+        meaning=Sentence(
+            "Of {tried} records, {hits} are found by their place: whoever holds a list of the people in "
+            "the order of the original takes them for the right person. The baseline is the same guess "
+            "without the order.",
+            tried=tried,
+            hits=hits,
+        ),
         unit="records",
         source=SOURCE,
         notes=()
         if len(tries) == len(pair.released)
-        else (f"{len(tries)} of {len(pair.released)} classes were tried",),
+        else (
+            Sentence(
+                "{tries} of {released} classes were tried", tries=len(tries), released=len(pair.released)
+            ),
+        ),
         interval=interval_of_classes(np.array(right, dtype=np.float64), np.array(tries)),
     )
 

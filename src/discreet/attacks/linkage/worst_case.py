@@ -13,6 +13,8 @@ from discreet.attacks.linkage.view import Combinations
 from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Pair
 from discreet.errors import UnknownColumn
+from discreet.sentences import Sentence
+from discreet.table.meaning import Meaning
 from discreet.types import FloatArray, IntArray
 
 AT_MOST = 100_000
@@ -57,18 +59,18 @@ def worst_case(
     right = np.where(candidates > 0, weights * own[at] / np.maximum(candidates, 1), 0.0)
     tries, successes = float(weights.sum()), float(right.sum())
     alone = candidates == 1
-    notes = []
-    if tries < after.sizes.sum():
-        notes.append(
-            f"a sample of {int(tries)} of {int(after.sizes.sum())} released {pair.unit} was assigned"
-        )
-    if not certain:
-        notes.append(
-            "which record belongs to whom is not known: successes are an upper bound, as if the own record were "
-            "always among the candidates"
-        )
-    if not all(meaning.truthful for meaning in meanings):
-        notes.append("released values that the original does not have fit nobody; link them by distance")
+    sampled = (
+        [
+            Sentence(
+                "a sample of {tries} of {released} released {unit} was assigned",
+                tries=int(tries),
+                released=int(after.sizes.sum()),
+                unit=Sentence(pair.unit),
+            )
+        ]
+        if tries < after.sizes.sum()
+        else []
+    )
     chosen = np.zeros(len(after), dtype=bool)
     chosen[at[alone]] = True
     return AttackResult(
@@ -77,8 +79,13 @@ def worst_case(
         tries=tries,
         successes=successes,
         baseline=1.0 / max(before.total, 1),
-        meaning=f"Whoever holds the original would assign about {successes:.1f} of {tries:.0f} released "
-        f"{pair.unit} to the right person.",
+        meaning=Sentence(
+            "Whoever holds the original would assign about {successes:.1f} of {tries:.0f} released "
+            "{unit} to the right person.",
+            successes=successes,
+            tries=tries,
+            unit=Sentence(pair.unit),
+        ),
         scenario="maximum-knowledge intruder: holds the original",
         known=tuple(names),
         unit=pair.unit,
@@ -93,10 +100,23 @@ def worst_case(
             ("median-candidates", weighted_median(candidates, weights)),
         ),
         seconds=time.perf_counter() - began,
-        notes=tuple(notes),
+        notes=(*sampled, *_notes(meanings, certain)),
         interval=guessing_interval(right, candidates, weights),
         certain=certain and tries == after.sizes.sum(),
     )
+
+
+def _notes(meanings: Sequence[Meaning], certain: bool) -> list[str]:
+    """What a reader must know about the candidates."""
+    notes = []
+    if not certain:
+        notes.append(
+            "which record belongs to whom is not known: successes are an upper bound, as if the own record were "
+            "always among the candidates"
+        )
+    if not all(meaning.truthful for meaning in meanings):
+        notes.append("released values that the original does not have fit nobody; link them by distance")
+    return notes
 
 
 def _names(pair: Pair, known: Sequence[str] | None) -> tuple[str, ...]:

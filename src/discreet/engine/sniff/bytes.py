@@ -15,6 +15,7 @@ from typing import IO, cast
 from discreet.engine.limits import check_unpacked
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
 from discreet.files.reading import check_regular
+from discreet.sentences import Sentence
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 CHUNK = 1 << 20
@@ -111,7 +112,7 @@ def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> TextS
         compression = "gzip" if raw.read(2) == b"\x1f\x8b" else ""
     data, tail, complete = _read_ends(path, compression, sample_bytes)
     if not data:
-        raise EmptyTable(f"{path.name} is empty", remedy="check that the export finished")
+        raise EmptyTable(Sentence("{name} is empty", name=path.name), remedy="check that the export finished")
     _refuse_other_formats(path, data)
     chosen, reason = _choose_encoding(path, data, complete, encoding)
     text = _decode(path, data, complete, chosen, compression)
@@ -119,7 +120,9 @@ def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> TextS
     if nul >= 0:
         raise nul_error(path, line_at(text, nul))
     if not text.strip():
-        raise EmptyTable(f"{path.name} holds only blank lines", remedy="check that the export finished")
+        raise EmptyTable(
+            Sentence("{name} holds only blank lines", name=path.name), remedy="check that the export finished"
+        )
     unit = next((name for bom, _, name in BOMS if data.startswith(bom)), chosen)
     # The tail may begin inside a character, hence "replace".
     end = tail.decode(unit, errors="replace")
@@ -139,7 +142,9 @@ def line_at(text: str, position: int) -> int:
 def nul_error(path: Path, line: int) -> UnreadableInput:
     """A NUL byte: the file is binary, damaged, or in an encoding of two bytes per character."""
     return UnreadableInput(
-        f"line {line} of {path.name} holds a NUL byte, so it is binary or damaged",
+        Sentence(
+            "line {line} of {name} holds a NUL byte, so it is binary or damaged", line=line, name=path.name
+        ),
         remedy="export it again as text, or pass encoding= (utf-16-le and utf-16-be have NUL bytes)",
     )
 
@@ -174,7 +179,13 @@ def undecodable_error(path: Path, encoding: str, compression: str) -> Unreadable
     offset, line = locate_undecodable(path, encoding, compression)
     other = "cp1252" if encoding.lower().replace("_", "-").startswith("utf-8") else "utf-8"
     return UnreadableInput(
-        f"line {line} of {path.name} is not {encoding} (byte {offset:,})",
+        Sentence(
+            "line {line} of {name} is not {encoding} (byte {offset:,})",
+            line=line,
+            name=path.name,
+            encoding=encoding,
+            offset=offset,
+        ),
         remedy=f"pass the encoding the file was written in, for example encoding={other!r}, or repair the line",
     )
 
@@ -226,7 +237,9 @@ def _refuse_other_formats(path: Path, data: bytes) -> None:
         looks = MARKUP_NAMES[next(i for i, group in enumerate(match.groups()) if group)]
     if looks:
         raise UnreadableInput(
-            f"{path.name} is not delimited text; it looks like {looks}",
+            Sentence(
+                "{name} is not delimited text; it looks like {looks}", name=path.name, looks=Sentence(looks)
+            ),
             remedy="unpack it or export it as CSV, or give it the file extension of its format",
         )
 
@@ -244,7 +257,9 @@ def _choose_encoding(path: Path, data: bytes, complete: bool, encoding: str | No
     if head.count(b"\0") > len(head) // 4:
         guess = "utf-16-le" if head[1::2].count(b"\0") > head[::2].count(b"\0") else "utf-16-be"
         raise UnreadableInput(
-            f"{path.name} is full of NUL bytes: binary, or UTF-16 without a byte order mark",
+            Sentence(
+                "{name} is full of NUL bytes: binary, or UTF-16 without a byte order mark", name=path.name
+            ),
             remedy=f"export it as UTF-8, or pass encoding={guess!r} if it is text",
         )
     extent = "the file" if complete else f"the first {len(data):,} bytes"
@@ -264,7 +279,12 @@ def _not_utf8(path: Path, data: bytes, error: UnicodeDecodeError) -> tuple[str, 
     line = line_at(data[: error.start].decode("utf-8", errors="replace"), len(data))
     if good > bad:
         raise UnreadableInput(
-            f"{path.name} is written in UTF-8 but line {line} is damaged (byte {error.start:,})",
+            Sentence(
+                "{name} is written in UTF-8 but line {line} is damaged (byte {start:,})",
+                name=path.name,
+                line=line,
+                start=error.start,
+            ),
             remedy="repair the line, or pass encoding='cp1252' if the file is not UTF-8",
         ) from error
     try:
@@ -273,13 +293,21 @@ def _not_utf8(path: Path, data: bytes, error: UnicodeDecodeError) -> tuple[str, 
         text, encoding = data.decode("latin-1"), "latin-1"
     if "\0" in text or CONTROL.search(text):
         raise UnreadableInput(
-            f"line {line} of {path.name} holds control characters, so it is binary or damaged",
+            Sentence(
+                "line {line} of {name} holds control characters, so it is binary or damaged",
+                line=line,
+                name=path.name,
+            ),
             remedy="export it again as text, or pass encoding= if it is text",
         ) from error
     return (
         encoding,
-        f"line {line} is not valid UTF-8; {encoding} can decode every byte, as it can many other encodings: "
-        "look at the accented letters, and pass encoding= if they are wrong",
+        Sentence(
+            "line {line} is not valid UTF-8; {encoding} can decode every byte, as it can many other "
+            "encodings: look at the accented letters, and pass encoding= if they are wrong",
+            line=line,
+            encoding=encoding,
+        ),
     )
 
 

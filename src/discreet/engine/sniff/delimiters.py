@@ -12,6 +12,7 @@ from functools import cached_property
 
 from discreet.engine.sniff.values import is_moment, is_number
 from discreet.errors import UnreadableInput
+from discreet.sentences import Sentence
 
 PRIMARY = (",", ";", "\t", "|")
 # Taken only when none of the primary ones fits: rare as text, so consistent counts are proof enough.
@@ -154,7 +155,10 @@ def choose_dialect(
     """The delimiter, quote, escape and padding that fit the text, its records, and the reasons."""
     if SEP_LINE.match(text):
         raise UnreadableInput(
-            f"line 1 of {place} is a note to Excel about the delimiter (sep=) and no part of the table",
+            Sentence(
+                "line 1 of {place} is a note to Excel about the delimiter (sep=) and no part of the table",
+                place=place,
+            ),
             remedy="remove that line, or pass skip_rows=1",
         )
     trial, whole = _trial(text, complete)
@@ -250,7 +254,7 @@ def _with_quoting(
         runs = {len(ALIGNED.findall(line.strip())) for line in lines}
         if len(lines) > 1 and len(runs) == 1 and runs != {0}:
             raise UnreadableInput(
-                f"{place} seems to align its columns with runs of spaces",
+                Sentence("{place} seems to align its columns with runs of spaces", place=place),
                 remedy="export it with a delimiter, or pass delimiter=',' if each line is one value",
             )
         moments = all(map(is_moment, lines[1:]))
@@ -270,7 +274,12 @@ def _parse_all(text: str, whole: bool, quoting: tuple[str, str]) -> dict[str, Pa
 
 
 def _fits(delimiter: str, result: Parse) -> str:
-    return f"with the {name_of(delimiter)} each of the first {len(result.rows):,} records has {result.width} fields"
+    return Sentence(
+        "with the {delimiter} each of the first {rows:,} records has {width} fields",
+        delimiter=Sentence(name_of(delimiter)),
+        rows=len(result.rows),
+        width=result.width,
+    )
 
 
 def _cleanest(fitting: list[str], parsed: dict[str, Parse], place: str) -> str:
@@ -285,7 +294,12 @@ def _cleanest(fitting: list[str], parsed: dict[str, Parse], place: str) -> str:
     if len(ranked) > 1 and ranked[1][0] - ranked[0][0] < 0.1:
         first, second = ranked[0][2], ranked[1][2]
         raise UnreadableInput(
-            f"the {name_of(first)} and the {name_of(second)} divide {place} equally well",
+            Sentence(
+                "the {first} and the {second} divide {place} equally well",
+                first=name_of(first),
+                second=name_of(second),
+                place=place,
+            ),
             remedy=f"pass delimiter={first!r} or delimiter={second!r}",
         )
     return ranked[0][2]
@@ -343,8 +357,16 @@ def _second_best(
     first = len(result.rows[0])
     odd = next(i for i, row in enumerate(result.rows) if len(row) != first)
     raise UnreadableInput(
-        f"no delimiter divides {place} into columns: with the {name_of(best)}, line {result.lines[0]} has "
-        f"{first} fields and line {result.lines[odd]} has {len(result.rows[odd])}",
+        Sentence(
+            "no delimiter divides {place} into columns: with the {best}, line {lines} has {first} fields "
+            "and line {lines2} has {rows}",
+            place=place,
+            best=name_of(best),
+            lines=result.lines[0],
+            first=first,
+            lines2=result.lines[odd],
+            rows=len(result.rows[odd]),
+        ),
         remedy="pass delimiter= (one that does not occur, if there is one column), or make the lines equal",
     )
 
@@ -352,7 +374,12 @@ def _second_best(
 def quote_error(place: str, line: int, quote: str) -> UnreadableInput:
     """A quoted field that is not closed, or goes on after its closing quote."""
     return UnreadableInput(
-        f"the quotes ({quote}) of the record that begins on line {line} of {place} do not balance",
+        Sentence(
+            "the quotes ({quote}) of the record that begins on line {line} of {place} do not balance",
+            quote=quote,
+            line=line,
+            place=place,
+        ),
         remedy="close the quoted field and double the quotes inside it, or pass quote='' if quotes are ordinary "
         "characters",
     )

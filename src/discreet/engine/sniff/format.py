@@ -17,6 +17,7 @@ from discreet.engine.sniff.delimiters import BrokenRecord, Dialect, Parse, quote
 from discreet.engine.sniff.place import Place, Written, find_place
 from discreet.engine.sniff.values import holds_names, looks_like_header, missing_marks, number_marks
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
+from discreet.sentences import Sentence
 from discreet.table.reading import Decimal
 
 
@@ -265,7 +266,11 @@ def _refuse_unparsed(path: Path, parsed: Parse, dialect: Dialect, characters: in
         raise quote_error(path.name, parsed.error_line, dialect.quote)
     if not parsed.rows:
         raise UnreadableInput(
-            f"the first line of {path.name} does not end within {characters:,} characters",
+            Sentence(
+                "the first line of {name} does not end within {characters:,} characters",
+                name=path.name,
+                characters=characters,
+            ),
             remedy="check that it is a table, or that its quotes balance",
         )
 
@@ -319,7 +324,7 @@ def _header(
         has_header, reasons["header"] = looks_like_header(first, body)
     if has_header and not body:
         raise EmptyTable(
-            f"{path.name} has a header and no rows",
+            Sentence("{name} has a header and no rows", name=path.name),
             remedy="check that the export finished, or pass header=False if its only line is a row",
         )
     return has_header
@@ -331,7 +336,12 @@ def _names(
     if given is not None:
         if len(given) != len(first):
             raise InvalidParameter(
-                f"names has {len(given)} names where {path.name} has {len(first)} columns",
+                Sentence(
+                    "names has {given} names where {name} has {first} columns",
+                    given=len(given),
+                    name=path.name,
+                    first=len(first),
+                ),
                 remedy="give one name per column",
             )
         reasons["names"] = "given by the caller"
@@ -343,8 +353,12 @@ def _names(
     reasons["names"] = "taken from the header"
     if repeated := _repeated([name for name in names if name]):
         raise UnreadableInput(
-            f"the header of {path.name} repeats column names: {', '.join(repeated)} "
-            "(upper and lower case count as equal, because SQL does not tell them apart)",
+            Sentence(
+                "the header of {name} repeats column names: {repeated} (upper and lower case count as equal, "
+                "because SQL does not tell them apart)",
+                name=path.name,
+                repeated=", ".join(repeated),
+            ),
             remedy="rename them in the file, pass names= with a name for every column, "
             "or pass header=False if the first line is a row",
         )

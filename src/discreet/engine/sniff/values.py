@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
 
+from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS
 from discreet.table.reading import Decimal
 
@@ -84,7 +85,10 @@ def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> tu
     if list(first) in body:
         repeats = [] if unlike else repeats  # files put one after the other repeat their header
     if unlike and not missing and not repeats and not alike:
-        return True, f"the first record differs in kind from the values below it in {_columns(unlike)}"
+        return True, Sentence(
+            "the first record differs in kind from the values below it in {unlike}",
+            unlike=Sentence(_columns(unlike)),
+        )
     for places, why in (
         (alike, "is of the same kind as the values below it"),
         (repeats, "recurs among the values below it"),
@@ -172,7 +176,11 @@ def _years(cells: Sequence[str]) -> set[str]:
 
 
 def _columns(indices: list[int]) -> str:
-    return f"column {indices[0] + 1}" if len(indices) == 1 else f"{len(indices)} columns"
+    return (
+        Sentence("column {indices}", indices=indices[0] + 1)
+        if len(indices) == 1
+        else Sentence("{indices} columns", indices=len(indices))
+    )
 
 
 def _usual_kind(values: Mapping[str, int]) -> str:
@@ -232,9 +240,11 @@ def number_marks(
         mark, reason = decimal, "given by the caller"
     elif commas and dots:
         mark = "," if commas > dots or (commas == dots and delimiter == ";") else "."
-        reason = (
-            f"{commas} columns show a decimal comma and {dots} a decimal point; the other ones stay text "
-            "(pass decimal= to choose)"
+        reason = Sentence(
+            "{commas} columns show a decimal comma and {dots} a decimal point; the other ones stay text "
+            "(pass decimal= to choose)",
+            commas=commas,
+            dots=dots,
         )
     elif commas or dots:
         mark = "," if commas else "."

@@ -31,6 +31,7 @@ from discreet.reports.words import listed, number, percent
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.risk.titles import GRADED
+from discreet.sentences import Sentence
 
 WHOLE = "whole quasi-identifier"
 MOST_ROWS = 14
@@ -78,17 +79,35 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
         )
     if left_out:
         remarks.append(
-            f"Correlation is drawn for the {MOST_SENSITIVE} worst of {left_out + MOST_SENSITIVE} sensitive attributes."
+            Sentence(
+                "Correlation is drawn for the {most_sensitive} worst of {left_out} sensitive attributes.",
+                most_sensitive=MOST_SENSITIVE,
+                left_out=left_out + MOST_SENSITIVE,
+            )
         )
     return Picture(
         id="risk-scale",
         title="How high the risks are",
         takeaway=takeaway,
         alternative="Scale from 0 to 1. "
-        + " ".join(f"{risk_name(risk)}, mean {risk.mean:.2f}, maximum {risk.max:.2f}." for risk in shown),
+        + " ".join(
+            Sentence(
+                "{risk}, mean {mean:.2f}, maximum {max:.2f}.",
+                risk=Sentence(risk_name(risk)),
+                mean=risk.mean,
+                max=risk.max,
+            )
+            for risk in shown
+        ),
         explanation=RISK_SCALE,
         svg=scale.risk_scale(marks, low=low, medium=medium),
-        columns=("Risk", "Mean", "Maximum", "Category of the maximum", f"Records above {medium:g}"),
+        columns=(
+            "Risk",
+            "Mean",
+            "Maximum",
+            "Category of the maximum",
+            Sentence("Records above {medium:g}", medium=medium),
+        ),
         rows=tuple(
             (
                 risk_name(risk),
@@ -117,9 +136,18 @@ def class_sizes(audit: Audit, figures: Figures) -> Picture:
             f"; {figures.share(alone)} are alone in theirs." if alone else "; none is alone in its class."
         )
         if not small:
-            takeaway = f"Every record is in a class of at least the required {required} {unit}."
+            takeaway = Sentence(
+                "Every record is in a class of at least the required {required} {unit}.",
+                required=required,
+                unit=Sentence(unit),
+            )
     else:
-        takeaway = f"{figures.share(share_under(audit, SMALL_GROUP))} of records are in classes of fewer than {SMALL_GROUP} {unit}."
+        takeaway = Sentence(
+            "{audit} of records are in classes of fewer than {small_group} {unit}.",
+            audit=figures.share(share_under(audit, SMALL_GROUP)),
+            small_group=SMALL_GROUP,
+            unit=Sentence(unit),
+        )
     return Picture(
         id="class-sizes",
         title="How large the classes are",
@@ -186,8 +214,12 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
         title="Which attribute carries which risk",
         takeaway=takeaway,
         alternative="Table of the largest risk of any record by attribute; the numbers are in the table below.",
-        explanation="Each number is the risk of the worst-placed record for someone who knows only this attribute. "
-        f"Up to {low:g} is low, up to {medium:g} medium, above it high.",
+        explanation=Sentence(
+            "Each number is the risk of the worst-placed record for someone who knows only this "
+            "attribute. Up to {low:g} is low, up to {medium:g} medium, above it high.",
+            low=low,
+            medium=medium,
+        ),
         svg=heatmap(
             cells,
             rows=[_clear(row) for row in shown_rows],
@@ -208,9 +240,11 @@ def contributions(audit: Audit, figures: Figures) -> Picture | None:
     shown = items[:MOST_BARS]
     first = items[0]
     if first.added_risk > 1e-9:
-        takeaway = (
-            f"Leaving out {first.attribute} would lower the average risk most: from {percent(first.risk)} to "
-            f"{percent(first.risk_without)}."
+        takeaway: str = Sentence(
+            "Leaving out {attribute} would lower the average risk most: from {risk} to {risk_without}.",
+            attribute=first.attribute,
+            risk=percent(first.risk),
+            risk_without=percent(first.risk_without),
         )
     else:
         takeaway = "Leaving out any single attribute would not lower the average risk."
@@ -251,7 +285,11 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
     first = items[0]
     known = " + ".join(first.attributes)
     if first.unique > 0:
-        takeaway = f"{figures.share(first.unique)} of records are alone in their class on just {known}."
+        takeaway: str = Sentence(
+            "{unique} of records are alone in their class on just {known}.",
+            unique=figures.share(first.unique),
+            known=known,
+        )
     else:
         takeaway = f"No combination of up to {max(len(item.attributes) for item in items)} attributes singles out a record."
     return Picture(
@@ -260,8 +298,11 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
         takeaway=sentence(takeaway),
         alternative="Bars for the share of records that a combination of attributes makes unique. "
         + " ".join(f"{' + '.join(item.attributes)}: {figures.share(item.unique)}." for item in shown),
-        explanation="Dark: share of records whose person is alone with these values. "
-        f"Pale: share in groups of fewer than {SMALL_GROUP} people.",
+        explanation=Sentence(
+            "Dark: share of records whose person is alone with these values. Pale: share in groups of "
+            "fewer than {small_group} people.",
+            small_group=SMALL_GROUP,
+        ),
         svg=bar.bars(
             [
                 bar.Bar(
@@ -275,7 +316,12 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
             title="share of records",
             whole=min(1.0, max(0.05, *(1.1 * max(item.small, item.unique) for item in shown))),
         ),
-        columns=("Known together", "Unique records", f"In groups under {SMALL_GROUP}", "Pairs told apart"),
+        columns=(
+            "Known together",
+            "Unique records",
+            Sentence("In groups under {small_group}", small_group=SMALL_GROUP),
+            "Pairs told apart",
+        ),
         rows=tuple(
             (
                 " + ".join(item.attributes),
@@ -311,9 +357,12 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
         for j in shown[:at]
     ]
     i, j = strongest[0]
-    takeaway = (
-        f"{matrices.names[i]} and {matrices.names[j]} tell most about each other: Cramér's V is "
-        f"{matrices.cramers_v[i, j]:.2f} on a scale from 0 (nothing) to 1 (everything)."
+    takeaway = Sentence(
+        "{names} and {names2} tell most about each other: Cramér's V is {cramers_v:.2f} on a scale "
+        "from 0 (nothing) to 1 (everything).",
+        names=matrices.names[i],
+        names2=matrices.names[j],
+        cramers_v=matrices.cramers_v[i, j],
     )
     return Picture(
         id="dependence",

@@ -18,6 +18,7 @@ from discreet.reports.charts.svg import (
     names_axis,
     shortened,
 )
+from discreet.sentences import Sentence
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,7 +48,7 @@ def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
                 "name": named[mark.name],
                 "mean": mark.mean,
                 "max": mark.max,
-                "text": f"mean {mark.mean:.2f}, max {mark.max:.2f}",
+                "text": Sentence("mean {mean:.2f}, max {max:.2f}", mean=mark.mean, max=mark.max),
                 "side": "right" if mark.max > 0.5 else "left",
             }
             for mark in marks

@@ -23,6 +23,7 @@ from discreet.reports.figures import Figures, Picture
 from discreet.reports.html import page
 from discreet.reports.words import SYMBOLS, Edition, Tone, moment, number, percent
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.sentences import Sentence
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
 
 LEFT_OUT = (
@@ -218,14 +219,16 @@ def _exposure(attacks: Attacks, *, public: bool) -> tuple[str, str, str, str]:
 
 
 def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tuple[str, str, str, str]]:
-    shown = []
+    shown: list[tuple[str, str, str, str]] = []
     loss = drawn_loss(comparison.losses)
     if loss is not None:
         shown.append(
             (
                 "Loss",
                 figures.share(loss.value),
-                f"{loss.meaning} 0% nothing is lost, 100% all. Lower is better.",
+                Sentence(
+                    "{meaning} 0% nothing is lost, 100% all. Lower is better.", meaning=Sentence(loss.meaning)
+                ),
                 f"{loss.name}: {loss.source}",
             )
         )
@@ -235,7 +238,7 @@ def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tup
             (
                 "Answers to questions",
                 f"± {loss_tables.percent_of_error(error.value)}",
-                f"{error.meaning} Lower is better.",
+                Sentence("{meaning} Lower is better.", meaning=Sentence(error.meaning)),
                 error.source,
             )
         )
@@ -243,7 +246,7 @@ def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tup
     if best is not None:
         shown.append(
             (
-                f"Learning {best.label}",
+                Sentence("Learning {label}", label=best.label),
                 loss_tables.kept_text(best.relative()),
                 "What the release kept of what the original teaches, by the classifier that learns most from the "
                 "original: 100% as good as the original, 0% as good as no data. Higher is better.",

@@ -13,6 +13,7 @@ from discreet.reports.evidence.pictures import edition_figures
 from discreet.reports.figures import Figures, Row, RowGroup, drawn_share
 from discreet.reports.words import Tone, number, percent
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.sentences import Sentence
 from discreet.utility.efficacy import METRICS, Efficacy, Metric, Score
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
 from discreet.utility.kpi import KpiResult
@@ -108,7 +109,10 @@ def _kpi(kpi: KpiResult, *, public: bool) -> Row:
     if kpi.answerable:
         answer = "answerable" if len(kpi.groups) == 1 else "answerable for every group"
     elif kpi.errors:
-        answer = f"answerable for {percent(kpi.answerable_share)} of the groups, the others not any more"
+        answer = Sentence(
+            "answerable for {answerable_share} of the groups, the others not any more",
+            answerable_share=percent(kpi.answerable_share),
+        )
     tones: dict[bool | None, tuple[Tone | None, str]] = {
         True: ("good", "within tolerance"),
         False: ("bad", "outside tolerance"),

@@ -17,6 +17,7 @@ from discreet.reports.charts import bar, points
 from discreet.reports.charts.cells import Cell, heatmap, step
 from discreet.reports.figures import Figures, Picture, drawn_share, figures_of, involved, partly, short_label
 from discreet.reports.words import percent
+from discreet.sentences import Sentence
 from discreet.utility.losses import Losses
 
 MOST_ATTRIBUTES = 16
@@ -119,18 +120,26 @@ def loss_and_exposure(comparison: Comparison, attacks: Attacks, *, public: bool)
         takeaway=takeaway,
         alternative=f"This release loses {figures.share(value)}. "
         + " ".join(
-            f"{TITLES[result.criterion]}: {advantage_text(result, public=public)} beyond chance."
+            Sentence(
+                "{titles}: {result} beyond chance.",
+                titles=Sentence(TITLES[result.criterion]),
+                result=advantage_text(result, public=public),
+            )
             for result in worst
         ),
-        explanation="To the right: more is lost. Upwards: attacks get further beyond what they reach without the "
-        "release. Points: the best attack on each criterion, with its 95% interval; filled: the furthest. Red line: "
-        f"the {TOLERATED:.0%} that are tolerated for public releases of clinical data (EMA policy 0070, Health "
-        "Canada). Upright lines: the unchanged original and the release that shows no quasi-identifier; only their "
-        "loss is known, their exposure was not measured. Best is the lower left corner.",
+        explanation=Sentence(
+            "To the right: more is lost. Upwards: attacks get further beyond what they reach without the "
+            "release. Points: the best attack on each criterion, with its 95% interval; filled: the "
+            "furthest. Red line: the {tolerated:.0%} that are tolerated for public releases of clinical "
+            "data (EMA policy 0070, Health Canada). Upright lines: the unchanged original and the "
+            "release that shows no quasi-identifier; only their loss is known, their exposure was not "
+            "measured. Best is the lower left corner.",
+            tolerated=TOLERATED,
+        ),
         svg=points.loss_against_exposure(
             reached,
             loss=drawn_share(min(value, 1.0), figures),
-            loss_title=f"loss ({loss.name})",
+            loss_title=Sentence("loss ({name})", name=loss.name),
             trivial=trivial,
             tolerated=TOLERATED,
         ),
@@ -191,7 +200,11 @@ def moved(comparison: Comparison, *, public: bool) -> Picture | None:
     shown = items[:MOST_ATTRIBUTES]
     worst = items[0]
     takeaway = (
-        f"{worst.attribute} moved most: {figures.share(worst.value)} of its values would have to change back."
+        Sentence(
+            "{attribute} moved most: {value} of its values would have to change back.",
+            attribute=worst.attribute,
+            value=figures.share(worst.value),
+        )
         if worst.value > 1e-12
         else "No distribution moved."
     )

@@ -24,6 +24,7 @@ from discreet.reports.figures import (
 )
 from discreet.reports.words import listed, several
 from discreet.risk.scorr import category
+from discreet.sentences import Sentence
 
 MOST_ATTRIBUTES = 16
 """Attributes a picture shows; the table beside it has all."""
@@ -60,7 +61,14 @@ def class_sizes(release: Release, before: Figures, after: Figures) -> Picture:
         alternative=" ".join(
             f"{head}: "
             + ", ".join(
-                f"{size.text} of records in classes of {size.label} {unit}" for size in side if size.text
+                Sentence(
+                    "{text} of records in classes of {label} {unit}",
+                    text=size.text,
+                    label=size.label,
+                    unit=Sentence(unit),
+                )
+                for size in side
+                if size.text
             )
             + "."
             for (head, _, _), side, unit in zip(sides, bins, units, strict=True)
@@ -102,8 +110,15 @@ def risks(release: Release, before: Figures, after: Figures) -> Picture:
         title="How high the risks are",
         takeaway=takeaway,
         alternative=" ".join(
-            f"{risk_name(old)}: mean {old.mean:.2f} before and {new.mean:.2f} after, maximum {old.max:.2f} before "
-            f"and {new.max:.2f} after."
+            Sentence(
+                "{old}: mean {mean:.2f} before and {mean2:.2f} after, maximum {max:.2f} before and "
+                "{max2:.2f} after.",
+                old=Sentence(risk_name(old)),
+                mean=old.mean,
+                mean2=new.mean,
+                max=old.max,
+                max2=new.max,
+            )
             for old, new in shown
         ),
         explanation=RISK_SCALE,
@@ -120,7 +135,7 @@ def risks(release: Release, before: Figures, after: Figures) -> Picture:
                 for at in (0, 1)
             ]
         ),
-        columns=("Risk", "Mean", "Maximum", f"Records above {medium:g}"),
+        columns=("Risk", "Mean", "Maximum", Sentence("Records above {medium:g}", medium=medium)),
         rows=tuple(
             (
                 risk_name(old),
@@ -146,7 +161,9 @@ def losses(release: Release, before: Figures, after: Figures) -> Picture | None:
     if items[0][1] <= 1e-12:
         takeaway = "No attribute lost anything."
     else:
-        takeaway = f"{items[0][0]} lost most: {before.share(items[0][1])} of its detail."
+        takeaway = Sentence(
+            "{items} lost most: {items2} of its detail.", items=items[0][0], items2=before.share(items[0][1])
+        )
         if whole:
             takeaway += f" {_few(whole)} lost nothing."
     return Picture(
@@ -182,7 +199,10 @@ def distinct_values(release: Release, before: Figures, after: Figures) -> Pictur
         title="How many different values are left",
         takeaway=f"The quasi-identifiers had {several(old, 'different value')}; the release has {new:,}.",
         alternative="Bars for the different values of each attribute after the change, as a share of those before. "
-        + " ".join(f"{name}: {was:,} before, {now:,} after." for name, (was, now) in shown),
+        + " ".join(
+            Sentence("{name}: {was:,} before, {now:,} after.", name=name, was=was, now=now)
+            for name, (was, now) in shown
+        ),
         explanation="Pale: different values before. Dark: different values in the release. A full bar is as "
         "many as before or more, which happens where values are grouped differently in different classes.",
         svg=bar.bars(

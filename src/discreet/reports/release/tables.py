@@ -35,6 +35,7 @@ from discreet.reports.words import (
 )
 from discreet.risk.scorr import category
 from discreet.risk.titles import EXTENDED
+from discreet.sentences import Sentence
 
 MOST_VALUES = 200
 """Old values of an attribute that the report lists; the recipe has all."""
@@ -334,11 +335,13 @@ def quality(release: Release) -> tuple[str, str]:
         )
     if chosen.gap is not None:
         return (
-            f"within {percent(chosen.gap)}",
+            Sentence("within {gap}", gap=percent(chosen.gap)),
             f"No choice of levels of these hierarchies can cost less than {percent(1 - chosen.gap)} of what this "
             "one costs.",
         )
-    return "not known", f"The method {chosen.method} does not say how near to the best it is."
+    return "not known", Sentence(
+        "The method {method} does not say how near to the best it is.", method=Sentence(chosen.method)
+    )
 
 
 def alternatives(release: Release) -> list[Row]:

@@ -13,6 +13,7 @@ from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.clusters.kernels import Clusters, empty_clusters, fill, pair_up
 from discreet.search.clusters.space import TREE, CellSpans, ClassPersons, Points
 from discreet.search.requirements import on_groups
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 WINDOW = 4096
@@ -137,7 +138,13 @@ def merge_failing(
         failing = np.flatnonzero(~holds)
         if not len(failing) or groups == 1:
             break
-        say(f"merging {len(failing):,} of {groups:,} groups that fail a requirement")
+        say(
+            Sentence(
+                "merging {failing:,} of {groups:,} groups that fail a requirement",
+                failing=len(failing),
+                groups=groups,
+            )
+        )
         order = failing[np.argsort(merged.records[failing], kind="stable")]
         owner, groups = _merge(classes, owner, groups, spans, order)
     for model in required:

@@ -13,6 +13,7 @@ from discreet.search.lattice.bounds import PART_NODES, growing_bounds
 from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped, limits
 from discreet.search.lattice.search import LARGEST_LATTICE
 from discreet.search.problem import Node, Problem
+from discreet.sentences import Sentence
 from discreet.types import Progress
 
 BATCH = 8
@@ -74,17 +75,30 @@ def search_anytime(
                     cancelled=lambda: clock.now() >= soon or stop(0),
                 ):
                     say(
-                        f"best cost so far {evaluator.best_cost:.6g}; no generalisation costs less than {known:.6g}"
+                        Sentence(
+                            "best cost so far {best_cost:.6g}; no generalisation costs less than {known:.6g}",
+                            best_cost=evaluator.best_cost,
+                            known=known,
+                        )
                     )
             evaluator.improve(first)
             for box_bound in boxes.split():
                 best, bound = evaluator.best_cost, max(known, box_bound)
                 if math.isfinite(best):
                     say(
-                        f"best cost so far {best:.6g}; no generalisation costs less than {min(bound, best):.6g}"
+                        Sentence(
+                            "best cost so far {best:.6g}; no generalisation costs less than {bound:.6g}",
+                            best=best,
+                            bound=min(bound, best),
+                        )
                     )
                 else:
-                    say(f"{len(evaluator.known):,} generalisations evaluated, none within the limit so far")
+                    say(
+                        Sentence(
+                            "{known:,} generalisations evaluated, none within the limit so far",
+                            known=len(evaluator.known),
+                        )
+                    )
         except Stopped:
             return evaluator.result(max(known, boxes.bound))
         return evaluator.result(evaluator.best_cost)

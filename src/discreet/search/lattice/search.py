@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidParameter
 from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped, limits
 from discreet.search.problem import Problem
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, Progress
 
 __all__ = ["LARGEST_LATTICE", "LatticeResult", "search", "walk"]
@@ -61,7 +62,13 @@ def search(
                 evaluator.improve(first)
                 sweep.probe()
             for done in sweep.layers():
-                say(f"searching {problem.nodes:,} generalisations: {done / problem.nodes:.0%} settled")
+                say(
+                    Sentence(
+                        "searching {nodes:,} generalisations: {done:.0%} settled",
+                        nodes=problem.nodes,
+                        done=done / problem.nodes,
+                    )
+                )
         except Stopped:
             return evaluator.result(sweep.bound())
         return evaluator.result(evaluator.best_cost)

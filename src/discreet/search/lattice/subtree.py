@@ -15,6 +15,7 @@ from discreet.search.lattice.cuts import Cut, CutProblem
 from discreet.search.lattice.search import LARGEST_LATTICE, search
 from discreet.search.problem import Evaluation, Problem
 from discreet.search.suppression import Work
+from discreet.sentences import Sentence
 from discreet.transform.recoding import Recoding
 from discreet.types import AnyIntArray, BoolArray, Progress
 
@@ -128,7 +129,7 @@ class _Climb:
             members = here.cuts[j].node == here.cuts[j].node[code]
             here = there
             steps += 1
-            self.say(f"specialised {steps} nodes, cost {here.cost.cost:.6g}")
+            self.say(Sentence("specialised {steps} nodes, cost {cost:.6g}", steps=steps, cost=here.cost.cost))
             for child in _first_of(finer.node, members):
                 if finer.level[child] > 0:
                     offer(j, child, math.inf)

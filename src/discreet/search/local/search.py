@@ -24,6 +24,7 @@ from discreet.search.mondrian.space import space_of
 from discreet.search.problem import Problem
 from discreet.search.requirements import held, on_groups
 from discreet.search.suppression import consistent
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
@@ -337,7 +338,13 @@ def _regrouped(
                 break
             groups = _listed(space, owner)
             loss = groups.price * groups.size
-            say(f"grouping neighbours anew: round {number + 1}, mean loss {loss.sum() / classes.total:.4f}")
+            say(
+                Sentence(
+                    "grouping neighbours anew: round {number}, mean loss {sum:.4f}",
+                    number=number + 1,
+                    sum=loss.sum() / classes.total,
+                )
+            )
             first = turn[number % len(turn)]
             keys = [groups.low[:, j] for j in (first, *turn[turn != first])]
             line = np.lexsort(keys[::-1])
@@ -412,7 +419,11 @@ def _given_up(
     owner = owner.copy()
     stuck = np.zeros(out + 1, dtype=bool)
     for number in range(SWEEPS):
-        say(f"looking for records that cost more than their suppression: sweep {number + 1}")
+        say(
+            Sentence(
+                "looking for records that cost more than their suppression: sweep {number}", number=number + 1
+            )
+        )
         groups = _listed(space, owner, out)
         given_up, gain = np.empty(out, dtype=np.int64), np.empty(out)
         dearest(space, screen, groups, star, pool, given_up, gain)

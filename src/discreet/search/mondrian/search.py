@@ -17,6 +17,7 @@ from discreet.search.mondrian.kernels import Space, divide, mark, propose
 from discreet.search.mondrian.space import space_of
 from discreet.search.problem import attribute_weights
 from discreet.search.requirements import held, on_groups
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
@@ -152,7 +153,9 @@ class Partition:
             if clock.now() >= self._end:
                 settled.append(np.stack([lows, highs], axis=1))
                 break
-            self._say(f"dividing: {closed / n:.0%} of the combinations have their group")
+            self._say(
+                Sentence("dividing: {closed:.0%} of the combinations have their group", closed=closed / n)
+            )
             losses = np.empty((len(lows), 2 * m))
             cuts = np.zeros((len(lows), 2 * m), dtype=np.int64)
             self._version = propose(
@@ -246,7 +249,14 @@ class Partition:
             for j, line in enumerate(lines):
                 if clock.now() >= self._end:
                     return owner
-                self._say(f"exchanging neighbours: pass {number + 1} of {PASSES}, order {j + 1}")
+                self._say(
+                    Sentence(
+                        "exchanging neighbours: pass {number} of {passes}, order {j}",
+                        number=number + 1,
+                        passes=PASSES,
+                        j=j + 1,
+                    )
+                )
                 before = owner.copy()
                 partner = np.full(groups, -1, dtype=np.int64)
                 self._version = exchange(

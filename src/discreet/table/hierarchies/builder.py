@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.plain import plain
+from discreet.sentences import Sentence
 from discreet.table.domain import MISSING_MARKS, Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
@@ -68,7 +69,8 @@ def check_counts(builder: str, name: str, given: object) -> tuple[int, ...]:
     counts = check_numbers(builder, name, given)
     if any(count != int(count) for count in counts):
         raise InvalidParameter(
-            f"{name} of {builder} must be whole numbers", remedy=f"write for example {name} = [2, 4]"
+            Sentence("{name} of {builder} must be whole numbers", name=name, builder=builder),
+            remedy=f"write for example {name} = [2, 4]",
         )
     return tuple(int(count) for count in counts)
 
@@ -92,7 +94,9 @@ def check_multiples(builder: str, name: str, steps: Sequence[float]) -> tuple[in
         if not 1.5 < ratio < LARGEST_RATIO or not math.isclose(ratio, round(ratio), rel_tol=1e-9):
             raise InvalidParameter(
                 f"{name} of {builder} do not nest: {coarser:g} is not a multiple of {finer:g}",
-                remedy=f"let each of the {name} be a multiple of the one before, e.g. 5, 10, 20",
+                remedy=Sentence(
+                    "let each of the {name} be a multiple of the one before, e.g. 5, 10, 20", name=name
+                ),
             )
         ratios.append(round(ratio))
     return tuple(ratios)

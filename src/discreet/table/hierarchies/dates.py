@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.builder import Builder, check_text, finish, make_level, marks, texts
 from discreet.table.hierarchies.hierarchy import Hierarchy
@@ -47,7 +48,7 @@ class Dates(Builder):
         if not isinstance(self.levels, list | tuple) or not self.levels:
             raise InvalidParameter(
                 "levels of dates must be a list of periods",
-                remedy=f"choose from: {', '.join(PERIODS)}",
+                remedy=Sentence("choose from: {periods}", periods=", ".join(PERIODS)),
             )
         object.__setattr__(
             self,

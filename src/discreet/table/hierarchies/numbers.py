@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.builder import (
     Builder,
@@ -80,7 +81,9 @@ class Intervals(Builder):
             )
         if coded and given and given != ["widths"]:
             raise InvalidParameter(
-                f"below and above do not go with {given[0]}, which has open ends already",
+                Sentence(
+                    "below and above do not go with {given}, which has open ends already", given=given[0]
+                ),
                 remedy="leave them out, or give widths",
             )
         if self.below is not None and self.above is not None and self.below >= self.above:
@@ -89,7 +92,11 @@ class Intervals(Builder):
         for finer, coarser in itertools.pairwise(self.groups):
             if coarser >= finer or finer % coarser:
                 raise InvalidParameter(
-                    f"groups of intervals do not nest: {coarser} does not divide {finer}",
+                    Sentence(
+                        "groups of intervals do not nest: {coarser} does not divide {finer}",
+                        coarser=coarser,
+                        finer=finer,
+                    ),
                     remedy="let each number divide the one before, e.g. 8, 4, 2",
                 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from discreet.sentences import Sentence
 from discreet.table.identifiers.lexicon import words
 from discreet.table.identifiers.names import fold
 from discreet.table.knowledge.countries import country
@@ -99,7 +100,11 @@ def categories(values: tuple[str, ...]) -> tuple[str, str, float] | None:
     if not values or len(values) > 100:
         return None
     if len(values) > 1 and all(_MONEY_CLASS.fullmatch(value) for value in values):
-        return "income", f"all {len(values)} distinct values are classes of amounts", 0.6
+        return (
+            "income",
+            Sentence("all {values} distinct values are classes of amounts", values=len(values)),
+            0.6,
+        )
     named = [value for value in values if _texts(value) - _UNSPECIFIED]
     countries = sum(country(value) is not None for value in named if len(value) > 3)
     if countries >= 3 and countries >= 0.8 * len(named):
@@ -113,7 +118,16 @@ def categories(values: tuple[str, ...]) -> tuple[str, str, float] | None:
     if best is None:
         return None
     _, kind, hits = best
-    return kind.kind, f"{hits} of the {len(named)} distinct values tested are {kind.title}", 0.6
+    return (
+        kind.kind,
+        Sentence(
+            "{hits} of the {named} distinct values tested are {title}",
+            hits=hits,
+            named=len(named),
+            title=Sentence(kind.title),
+        ),
+        0.6,
+    )
 
 
 def _texts(value: str) -> set[str]:

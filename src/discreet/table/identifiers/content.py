@@ -16,6 +16,7 @@ from statistics import median
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from discreet.sentences import Sentence
 from discreet.table.identifiers.lexicon import FIRST_NAMES, ORGANISATION_WORDS, SURNAMES, words
 from discreet.table.identifiers.names import fold
 
@@ -253,7 +254,13 @@ def match_content(column: ColumnSample) -> list[ContentMatch]:
     matches = []
     if column.dates * 2 > len(column.texts):
         matches.append(
-            ContentMatch("date", 0.98, f"{column.dates} of {len(column.texts)} sampled values are dates")
+            ContentMatch(
+                "date",
+                0.98,
+                Sentence(
+                    "{dates} of {texts} sampled values are dates", dates=column.dates, texts=len(column.texts)
+                ),
+            )
         )
     for pattern in _PATTERNS:
         # a few values are enough to rule a pattern out
@@ -262,7 +269,12 @@ def match_content(column: ColumnSample) -> list[ContentMatch]:
             continue
         hits = sum(bool(pattern.test(value)) for value in values)
         if hits >= pattern.least and hits >= len(values) * pattern.share:
-            reason = f"{hits} of the {len(values)} distinct values tested are {pattern.title}"
+            reason = Sentence(
+                "{hits} of the {values} distinct values tested are {title}",
+                hits=hits,
+                values=len(values),
+                title=Sentence(pattern.title),
+            )
             matches.append(ContentMatch(pattern.kind, pattern.confidence, reason, pattern.alone))
     matches += [match for test in (_sex, _people, _free_text, _code) if (match := test(column)) is not None]
     return sorted(matches, key=lambda match: -match.confidence)
@@ -305,8 +317,10 @@ def _people(column: ColumnSample) -> ContentMatch | None:
     least = 0.5 if single > 0.5 * len(values) else 0.3
     if known < least * len(values) or (least == 0.5 and len(values) < 10):
         return None
-    reason = (
-        f"{known} of the {len(values)} distinct values tested contain a common first name, surname or title"
+    reason = Sentence(
+        "{known} of the {values} distinct values tested contain a common first name, surname or title",
+        known=known,
+        values=len(values),
     )
     return ContentMatch("name", min(0.95, 0.5 + 0.5 * known / len(values)), reason)
 
@@ -321,7 +335,10 @@ def _free_text(column: ColumnSample) -> ContentMatch | None:
     return ContentMatch(
         "free-text",
         0.85,
-        f"the values are texts of typically {length:.0f} words: such text may contain anything",
+        Sentence(
+            "the values are texts of typically {length:.0f} words: such text may contain anything",
+            length=length,
+        ),
     )
 
 
@@ -342,4 +359,8 @@ def _code(column: ColumnSample) -> ContentMatch | None:
     tested = min(len(values), MOST_TESTED)
     if coded < 0.95 * tested:
         return None
-    return ContentMatch("unique-id", 0.5, f"all {len(values)} sampled values differ and look like codes")
+    return ContentMatch(
+        "unique-id",
+        0.5,
+        Sentence("all {values} sampled values differ and look like codes", values=len(values)),
+    )

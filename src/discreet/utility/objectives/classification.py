@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.types import FloatArray
 from discreet.utility.objectives.class_sizes import ClassSums
@@ -41,7 +42,10 @@ class Classification:
             return self.label
         if len(sensitive) != 1:
             raise InvalidParameter(
-                f"the classification metric needs a label, and there are {len(sensitive)} sensitive attributes",
+                Sentence(
+                    "the classification metric needs a label, and there are {sensitive} sensitive attributes",
+                    sensitive=len(sensitive),
+                ),
                 remedy="name one of them as its label",
             )
         return sensitive[0].name

@@ -13,6 +13,7 @@ import pyarrow.ipc
 
 from discreet.files.writing import atomically
 from discreet.policy import load
+from discreet.sentences import Sentence
 from discreet.table import Domain
 from discreet.types import IntArray
 from discreet.web.api.parameters import ValuesParameters
@@ -51,7 +52,14 @@ def count(task: Task, progress: JobProgress) -> None:
     if missing:
         table = open_table(task, policy, progress)
         for number, name in enumerate(missing):
-            progress(f"counting the values of column {number + 1} of {len(missing)}", number / len(missing))
+            progress(
+                Sentence(
+                    "counting the values of column {number} of {missing}",
+                    number=number + 1,
+                    missing=len(missing),
+                ),
+                number / len(missing),
+            )
             classes = table.engine.count(table, quasi_identifiers=[table.column(name).name])
             domain = classes.attributes[0]
             totals = np.bincount(classes.codes[0], weights=classes.records, minlength=domain.size)
@@ -93,7 +101,9 @@ def _read(place: Path) -> Values:
         raise Refusal(
             422,
             "too-many-values",
-            f"the column has more than {LARGEST:,} values, too many to look at here",
+            Sentence(
+                "the column has more than {largest:,} values, too many to look at here", largest=LARGEST
+            ),
             "build its hierarchy on the command line (discreet hierarchy), or name a builder in the policy file",
         )
     values = table.column("value").combine_chunks()

@@ -16,6 +16,7 @@ from typing import Any
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.read import read
 from discreet.policy import Policy, load
+from discreet.sentences import Sentence
 from discreet.table import Column, Source, Table
 from discreet.web.jobs.worker import JobProgress, Task
 
@@ -32,7 +33,7 @@ def open_case(task: Task, progress: JobProgress) -> tuple[Table, Policy]:
 
 def open_table(task: Task, policy: Policy, progress: JobProgress) -> Table:
     """The table of a case: as it was parsed, if the file is still the same, else read anew."""
-    progress(f"reading {task.source.name}")
+    progress(Sentence("reading {name}", name=task.source.name))
     parsed = stored_table(task.case, task.source, policy.read)
     return labelled(parsed or read(task.source, expected=policy.names, **policy.read), task)  # type: ignore[arg-type]
 

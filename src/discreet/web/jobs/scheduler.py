@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Literal
 
+from discreet.sentences import Sentence
 from discreet.web.jobs.worker import PRELOADED, Message, Task, work
 from discreet.web.refusals import ProblemDetails, explain
 
@@ -282,12 +283,15 @@ def _death(code: int | None) -> ProblemDetails:
     """The problem to report for a process that ended without a message."""
     if code is not None and code < 0:
         name = signal.Signals(-code).name
-        message = f"the process that did this work was stopped by the system ({name})"
+        message = Sentence("the process that did this work was stopped by the system ({name})", name=name)
         remedy = (
             "most often memory ran out: close other programs, name fewer quasi-identifiers, or take a sample"
         )
     else:
-        message, remedy = f"the process that did this work ended unexpectedly (code {code})", "try it again"
+        message, remedy = (
+            Sentence("the process that did this work ended unexpectedly (code {code})", code=code),
+            "try it again",
+        )
     return ProblemDetails("worker-died", message, remedy)
 
 

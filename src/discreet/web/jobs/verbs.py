@@ -23,6 +23,8 @@ from discreet.release.spreadsheet import neutralise
 from discreet.release.write import TextDialect
 from discreet.reports.audit.html import report as write_report
 from discreet.reports.release.html import release_report
+from discreet.sentences import Sentence
+from discreet.sentences import dumps as dumps_view
 from discreet.table import Table
 from discreet.web.api.parameters import (
     AnonymizeParameters,
@@ -57,7 +59,7 @@ SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 def read(task: Task, progress: JobProgress) -> None:
     """Read the table, look at its columns and suggest a role for each."""
     wanted = cast(ReadParameters, task.parameters)
-    progress(f"reading {task.source.name}")
+    progress(Sentence("reading {name}", name=task.source.name))
     if task.source.suffix.lower() in SPREADSHEETS:
         # Also for a form that asks for the sheet after reading has failed.
         write_text(task.case / SHEETS, json.dumps(sheet_names(task.source)))
@@ -188,4 +190,4 @@ def _describe_release(table: Table, release: Release, folder: Path, place: int, 
         "became": views.became(release),
     }
     write_text(folder / RESULT, json.dumps(release.to_dict(), ensure_ascii=False))
-    write_text(folder / VIEW, json.dumps(shown, ensure_ascii=False))
+    write_text(folder / VIEW, dumps_view(shown))

@@ -19,6 +19,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
+from discreet.sentences import dumps, renamed
 from discreet.web.refusals import ProblemDetails, explain
 
 PRELOADED = (
@@ -79,8 +80,9 @@ class Task:
     """What the job that this one follows has left."""
 
     def write(self, name: str, document: object) -> None:
-        """Leave a JSON document among the results."""
-        (self.out / name).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+        """Leave a JSON document among the results; one for the page keeps its sentences with their templates."""
+        text = json.dumps(document, ensure_ascii=False) if name == RESULT else dumps(document)
+        (self.out / name).write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def run_task(task: Task, send: Callable[[Message], None]) -> Message:
     tempfile.tempdir = str(task.scratch)
 
     def progress(message: str, fraction: float | None = None) -> None:
-        send(Message("progress", message.replace(task.source.name, task.label), fraction))
+        send(Message("progress", renamed(message, task.source.name, task.label), fraction))
 
     try:
         module, name = task.function.split(":")
@@ -131,14 +133,15 @@ def run_task(task: Task, send: Callable[[Message], None]) -> Message:
 def _with_label(problem: ProblemDetails, task: Task) -> ProblemDetails:
     """Call the file by the name that its user gave it: on disk it has a made-up one."""
 
-    def renamed(text: str) -> str:
-        return text.replace(task.source.name, task.label)
+    def labelled(text: str) -> str:
+        told: str = renamed(text, task.source.name, task.label)
+        return told
 
     return ProblemDetails(
         problem.code,
-        renamed(problem.message),
-        renamed(problem.remedy),
-        tuple(renamed(line) for line in problem.problems),
+        labelled(problem.message),
+        labelled(problem.remedy),
+        tuple(labelled(line) for line in problem.problems),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.dates import PERIODS
 from discreet.table.hierarchies.registry import BUILDERS
@@ -64,7 +65,10 @@ def parsed(builder: str, given: Mapping[str, Sequence[str]]) -> Spec:
     if builder == LEARNED:
         return None
     if builder not in BUILDERS:
-        raise InvalidParameter("there is no such builder", remedy=f"choose from: {', '.join(BUILDERS)}")
+        raise InvalidParameter(
+            "there is no such builder",
+            remedy=Sentence("choose from: {builders}", builders=", ".join(BUILDERS)),
+        )
     spec: dict[str, Any] = {"builder": builder}
     for field in FIELDS.get(builder, ()):
         value = _value(field, [text for text in given.get(field.name, ()) if text.strip(" \t\r\n")])
@@ -101,10 +105,14 @@ def _numbers(field: BuilderField, text: str) -> list[float]:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise InvalidParameter(f"{field.name} must be numbers", remedy="write for example 5, 10, 20")
+            raise InvalidParameter(
+                Sentence("{name} must be numbers", name=field.name), remedy="write for example 5, 10, 20"
+            )
         numbers.append(int(number) if number.is_integer() else number)
     if not numbers:
-        raise InvalidParameter(f"{field.name} must be numbers", remedy="write for example 5, 10, 20")
+        raise InvalidParameter(
+            Sentence("{name} must be numbers", name=field.name), remedy="write for example 5, 10, 20"
+        )
     return numbers
 
 

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.reports.words import SYMBOLS
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.edit import (
     as_sets,
     dissolved,
@@ -284,7 +285,10 @@ class Editor:
     def _refuse_many(self) -> None:
         if len(self.known_values().domain.values) > BY_HAND_VALUES:
             raise InvalidParameter(
-                f"more than {BY_HAND_VALUES:,} values cannot be grouped by hand",
+                Sentence(
+                    "more than {by_hand_values:,} values cannot be grouped by hand",
+                    by_hand_values=BY_HAND_VALUES,
+                ),
                 remedy="choose a builder, or take a hierarchy file",
             )
 

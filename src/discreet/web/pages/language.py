@@ -10,7 +10,7 @@ from importlib import resources
 
 from starlette.requests import Request
 
-from discreet.web.pages.phrasebook import phrasebook
+from discreet.reports.phrasebook import phrasebook
 
 LANGUAGES = ("en", "de")
 COOKIE = "discreet-language"

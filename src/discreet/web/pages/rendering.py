@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from discreet.policy.file import UNWRITTEN
 from discreet.policy.settings import settings
+from discreet.reports.phrasebook import phrasebook, translate_drawing
 from discreet.reports.words import SYMBOLS
 from discreet.table.reading import ReadOptions
 from discreet.web.pages.language import COOKIE, LANGUAGES, language_of, text, translate
-from discreet.web.pages.phrasebook import phrasebook, translate_drawing
 from discreet.web.refusals import ProblemDetails
 from discreet.web.security import home_of
 

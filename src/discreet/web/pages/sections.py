@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from json import loads
 from typing import Any, Literal, get_args, get_origin
 
 from fastapi import Request, Response
@@ -17,6 +16,7 @@ from discreet.policy.settings import bare, bounds, settings
 from discreet.release.frontier import USUAL_K
 from discreet.release.profile import load_profile, profile_names
 from discreet.reports.words import SYMBOLS
+from discreet.sentences import loads
 from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES

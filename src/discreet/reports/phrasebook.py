@@ -1,7 +1,10 @@
-"""Sentences of the core in another language: exact ones, and patterns with places for what differs.
+"""Sentences of the core in another language, by their templates; what carries none is recognised by patterns.
 
 A phrasebook is a folder of TOML files. Each line has the English sentence on the left and its translation on the
-right. What differs stands in braces on both sides, on the left with its kind:
+right. Places with names, such as ``{share:.1%}``, belong to a template (`discreet.sentences`): the left side is the
+template as it stands where the sentence is made, and the right side has the same places in its own order; a format is
+repeated only where it differs. Places with numbers belong to a pattern, by which a text that carries no template is
+recognised; on the left they have a kind:
 
 * ``{0}``    stays as it is: names of columns and files, values, identifiers;
 * ``{0:n}``  a number, or words such as "under 0.1%": printed as the other language prints numbers;
@@ -20,7 +23,10 @@ from functools import cache
 from html import escape, unescape
 from importlib import resources
 
-PLACE = re.compile(r"\{(\w+)(?::([ntlc]))?\}")
+from discreet.sentences import Parameter, Sentence, fill, joined, places
+
+PLACE = re.compile(r"\{(\d+)(?::([ntlcx]))?\}")
+NAMED = re.compile(r"\{[a-z]")
 NUMBER = r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?"
 _LETTER = re.compile(r"[^\W\d_]")
 AMOUNTS = "amounts"
@@ -58,14 +64,24 @@ class Phrasebook:
         self._amounts = dict(amounts)
         words = "|".join(sorted(map(re.escape, amounts), key=len, reverse=True))
         self._amount = re.compile(rf"(?:(?:{words}) )?{NUMBER}|{words}" if words else NUMBER)
-        self.exact = {text: translation for text, translation in phrases.items() if not PLACE.search(text)}
-        patterns = [self._phrase(text, phrases[text]) for text in phrases if text not in self.exact]
+        self.templates = {text: said for text, said in phrases.items() if NAMED.search(text)}
+        rest = {text: said for text, said in phrases.items() if text not in self.templates}
+        self.exact = {text: translation for text, translation in rest.items() if not PLACE.search(text)}
+        # A template that was lost on the way, as in a document of JSON, is found again like any other pattern.
+        lost = {_numbered(text): _numbered(said, text) for text, said in self.templates.items()}
+        patterned = {**lost, **{text: said for text, said in rest.items() if text not in self.exact}}
+        patterns = [self._phrase(text, said) for text, said in patterned.items()]
         self.patterns = sorted(
             patterns, key=lambda phrase: (-phrase.fixed, list(phrase.kinds.values()).count(""))
         )
 
     def translate(self, text: str, names: Collection[str] = ()) -> str | None:
         """The translation, or ``None`` where there is none. ``names`` of columns are never translated."""
+        if isinstance(text, Sentence):
+            return self._said(text, names)
+        return self._plain(text, names)
+
+    def _plain(self, text: str, names: Collection[str]) -> str | None:
         if all(part in names for part in text.split(" + ")):
             return text
         translation = self._whole(text, names)
@@ -73,6 +89,41 @@ class Phrasebook:
             translation = self._sentences(text, names)
         # What has no letters, such as 3–4, is the same in every language.
         return text if translation is None and not _LETTER.search(text) else translation
+
+    def _said(self, sentence: Sentence, names: Collection[str]) -> str | None:
+        """A sentence by its template; one without words of its own, such as ``{count} ({share})``, is its own."""
+        template = sentence.template
+        if not sentence.parameters:
+            return self._amounts.get(template) or self._plain(str(template), names)
+        said = self.templates.get(template)
+        if said is None and not _LETTER.search(fill(template, lambda name, form: "")):
+            said = template
+        formats = places(template)
+        parts = {
+            name: self._parameter(value, formats.get(name, ""), names)
+            for name, value in sentence.parameters.items()
+        }
+        if said is None or None in parts.values():
+            return None
+
+        def part(name: str, form: str | None) -> str:
+            own = self._parameter(sentence.parameters[name], form, names) if form else None
+            return own or str(parts[name])
+
+        return fill(said, part)
+
+    def _parameter(self, value: Parameter, form: str, names: Collection[str]) -> str | None:
+        """What stands in a place: a number as the language prints it, a name as it is, a sentence said."""
+        if isinstance(value, Sentence):
+            return self._said(value, names)
+        if isinstance(value, str):
+            # A number that was printed before, such as 12.5%; a name may look like one.
+            return self._number(value) if value not in names and self._amount.fullmatch(value) else value
+        if isinstance(value, tuple):
+            parts = [self._parameter(part, "", names) for part in value]
+            known = tuple(part for part in parts if part is not None)
+            return joined(known, form, self._amounts.get("and", "and")) if len(known) == len(parts) else None
+        return self._number(format(value, form))
 
     def _whole(self, text: str, names: Collection[str]) -> str | None:
         if text in self.exact:
@@ -108,9 +159,20 @@ class Phrasebook:
             return self._number(text)
         if kind == "t":
             return self.translate(text, names)
+        if kind == "x":
+            return self._anything(text, names)
         if kind == "c":
             return text if all(part in names for part in text.split(" + ")) else None
         return self._joined(text, names) if kind == "l" else text
+
+    def _anything(self, text: str, names: Collection[str]) -> str | None:
+        """What stands in a place of a template: a number, names, a sentence, or one word."""
+        if self._amount.fullmatch(text):
+            return self._number(text)
+        if all(part in names for part in re.split(", | \\+ | and ", text)):
+            return text
+        said = self.translate(text, names)
+        return text if said is None and " " not in text else said
 
     def _joined(self, text: str, names: Collection[str]) -> str:
         """A row of names; left as it is if it cannot be told where one name ends."""
@@ -145,6 +207,26 @@ class Phrasebook:
         )
 
 
+def _numbered(said: str, template: str = "") -> str:
+    """A template as a pattern, with the kinds of its places; its translation with the same places.
+
+    >>> _numbered("{share:.1%} of {column!r} ({names:and})"), _numbered("{column}: {share}", "{share:.1%} of {column}")
+    ("{0:n} of '{1}' ({2:l})", '{1}: {0}')
+    """
+    order = {name: str(at) for at, name in enumerate(places(template or said))}
+    if template:
+        return fill(said, lambda name, form: f"{{{order[name]}}}")
+    quoted = re.sub(r"\{(\w+)!r\}", r"'{\1:r}'", said)
+
+    def place(name: str, form: str | None) -> str:
+        if form == "r":
+            return f"{{{order[name]}}}"
+        kind = "n" if form and form[-1] in ",%gf" else "l" if form == "and" else "x"
+        return f"{{{order[name]}:{kind}}}"
+
+    return fill(quoted, place)
+
+
 @cache
 def phrasebook(language: str) -> Phrasebook | None:
     """The phrasebook of a language; ``None`` for English, which the core itself speaks."""
@@ -158,7 +240,7 @@ def phrasebook(language: str) -> Phrasebook | None:
 def pairs(language: str) -> list[tuple[str, str, str]]:
     """Every line of a phrasebook: its table, the English sentence and its translation."""
     lines = []
-    folder = resources.files("discreet.web.pages") / "phrases" / language
+    folder = resources.files("discreet.reports") / "phrases" / language
     for file in sorted(folder.iterdir(), key=lambda path: path.name):
         for table, phrases in tomllib.loads(file.read_text("utf-8")).items():
             lines += [(table, text, said) for text, said in phrases.items()]
