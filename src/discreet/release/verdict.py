@@ -161,7 +161,7 @@ def _requirement(
     return Criterion(
         id=model.name,
         description=row.description,
-        found=_found(value, row.measure.unit),
+        found=_with_unit(value, row.measure.unit),
         holds=row.holds,
         origin=origin,
         source=source,
@@ -175,7 +175,7 @@ def _requirement(
     )
 
 
-def _found(value: float, unit: str) -> Sentence:
+def _with_unit(value: float, unit: str) -> Sentence:
     """A value with the unit of which it is a count."""
     amount = Sentence("infinite") if math.isinf(value) else Sentence("{value:.4g}", value=value)
     if unit not in ("records", "persons"):

@@ -59,18 +59,6 @@ def worst_case(
     right = np.where(candidates > 0, weights * own[at] / np.maximum(candidates, 1), 0.0)
     tries, successes = float(weights.sum()), float(right.sum())
     alone = candidates == 1
-    sampled = (
-        [
-            Sentence(
-                "a sample of {tries} of {released} released {unit} was assigned",
-                tries=int(tries),
-                released=int(after.sizes.sum()),
-                unit=Sentence(pair.unit),
-            )
-        ]
-        if tries < after.sizes.sum()
-        else []
-    )
     chosen = np.zeros(len(after), dtype=bool)
     chosen[at[alone]] = True
     return AttackResult(
@@ -100,15 +88,26 @@ def worst_case(
             ("median-candidates", weighted_median(candidates, weights)),
         ),
         seconds=time.perf_counter() - began,
-        notes=(*sampled, *_notes(meanings, certain)),
+        notes=_notes(pair, meanings, tries, float(after.sizes.sum()), certain=certain),
         interval=guessing_interval(right, candidates, weights),
         certain=certain and tries == after.sizes.sum(),
     )
 
 
-def _notes(meanings: Sequence[Meaning], certain: bool) -> list[str]:
-    """What a reader must know about the candidates."""
-    notes = []
+def _notes(
+    pair: Pair, meanings: Sequence[Meaning], tries: float, released: float, *, certain: bool
+) -> tuple[str, ...]:
+    """What a reader must know about who was tried, and about the candidates."""
+    notes: list[str] = []
+    if tries < released:
+        notes.append(
+            Sentence(
+                "a sample of {tries} of {released} released {unit} was assigned",
+                tries=int(tries),
+                released=int(released),
+                unit=Sentence(pair.unit),
+            )
+        )
     if not certain:
         notes.append(
             "which record belongs to whom is not known: successes are an upper bound, as if the own record were "
@@ -116,7 +115,7 @@ def _notes(meanings: Sequence[Meaning], certain: bool) -> list[str]:
         )
     if not all(meaning.truthful for meaning in meanings):
         notes.append("released values that the original does not have fit nobody; link them by distance")
-    return notes
+    return tuple(notes)
 
 
 def _names(pair: Pair, known: Sequence[str] | None) -> tuple[str, ...]:
