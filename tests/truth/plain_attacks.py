@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass
+from itertools import permutations
 
 from plain_losses import TREES, random_pair
 from plain_tables import PlainTable, Row, Value
@@ -243,6 +244,169 @@ def proximity(release: PlainRelease, certainty: float = 0.95) -> Told:
             right += sum(abs(number - guess) <= near + 1e-9 for number in numbers)
             before += len(numbers) * sum(abs(number - guess) <= near + 1e-9 for number in every) / len(every)
     return Told(tries, right, before / tries if tries else 0.0)
+
+
+# ── what several rows of a person have in common ─────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class PlainVisits:
+    """People who were in several places, each row generalised along the trees; some people are left out."""
+
+    original: list[Row]
+    released: list[Row]
+
+
+def random_visits(seed: int) -> PlainVisits:
+    draw = random.Random(3_000_017 * seed + 11)
+    leaves = {name: list(tree) for name, tree in TREES.items()}
+    levels = {name: draw.randint(0, 2) for name in TREES}
+    original: list[Row] = []
+    released: list[Row] = []
+    for person in range(draw.randint(3, 10)):
+        mine = {name: draw.choice(leaves[name]) for name in TREES}
+        left_out = person > 0 and draw.random() < 0.2
+        for _ in range(draw.randint(1, 4)):
+            moved = {name: draw.choice(leaves[name]) if draw.random() < 0.2 else mine[name] for name in TREES}
+            row: Row = {"nr": len(original), "person": person, **moved, "place": draw.choice("ssshhwxyz")}
+            original.append(row)
+            cells = {name: TREES[name][moved[name]][level] for name, level in levels.items()}
+            if draw.random() < 0.1:
+                cells = dict.fromkeys(TREES, "*")
+            if not left_out:
+                released.append({**row, **cells})
+    return PlainVisits(original, released)
+
+
+def areas_of_interest(visits: PlainVisits) -> tuple[Told, float]:
+    """What all have in common who may be a person; also the mean share of a person's places that is found."""
+
+    def places(rows: list[Row], person: Value) -> set[Value]:
+        return {row["place"] for row in rows if row["person"] == person}
+
+    shown = [row for row in visits.released if any(row[name] != "*" for name in TREES)] or visits.released
+    people = sorted({int(str(row["person"])) for row in visits.original})
+    own = {person: places(visits.original, person) for person in people}
+    right = before = recall = 0.0
+    for person in people:
+        candidates: set[Value] | None = None
+        for row in visits.original:
+            if row["person"] == person:
+                alike = {
+                    other["person"]
+                    for other in shown
+                    if all(other[name] in TREES[name][str(row[name])] for name in TREES)
+                }
+                if alike:
+                    candidates = alike if candidates is None else candidates & alike
+        guess = (
+            set.intersection(*(places(visits.released, other) for other in candidates))
+            if candidates
+            else set()
+        )
+        right += bool(guess & own[person])
+        recall += len(guess & own[person]) / len(own[person])
+        before += sum(bool(guess & own[other]) for other in people) / len(people)
+    return Told(len(people), right, before / len(people)), recall / len(people)
+
+
+# ── what a finer release would have violated ─────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class PlainLevels:
+    """People, and the levels of the trees on which all of them are released."""
+
+    original: list[Row]
+    levels: dict[str, int]
+
+    def shown(self, row: Row, levels: dict[str, int]) -> tuple[str, ...]:
+        return tuple(TREES[name][str(row[name])][level] for name, level in levels.items())
+
+
+def random_levels(seed: int) -> PlainLevels:
+    """Mostly such as have two diseases in every class: otherwise a finer release violates whatever the values are."""
+    draw = random.Random(5_000_011 * seed + 7)
+    while True:
+        towns, jobs = draw.sample(list(TREES["city"]), 3), draw.sample(list(TREES["job"]), 2)
+        rows: list[Row] = [
+            {
+                "city": draw.choice(towns),
+                "job": draw.choice(jobs),
+                "disease": draw.choice(["cold", "cold", "cold", "flu", "gout"]),
+            }
+            for _ in range(draw.randint(4, 8))
+        ]
+        levels = {name: draw.randint(0, len(next(iter(tree.values()))) - 1) for name, tree in TREES.items()}
+        release = PlainLevels(rows, levels)
+        shown = [release.shown(row, levels) for row in rows]
+        diverse = _diverse(tuple(str(row["disease"]) for row in rows), shown, 2)
+        if any(levels.values()) and (diverse or draw.random() < 0.02):
+            return release
+
+
+def minimality(release: PlainLevels, diversity: int = 2) -> tuple[Told, float, int]:
+    """Whoever knows that every class one level finer, in one attribute, would not have had two diseases each.
+
+    All ways to hand out the diseases of a class among its people are equally likely; those remain in which some finer
+    class of the table violates. Named is the disease that an attribute makes surest, if it is surer than the class.
+    Also the greatest chance of those of whom more is known than by their class, and how many they are.
+    """
+    classes: dict[tuple[str, ...], list[int]] = {}
+    for at, row in enumerate(release.original):
+        classes.setdefault(release.shown(row, release.levels), []).append(at)
+    diseases = [str(row["disease"]) for row in release.original]
+    plain: dict[int, str] = {}
+    sure: dict[int, float] = {}
+    for people in classes.values():
+        counts = Counter(diseases[at] for at in people)
+        best = min(counts, key=lambda disease: (-counts[disease], disease))
+        plain |= dict.fromkeys(people, best)
+        sure |= dict.fromkeys(people, counts[best] / len(people))
+    guess = dict(plain)
+    narrowed: set[int] = set()
+    for name, level in release.levels.items():
+        if level == 0:
+            continue
+        finer = {**release.levels, name: level - 1}
+        parts = [release.shown(row, finer) for row in release.original]
+        ways = {key: list(permutations([diseases[at] for at in people])) for key, people in classes.items()}
+        fine = {
+            key: [way for way in ways[key] if _diverse(way, [parts[at] for at in people], diversity)]
+            for key, people in classes.items()
+        }
+        for key, people in classes.items():
+            others = 1.0
+            for other in classes:
+                others *= 1.0 if other == key else len(fine[other]) / len(ways[other])
+            violated = 1 - others * len(fine[key]) / len(ways[key])
+            if violated < 1e-12:
+                continue
+            for place, at in enumerate(people):
+                chances = {}
+                for disease in sorted({diseases[member] for member in people}):
+                    prior = sum(way[place] == disease for way in ways[key]) / len(ways[key])
+                    without = others * sum(way[place] == disease for way in fine[key]) / len(ways[key])
+                    chances[disease] = (prior - without) / violated
+                best = max(
+                    chances, key=lambda disease: (round(chances[disease], 12), [-ord(c) for c in disease])
+                )
+                share = sum(diseases[member] == best for member in people) / len(people)
+                if chances[best] > sure[at] + 1e-9 and chances[best] > share + 1e-9:
+                    guess[at], sure[at] = best, chances[best]
+                    narrowed.add(at)
+    people = len(diseases)
+    right, before = (sum(told[at] == diseases[at] for at in range(people)) for told in (guess, plain))
+    surest = max((sure[at] for at in narrowed), default=0.0)
+    return Told(people, right, before / people), surest, len(narrowed)
+
+
+def _diverse(way: tuple[str, ...], parts: list[tuple[str, ...]], diversity: int) -> bool:
+    """Whether every part has so many diseases."""
+    return all(
+        len({disease for disease, here in zip(way, parts, strict=True) if here == part}) >= diversity
+        for part in set(parts)
+    )
 
 
 # ── where values were changed ────────────────────────────────────────────────────────────────────────

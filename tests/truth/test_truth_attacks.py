@@ -12,6 +12,7 @@ from plain_losses import TREES
 from plain_tables import TABLES
 
 import discreet
+from discreet.privacy import LDiversity
 
 COUNTED = {
     "record-linkage": attacks.record_linkage,
@@ -130,3 +131,56 @@ def test_the_nearest_records_are_what_the_definition_says(seed: int) -> None:
     linked, alone = attacks.distance_linkage(noise)
     agree(results.result("distance-linkage"), linked)
     agree(results.result("singling-out"), alone)
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_what_candidates_have_in_common_is_what_the_definition_says(
+    seed: int, trees: dict[str, Path]
+) -> None:
+    visits = attacks.random_visits(seed)
+    used = {name: path for name, path in trees.items() if name in TREES}
+    policy = discreet.Policy.of(quasi_identifiers=tuple(TREES), sensitive=["place"], person="person")
+    results = discreet.attack(
+        pa.Table.from_pylist(visits.released),
+        policy.generalise(used),
+        original=pa.Table.from_pylist(visits.original),
+        attacks=["areas-of-interest"],
+        key="nr",
+    )
+    told, recall = attacks.areas_of_interest(visits)
+    result = results.result("areas-of-interest")
+    agree(result, told)
+    assert dict(result.figures)["mean-recall"] == pytest.approx(recall)
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_what_minimality_tells_is_what_the_definition_says(
+    seed: int, trees: dict[str, Path], tmp_path: Path
+) -> None:
+    release = attacks.random_levels(seed)
+    profile = tmp_path / "bare.toml"
+    profile.write_text(
+        'title = "Nothing but the policy"\ndescription = "None."\nsource = "none"\ndate = 2026-01-01\n',
+        encoding="utf-8",
+    )
+    policy = discreet.Policy.of(
+        quasi_identifiers=tuple(TREES),
+        sensitive=["disease"],
+        require=[LDiversity(2, "disease")],
+        profile=str(profile),
+    ).generalise({name: path for name, path in trees.items() if name in TREES})
+    released = [
+        {**row, **dict(zip(release.levels, release.shown(row, release.levels), strict=True))}
+        for row in release.original
+    ]
+    results = discreet.attack(
+        pa.Table.from_pylist(released),
+        policy,
+        original=pa.Table.from_pylist(release.original),
+        attacks=["minimality"],
+    )
+    result = results.result("minimality")
+    told, surest, narrowed = attacks.minimality(release)
+    agree(result, told)
+    assert dict(result.figures)["max-credibility"] == pytest.approx(surest)
+    assert dict(result.figures)["people-narrowed"] == narrowed

@@ -10,14 +10,19 @@ import pyarrow as pa
 import pytest
 
 import discreet
+from discreet.attacks.disclosure.areas import areas_of_interest
 from discreet.attacks.disclosure.background import background_knowledge
 from discreet.attacks.disclosure.homogeneity import homogeneity, skewness
+from discreet.attacks.disclosure.inference import attribute_inference
 from discreet.attacks.disclosure.proximity import proximity, similarity
+from discreet.attacks.linkage.membership import membership
 from discreet.attacks.linkage.worst_case import worst_case
+from discreet.attacks.minimality.minimality import minimality
 from discreet.attacks.result import AttackResult
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.policy import Policy
+from discreet.privacy import LDiversity
 from discreet.table.hierarchies.hierarchy import Hierarchy
 
 CLASSES = "aaaabbbbcc"
@@ -89,6 +94,78 @@ def test_the_worst_case_without_values() -> None:
     result = worst_case(Pair.of(original, released, links=links))
     assigned = np.random.default_rng(1).integers(0, 5, size=(TIMES, 3))
     assert result.baseline == pytest.approx(float((assigned == np.arange(3)).mean()), rel=0.03)
+
+
+def test_areas_named_of_anybody() -> None:
+    """Nine of ten people shop; in pairs, four of five pairs have the shop in common, and the fifth nothing."""
+    places = [[f"home {at}", "shop"] for at in range(9)] + [["home 9"]]
+    rows = [(at, place) for at, own in enumerate(places) for place in own]
+
+    def people(seats: Callable[[int], object]) -> EquivalenceClasses:
+        return EquivalenceClasses.from_columns(
+            {"seats": [seats(at) for at, _ in rows]},
+            person=[at for at, _ in rows],
+            sensitive={"place": [place for _, place in rows]},
+        )
+
+    result = areas_of_interest(
+        Pair.of(people(lambda at: at), people(lambda at: f"[{at // 2 * 2}, {at // 2 * 2 + 1}]")), "place"
+    )
+    draw = np.random.default_rng(1)
+    # "Shops", of eight people whoever they are; nothing of two.
+    right = np.array(["shop" in own for own in places])[draw.integers(0, 10, size=(TIMES, 8))].sum() / TIMES
+    assert result.rate == pytest.approx(0.8)
+    assert result.baseline == pytest.approx(right / 10, rel=0.03)
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.3, 0.5, 1.0])
+def test_membership_by_a_coin(chance: float) -> None:
+    """However often the guesser says "in it", members and others counting equally half of the guesses are right."""
+    ages = list(range(20, 50))
+    original = EquivalenceClasses.from_columns({"age": ages})
+    control = EquivalenceClasses.from_columns({"age": list(range(45, 95))})
+    result = membership(Pair.of(original, original), control=control)
+    draw = np.random.default_rng(1)
+    inside = (draw.random((2000, 30)) < chance).mean()
+    outside = (draw.random((2000, 50)) >= chance).mean()
+    assert result.baseline == pytest.approx((inside + outside) / 2, abs=0.01)
+
+
+def test_minimality_without_knowing_the_method() -> None:
+    """The guesser draws the most frequent value of each class; where two are, any of them."""
+    zips, dx = ["10", "10", "11", "11", "11", "20", "20", "21"], "uuvwwvvw"
+    tree = Hierarchy.of("zip", [["10", "1*", "*"], ["11", "1*", "*"], ["20", "2*", "*"], ["21", "2*", "*"]])
+    original = EquivalenceClasses.from_columns({"zip": zips}, sensitive={"dx": list(dx)})
+    released = EquivalenceClasses.from_columns(
+        {"zip": [z[0] + "*" for z in zips]}, sensitive={"dx": list(dx)}
+    )
+    pair = Pair.of(original, released, hierarchies={"zip": tree})
+    result = minimality(pair, [LDiversity(2, "dx")], "dx", recoding="local")
+    draw = np.random.default_rng(1)
+    right = 0.0
+    for first in "12":
+        inside = [value for z, value in zip(zips, dx, strict=True) if z[0] == first]
+        best = [
+            value for value in sorted(set(inside)) if inside.count(value) == max(map(inside.count, inside))
+        ]
+        guesses = np.array(best)[draw.integers(0, len(best), size=(TIMES, len(inside)))]
+        right += (guesses == np.array(inside)).sum() / TIMES
+    assert result.baseline == pytest.approx(right / len(zips), rel=0.02)
+
+
+def test_inference_by_always_naming_the_most_frequent_value() -> None:
+    """Values that nothing predicts: whoever learns from others does no better than the most frequent value."""
+    draw = np.random.default_rng(3)
+    ages, towns = draw.integers(20, 80, 400), draw.integers(0, 5, 400)
+    values = np.where(draw.random(400) < 0.6, "flu", "cold")
+    columns = {"age": ages.tolist(), "town": towns.tolist()}
+    original = EquivalenceClasses.from_columns(columns, sensitive={"dx": values.tolist()})
+    shown = {"age": ["*"] * 400, "town": towns.tolist()}
+    released = EquivalenceClasses.from_columns(shown, sensitive={"dx": values.tolist()})
+    (result,) = attribute_inference(Pair.of(original, released), "dx", models=["naive-bayes"])
+    guess = max(("flu", "cold"), key=values.tolist().count)
+    assert dict(result.figures)["base-rate"] == pytest.approx(float((values == guess).mean()))
+    assert result.baseline == pytest.approx(float((values == guess).mean()), abs=0.03)
 
 
 @pytest.mark.parametrize(("people", "state"), [(20, "weakened"), (40, "weakened"), (6, "gives way")])

@@ -34,8 +34,8 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     recall(D) = |A(D) n G(D)| / |A(D)|. D is compromised if the recall is above 0.
 
     Suppressed records fit nobody, unless the release shows nothing else: then they fit everybody. Tries: people
-    whose set is not empty; successes: compromised people; baseline: people with a value that everybody of the
-    original has. Released values that are not the original's (means, modes, noise) fit whom they say they fit, so
+    whose set is not empty; successes: compromised people; baseline: how often the same guesses, each made about anybody
+    of the original, name a value of that person. Released values that are not the original's (means, modes, noise) fit whom they say they fit, so
     guesses may be wrong: ``mean-precision`` is the mean share of right values over the guesses that are not empty. At event level the
     release must tell whose record is whose; if it has no persons, each record stands for itself. Privacy
     demonstrator of a study of anonymised car data (2023).
@@ -71,7 +71,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
         "inference",
         tries=int(weight.sum()),
         successes=float(weight[compromised].sum()),
-        baseline=_mean((known > 0).astype(np.float64), weight),
+        baseline=_mean(_blind(targets, guesses, weight)[option], weight),
         meaning="Whoever finds the people that a person may be knows what all of them have in common.",
         scenario="prosecutor: knows all quasi-identifiers of everybody in the original",
         known=pair.names,
@@ -98,6 +98,21 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
         ),
         certain=pair.truthful and sensitive in pair.kept,
     )
+
+
+def _blind(targets: _People, guesses: Sequence[IntArray], weight: IntArray) -> FloatArray:
+    """For each guess the share of all people who have a value of it."""
+    owner = np.repeat(np.arange(len(targets.people)), targets.sizes)
+    order = np.argsort(targets.value, kind="stable")
+    cuts = np.searchsorted(targets.value[order], np.arange(int(targets.value.max(initial=-1)) + 2))
+    shares: dict[bytes, float] = {}
+    for guess in guesses:
+        if guess.tobytes() not in shares:
+            inside = guess[guess < len(cuts) - 1].tolist()
+            having = [owner[order[cuts[value] : cuts[value + 1]]] for value in inside]
+            people = np.unique(np.concatenate(having)) if having else np.empty(0, dtype=np.int64)
+            shares[guess.tobytes()] = float(weight[people].sum() / max(weight.sum(), 1))
+    return np.array([shares[guess.tobytes()] for guess in guesses])
 
 
 def _exposed(

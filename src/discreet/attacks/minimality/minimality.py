@@ -232,7 +232,8 @@ def _conclude(
         prior = world.counts / world.counts.sum()
         posterior = np.clip((prior - worlds.share * others) / violated, 0.0, 1.0)
         for a, group in enumerate(members):
-            best = int(np.argmax(posterior[a]))
+            # The first of those that are equally likely: rounding must not choose among them.
+            best = int(np.argmax(posterior[a] >= posterior[a].max() - 1e-12))
             chance, gain = float(posterior[a, best]), float(posterior[a, best] - prior[best])
             better = group[(conclusions.sure[group] < chance - 1e-9) & (gain > 1e-9)]
             conclusions.guess[better], conclusions.sure[better] = world.values[best], chance
