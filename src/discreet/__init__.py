@@ -37,10 +37,15 @@ if TYPE_CHECKING:
     from discreet.release.frontier import compare_methods as compare_methods
     from discreet.release.frontier import frontier as frontier
     from discreet.release.recommend import recommend as recommend
+    from discreet.release.records import RecordRisks as RecordRisks
+    from discreet.release.records import record_risks as record_risks
     from discreet.release.release import Release as Release
     from discreet.reports.audit.html import report as report
+    from discreet.reports.evidence.html import evidence_report as evidence_report
     from discreet.table import Table as Table
+    from discreet.transform.recipe import Recipe as Recipe
 
+    __version__: str
     load_policy = _policy_file.load
     save_policy = _policy_file.save
 
@@ -56,6 +61,8 @@ _PUBLIC = {
     "LDiversity": "discreet.privacy:LDiversity",
     "Plan": "discreet.policy.plan:Plan",
     "Policy": "discreet.policy:Policy",
+    "Recipe": "discreet.transform.recipe:Recipe",
+    "RecordRisks": "discreet.release.records:RecordRisks",
     "Release": "discreet.release.release:Release",
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",
@@ -66,10 +73,12 @@ _PUBLIC = {
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
     "compare_methods": "discreet.release.frontier:compare_methods",
+    "evidence_report": "discreet.reports.evidence.html:evidence_report",
     "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",
     "read": "discreet.engine.read:read",
     "recommend": "discreet.release.recommend:recommend",
+    "record_risks": "discreet.release.records:record_risks",
     "report": "discreet.reports.audit.html:report",
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",
@@ -79,6 +88,8 @@ __all__ = list(_PUBLIC)
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("discreet")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     module, attribute = _PUBLIC[name].split(":")

@@ -19,7 +19,7 @@ MAX_LINES = 500
 MAX_PARAMETERS = 7
 MAX_FUNCTION_LINES = 80
 
-BOTTOM = {"errors", "files", "measure", "plain", "sentences", "types"}
+BOTTOM = {"errors", "files", "measure", "plain", "progress", "sentences", "types"}
 COUNTED = BOTTOM | {"table", "classes"}
 FAMILIES = COUNTED | {"privacy", "risk", "utility", "transform"}
 ALLOWED: dict[str, set[str]] = {
@@ -27,6 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "files": {"errors", "sentences"},
     "measure": {"plain", "types"},
     "plain": {"types"},
+    "progress": {"types"},
     "sentences": set(),
     "types": set(),
     "table": BOTTOM,
@@ -38,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "transform": COUNTED,
     "search": FAMILIES,
     "attacks": FAMILIES,
-    "policy": COUNTED | {"privacy", "risk"},
+    "policy": COUNTED | {"privacy", "risk", "engine.read"},
     "release": FAMILIES | {"search", "attacks", "policy", "engine.read"},
     "reports": FAMILIES | {"search", "attacks", "policy", "release"},
     "web": FAMILIES | {"search", "attacks", "policy", "release", "reports", "engine", "example"},

@@ -23,6 +23,7 @@ from discreet.cli.options import (
 from discreet.cli.progress import progress
 from discreet.release.audit import Audit
 from discreet.release.audit import audit as run_audit
+from discreet.release.records import record_risks
 from discreet.reports.words import Edition
 
 
@@ -34,6 +35,9 @@ from discreet.reports.words import Edition
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict only, on one line.")
 @click.option("--core", is_flag=True, help="Leave out the search for exposing combinations (faster).")
 @click.option("--report", "report_file", type=PATH, help="Also write an HTML report.")
+@click.option(
+    "--records", type=PATH, help="Also write what each record risks, in the order of FILE; keep it private."
+)
 @EDITION
 def audit(
     file: Path,
@@ -41,6 +45,7 @@ def audit(
     quiet: bool,
     core: bool,
     report_file: Path | None,
+    records: Path | None,
     edition: Edition,
     **given: Any,
 ) -> None:
@@ -48,8 +53,8 @@ def audit(
 
     Without --policy or --qi the roles of the columns are suggested, and the audit says so.
     """
-    refuse_unwritable(report_file, inputs=[file], given=given)
-    result = audit_file(file, given, quiet=quiet or as_json, core=core)
+    refuse_unwritable(report_file, records, inputs=[file], given=given)
+    result = audit_file(file, given, quiet=quiet or as_json, core=core, records=records)
     if report_file is not None:
         write_report(result, report_file, edition, quiet=quiet or as_json)
     if as_json:
@@ -62,11 +67,15 @@ def audit(
         print_result(show(result), report_file)
 
 
-def audit_file(file: Path, given: dict[str, Any], *, quiet: bool, core: bool = False) -> Audit:
+def audit_file(
+    file: Path, given: dict[str, Any], *, quiet: bool, core: bool = False, records: Path | None = None
+) -> Audit:
     """The audit of a file as the options say, with what had to be assumed in its notes."""
     with progress(quiet=quiet) as tell:
         table, policy, assumed = open_with_policy(file, given, tell)
         result = run_audit(table, policy, detail="core" if core else "full", progress=tell)
+        if records is not None:
+            record_risks(table, policy, progress=tell).save(records)
     return dataclasses.replace(result, notes=(*result.notes, *assumed))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import narwhals as nw
 import pyarrow as pa
+import pyarrow.interchange
 from narwhals.typing import IntoFrame
 
 from discreet.engine.duckdb import DuckDBEngine
@@ -18,6 +19,7 @@ from discreet.engine.protocol import Engine
 from discreet.engine.relations import check_names
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
 from discreet.table import Source, Table
+from discreet.table.frames import FrameKind
 from discreet.table.reading import Decimal, ReadOptions
 
 NOT_FOR_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError)
@@ -80,13 +82,15 @@ def read(
         return source
     if isinstance(source, (str, PathLike)):
         return target.read_file(Path(source), options)
-    reader, kind = _batches(source)
+    reader, library = _batches(source)
     check_columns(reader.schema.names, "the frame")
     check_names(reader.schema.names, "the frame")
     if not reader.schema.names:
         raise EmptyTable("the frame has no columns", remedy="check that this is the frame you meant")
     settings: dict[str, object] = {"missing marks read as null": list(options.missing)}
-    return target.read_batches(reader, Source("frame", kind, settings), options)
+    return target.read_batches(
+        reader, Source("frame", library, settings, frame=FrameKind.of(source, library)), options
+    )
 
 
 def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
@@ -101,10 +105,7 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
     except TypeError:
-        raise UnreadableInput(
-            f"an object of type {type(source).__name__} is not a table",
-            remedy="pass a path, or a pandas, polars, pyarrow or DuckDB table",
-        ) from None
+        return _exchanged(source), "arrow"
     kind = str(frame.implementation.value)
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     try:
@@ -117,6 +118,24 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
             f"a column of the {kind} frame mixes types or has one that Arrow lacks ({_unfit_columns(source)})",
             remedy="convert the column to one usual type, e.g. to text",
         ) from None
+
+
+def _exchanged(source: object) -> pa.RecordBatchReader:
+    """Batches of a frame that can only give an Arrow stream or speaks the interchange protocol."""
+    try:
+        if hasattr(source, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(source)
+        if hasattr(source, "__dataframe__"):
+            return pyarrow.interchange.from_dataframe(source).to_reader()
+    except (*NOT_FOR_ARROW, ValueError, RuntimeError):
+        raise UnreadableInput(
+            f"the object of type {type(source).__name__} cannot give its rows as Arrow data",
+            remedy="convert it to a pandas, polars or pyarrow table first",
+        ) from None
+    raise UnreadableInput(
+        f"an object of type {type(source).__name__} is not a table",
+        remedy="pass a path, or a pandas, polars, pyarrow or DuckDB table",
+    )
 
 
 def _names(source: object) -> list[str]:

@@ -87,6 +87,28 @@ class _File(Strict):
     kpi: list[_Kpi] = Field(default_factory=list)
 
 
+GivenPolicy = Policy | str | PathLike[str] | Mapping[str, object]
+"""What verbs take for a policy: one, the path of its file, or what stands in such a file as a dict."""
+
+
+def open_policy(given: object) -> Policy:
+    """A policy as it is, that of a file, or that of a dict with the keys of such a file.
+
+    >>> open_policy({"columns": {"age": {"role": "quasi-identifier"}}}).quasi_identifiers
+    ('age',)
+    """
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, str | PathLike):
+        return load(given)
+    if isinstance(given, Mapping):
+        return _read_document(given, "", "the policy")
+    raise InvalidParameter(
+        f"an object of type {type(given).__name__} is no policy",
+        remedy="pass a discreet.Policy, the path of a policy file, or a dict with what stands in one",
+    )
+
+
 def load(path: str | PathLike[str]) -> Policy:
     """Read a policy file. Every problem is reported at once, each with its line and remedy."""
     place = Path(path)
@@ -120,6 +142,11 @@ def loads(text: str, *, name: str = "policy") -> Policy:
             [Sentence("{name} is not valid TOML: {error}", name=name, error=error)],
             remedy="correct this line",
         ) from None
+    return _read_document(raw, text, name)
+
+
+def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
+    """The policy of a document; problems name the lines of its ``text``, if it has one."""
     problems: list[str] = []
     models: list[PrivacyModel] = []
     try:
@@ -135,7 +162,7 @@ def loads(text: str, *, name: str = "policy") -> Policy:
                 hierarchies[column_name] = make_hierarchy(entry["hierarchy"])
             except DiscreetError as error:
                 where = ("columns", column_name, "hierarchy")
-                problems.append(f"{name}, line {_line(text, where)}: {'.'.join(where)}: {error}")
+                problems.append(f"{_place(text, name, where)}: {'.'.join(where)}: {error}")
     entries = raw.get("require")
     for i, entry in enumerate(entries if isinstance(entries, list) else []):
         if not isinstance(entry, Mapping):
@@ -143,11 +170,11 @@ def loads(text: str, *, name: str = "policy") -> Policy:
         try:
             models.append(make_model(entry))
         except DiscreetError as error:
-            problems.append(f"{name}, line {_line(text, ('require', i))}: {error}")
+            problems.append(f"{_place(text, name, ('require', i))}: {error}")
     kpis = raw.get("kpi")
     named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)] if isinstance(kpis, list) else []
     problems += [
-        f"{name}, line {_line(text, ('kpi', i, 'name'))}: two KPIs are called {kpi_name!r}; rename one of them"
+        f"{_place(text, name, ('kpi', i, 'name'))}: two KPIs are called {kpi_name!r}; rename one of them"
         for i, kpi_name in enumerate(named)
         if kpi_name is not None and kpi_name in named[:i]
     ]
@@ -312,7 +339,7 @@ def explain(text: str, name: str, error: ValidationError) -> list[str]:
 
 def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, given: object) -> str:
     path = ".".join(str(part) for part in where)
-    place = f"{name}, line {_line(text, where)}"
+    place = _place(text, name, where)
     if len(where) == 3 and where[0] == "columns" and where[-1] == "role" and "required" not in message:
         return f"{place}: {given!r} is not a role; roles are: {', '.join(ROLES)}"
     if len(where) == 2 and where[0] == "columns":
@@ -328,6 +355,11 @@ def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, g
     if "Extra inputs" in message:
         return f"{place}: unknown setting {path!r}; remove or correct it"
     return f"{place}: {path}: {message[0].lower()}{message[1:]}"
+
+
+def _place(text: str, name: str, where: Sequence[int | str]) -> str:
+    """Where a setting stands: what was no text has no lines."""
+    return f"{name}, line {_line(text, where)}" if text else name
 
 
 def _line(text: str, where: Sequence[int | str]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -17,7 +18,7 @@ from discreet.privacy import PrivacyModel
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Table
 from discreet.table.hierarchies.builder import Builder
-from discreet.table.roles import Role
+from discreet.table.roles import ROLES, Role
 
 DEFAULT_PROFILE = "open-data"
 
@@ -83,6 +84,31 @@ class Policy:
     plan: Plan = field(default_factory=Plan)
     kpis: tuple[Kpi, ...] = ()
     unknown: Unknown = "fail"
+
+    def __str__(self) -> str:
+        """What it says, in lines of at most 80 characters.
+
+        >>> print(Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"]))
+        Policy by the profile open-data
+          quasi-identifier   age, sex
+          sensitive          flu
+        """
+        entries: list[tuple[str, str]] = [(role, ", ".join(self._with_role(role))) for role in ROLES]
+        entries += [("require", model.describe()) for model in self.requirements]
+        changed = {f.name: getattr(self.plan, f.name) for f in dataclasses.fields(Plan)}
+        entries += [
+            ("anonymize", f"{name} = {value}")
+            for name, value in changed.items()
+            if value != getattr(Plan(), name)
+        ]
+        entries += [("kpi", kpi.name) for kpi in self.kpis]
+        lines = [f"Policy by the profile {self.profile}"]
+        for key, text in entries:
+            lines += textwrap.wrap(text, 80, initial_indent=f"  {key:<19}", subsequent_indent=" " * 21)
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Policy({len(self.columns)} columns, {len(self.requirements)} requirements, profile {self.profile!r})"
 
     @classmethod
     def of(

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from discreet.engine.read import read
 from discreet.policy.context import MOST_CODES, is_code, numbers_rows, one_weight, with_alike
 from discreet.policy.examination import singling_out
 from discreet.policy.policy import ColumnPolicy, Policy, Rating
+from discreet.progress import Asked, telling
 from discreet.risk.redundancy import redundant
 from discreet.risk.special_uniques import Combination, combinations
 from discreet.sentences import Sentence
@@ -51,14 +53,14 @@ class Suggestion:
     heading: tuple[str, ...] = ()
 
 
-def suggest(table: Table, *, progress: Progress | None = None) -> Policy:
-    """A policy with a suggested role for every column, each with its reason.
+def suggest(source: object, *, progress: Asked = None) -> Policy:
+    """A policy with a suggested role for every column of a table, or of anything ``discreet.read`` takes.
 
-    Direct identifiers are recognised by name and content (the 18 kinds of HIPAA Safe Harbor among them),
+    Each role has its reason. Direct identifiers are recognised by name and content (the 18 kinds of HIPAA Safe Harbor among them),
     quasi-identifiers by what they are and by how well they tell people apart, and a person id by repeating
     over rows. Correct it with ``policy.replace(...)`` or in the file that ``discreet suggest`` writes.
     """
-    return suggestion(table, progress=progress).policy
+    return suggestion(read(source), progress=telling(progress)).policy
 
 
 def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:

@@ -14,17 +14,20 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy
 from discreet.policy import Policy
 from discreet.policy.examination import naming_people
+from discreet.policy.file import GivenPolicy
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import LinkedKAnonymity, PrivacyModel
+from discreet.progress import Asked, telling
 from discreet.release.build import Solution, make_release
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import (
     as_shown,
     check_plan,
     count_classes,
-    open_table,
+    open_both,
+    open_plan,
     prepare,
     refuse_unnamed_persons,
     with_roles,
@@ -71,11 +74,11 @@ MISSING_LEAVES = "not defined here: the hierarchies lack values that the plan su
 
 def anonymize(
     source: object,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
     *,
     plan: Plan | None = None,
     key: str | None = None,
-    progress: Progress | None = None,
+    progress: Asked = None,
 ) -> Release:
     """The release that meets the policy's requirements and those of its profile at the least loss.
 
@@ -83,10 +86,11 @@ def anonymize(
     pseudonyms of person ids repeatable; without one a random key is used and thrown away. A goal that cannot
     be reached raises ``GoalUnreachable`` with the nearest that was found.
     """
-    say = progress or (lambda _: None)
-    table = replace(open_table(source, policy), places=None)
-    policy, notes = with_roles(table, policy, say)
-    plan = plan or policy.plan
+    say = telling(progress)
+    table, given = open_both(source, policy)
+    table = replace(table, places=None)
+    policy, notes = with_roles(table, given, say)
+    plan = open_plan(plan, policy)
     check_plan(plan, policy)
     if key is not None and policy.person is not None and plan.person == "drop":
         raise InvalidParameter(

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from discreet.errors import GoalUnreachable, InvalidPolicy, UnknownColumn
 from discreet.policy import Policy
-from discreet.policy.file import make_model
+from discreet.policy.file import GivenPolicy, make_model
 from discreet.policy.policy import DEFAULT_PROFILE
+from discreet.progress import Asked, telling
 from discreet.release.build import Solution, make_release
 from discreet.release.prepare import (
     as_shown,
     count_classes,
-    open_table,
+    open_both,
     refuse_unnamed_persons,
     without_dropped,
 )
@@ -34,16 +35,15 @@ from discreet.release.requirements import (
 from discreet.search.methods import SearchResult
 from discreet.sentences import Sentence
 from discreet.transform.recipe import Recipe
-from discreet.types import Progress
 
 
 def apply(
     recipe: Recipe | str | PathLike[str],
     source: object,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
     *,
     key: str | None = None,
-    progress: Progress | None = None,
+    progress: Asked = None,
 ) -> Release:
     """A release of other rows by a recipe or its file; what it must meet is verified on these rows, too.
 
@@ -52,12 +52,11 @@ def apply(
     recipe's limit. Columns that the recipe does not know are left out.
     """
     recipe = recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)
-    say = progress or (lambda _: None)
-    table = replace(open_table(source, policy), places=None)
-    notes: list[str] = []
-    if policy is None:
-        policy = policy_of(recipe)
-        notes.append(judged_by(policy))
+    say = telling(progress)
+    table, given = open_both(source, policy)
+    table = replace(table, places=None)
+    policy = given or policy_of(recipe)
+    notes = [] if given else [judged_by(policy)]
     lacking = [name for name in recipe.columns if name not in table.names]
     if lacking:
         raise UnknownColumn(lacking[0], table.names)

@@ -14,8 +14,10 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn, unknown
 from discreet.policy import Policy
+from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.hierarchies import fit
 from discreet.privacy import PrivacyModel
+from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.audit import Audit, audit_counted
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
@@ -109,7 +111,7 @@ class Attacks:
 
 def attack(
     release: object,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
     *,
     original: object | None = None,
     public: object | None = None,
@@ -121,7 +123,7 @@ def attack(
     links: Given | None = None,
     seed: int = 1,
     paired: MatchedPair | None = None,
-    progress: Progress | None = None,
+    progress: Asked = None,
 ) -> Attacks:
     """Try what an intruder could still do to a release, made here or elsewhere.
 
@@ -132,12 +134,12 @@ def attack(
     record is which, ``links`` the links that were made with the release (a file or `Release.links`; a `Release` has
     its own); ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
     """
-    say = progress or (lambda _: None)
+    say = telling(progress)
     wanted = _wanted(attacks)
-    table, policy = open_release(release, policy)
-    before = None if original is None else open_table(original, policy)
-    policy, notes = with_roles(before or table, policy, say)
-    given = make_scenario(
+    table, given = open_release(release, None if policy is None else open_policy(policy))
+    before = None if original is None else open_table(original, given)
+    policy, notes = with_roles(before or table, given, say)
+    intruder = make_scenario(
         scenario,
         quasi_identifiers=policy.quasi_identifiers,
         sensitive=policy.sensitive,
@@ -147,7 +149,7 @@ def attack(
     )
     if paired is None and before is not None:
         paired = make_pair(before, table, policy, key=key, links=links)
-    counter = _Counter(table, before, policy, given, paired)
+    counter = _Counter(table, before, policy, intruder, paired)
     base = counter.setup(public, control, seed)
     say("auditing the release")
     judged = counter.audit()
@@ -162,7 +164,7 @@ def attack(
             untested.append(Untested(kind.id, kind.criterion, WHY_NOT["sensitive"]))
     return Attacks(
         table.source,
-        given,
+        intruder,
         tuple(results),
         tuple(untested),
         summarise(results, untested, judged.measures),

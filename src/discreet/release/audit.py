@@ -18,6 +18,7 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses
 from discreet.measure import Estimate, Measure, RecordRisk
 from discreet.policy import Policy
+from discreet.policy.file import GivenPolicy
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import (
     AlphaKAnonymity,
@@ -35,10 +36,11 @@ from discreet.privacy import (
     TCloseness,
     WorstGroupProtection,
 )
+from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.prepare import (
     count_classes,
-    open_table,
+    open_both,
     population_sizes,
     refuse_absent_values,
     refuse_unnamed_persons,
@@ -235,19 +237,20 @@ class Audit:
 
 def audit(
     source: object,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
     *,
     detail: Detail = "full",
-    progress: Progress | None = None,
+    progress: Asked = None,
 ) -> Audit:
     """Audit a table: measure, estimate, and decide by the policy's profile.
 
-    ``source`` is a table or anything ``discreet.read`` takes; without a ``policy`` the roles are suggested.
+    ``source`` is a table or anything ``discreet.read`` takes; ``policy`` a policy, its file or a dict of what stands in
+    one; without it the roles are suggested.
     ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence.
     """
-    say = progress or (lambda _: None)
-    table = open_table(source, policy)
-    policy, notes = with_roles(table, policy, say)
+    say = telling(progress)
+    table, given = open_both(source, policy)
+    policy, notes = with_roles(table, given, say)
     # Only to tell an unknown profile before anything is counted.
     load_profile(policy.profile)
     table = policy.fit(table)
@@ -255,7 +258,7 @@ def audit(
     say("counting equivalence classes")
     counted = count_classes(table, policy)
     refuse_absent_values(policy, counted, slips_only=True)
-    return audit_counted(table, policy, counted, detail=detail, notes=notes, progress=progress)
+    return audit_counted(table, policy, counted, detail=detail, notes=notes, progress=say)
 
 
 def audit_counted(

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 
 from discreet.classes.pair import Pair
 from discreet.errors import DiscreetError, UnknownColumn
-from discreet.policy import Policy
+from discreet.policy.file import GivenPolicy
+from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.before_after import Distribution, before_and_after
 from discreet.release.kpis import measure_kpis
 from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, make_pair
-from discreet.release.prepare import open_table, with_roles
+from discreet.release.prepare import open_both, with_roles
 from discreet.release.release import open_release
 from discreet.sentences import Sentence
 from discreet.table import Source
-from discreet.types import Progress
 from discreet.utility.distributions import attributes_of
 from discreet.utility.efficacy import Efficacy, efficacy
 from discreet.utility.kpi import KpiResult
@@ -70,14 +70,14 @@ class Comparison:
 def compare(
     original: object,
     release: object,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
     *,
     key: str | None = None,
     links: Given | None = None,
     labels: Sequence[str] | None = None,
     queries: int = 1000,
     seed: int = 1,
-    progress: Progress | None = None,
+    progress: Asked = None,
 ) -> Comparison:
     """Measure what a release lost against its original, whether it was made here or elsewhere.
 
@@ -86,10 +86,10 @@ def compare(
     made with the release (a file or `Release.links`; a `Release` has its own); ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
     of both tables.
     """
-    say = progress or (lambda _: None)
-    before = open_table(original, policy)
-    after, policy = open_release(release, policy)
-    policy, notes = with_roles(before, policy, say)
+    say = telling(progress)
+    before, given = open_both(original, policy)
+    after, given = open_release(release, given)
+    policy, notes = with_roles(before, given, say)
     for label in labels or ():
         if label not in policy.sensitive:
             raise UnknownColumn(label, policy.sensitive)

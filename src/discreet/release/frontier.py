@@ -13,19 +13,27 @@ import numpy as np
 
 from discreet.errors import DiscreetError, InvalidParameter, unknown
 from discreet.policy import Policy
+from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
+from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.anonymize import anonymize, least_change
 from discreet.release.outcome import Outcome, outcome_of, with_best
-from discreet.release.prepare import as_shown, check_plan, count_classes, prepare, without_dropped
+from discreet.release.prepare import (
+    as_shown,
+    check_plan,
+    count_classes,
+    open_plan,
+    open_table,
+    prepare,
+    without_dropped,
+)
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
 from discreet.sentences import Sentence
-from discreet.table import Table
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
-from discreet.types import Progress
 
 USUAL_K = (2, 3, 5, 10, 20, 50)
 """What is swept if nothing is asked for."""
@@ -38,6 +46,15 @@ class Frontier:
     """All points that were tried; the chosen one is the policy's own."""
 
     points: tuple[Outcome, ...]
+
+    def __str__(self) -> str:
+        return rendered.frontier_text(self)
+
+    def __repr__(self) -> str:
+        return f"Frontier({len(self.points)} settings, {len(self.best)} that no other beats)"
+
+    def _repr_html_(self) -> str:
+        return rendered.frontier_notebook(self)
 
     @property
     def best(self) -> tuple[Outcome, ...]:
@@ -64,15 +81,15 @@ class Frontier:
 
 
 def frontier(
-    table: Table,
-    policy: Policy,
+    source: object,
+    policy: GivenPolicy,
     *,
     plan: Plan | None = None,
     k: Sequence[int] | None = None,
     l: Sequence[int] | None = None,  # noqa: E741
     t: Sequence[float] | None = None,
     methods: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    progress: Asked = None,
 ) -> Frontier:
     """Sweep k, l and t over the policy's requirements, and methods over its plan.
 
@@ -80,9 +97,10 @@ def frontier(
     requirements stay, those of the profile are left out, because they would hide what is swept. The table is
     counted once. The policy's own setting, profile included, is the chosen point.
     """
-    say = progress or (lambda _: None)
-    plan = plan or policy.plan
-    check_plan(plan, policy)
+    say = telling(progress)
+    asked = open_policy(policy)
+    plan = open_plan(plan, asked)
+    check_plan(plan, asked)
     wanted = tuple(methods) if methods is not None else (plan.method,)
     if not wanted:
         raise InvalidParameter(
@@ -90,7 +108,7 @@ def frontier(
         )
     for method in wanted:
         _method(method)
-    if (l or t) and not policy.sensitive:
+    if (l or t) and not asked.sensitive:
         raise InvalidParameter(
             "l and t speak of sensitive attributes, and the policy has none",
             remedy="give a column the role sensitive, or sweep k only",
@@ -107,10 +125,10 @@ def frontier(
             remedy="sweep fewer values or methods",
         )
     # Values that cannot be required are refused before anything is counted.
-    required = [_swept(policy, *setting[:3]) for setting in settings]
-    table = policy.fit(table)
+    required = [_swept(asked, *setting[:3]) for setting in settings]
+    table = asked.fit(open_table(source, asked))
     say("counting equivalence classes")
-    ready = prepare(count_classes(table, without_dropped(policy, plan)), policy, plan)
+    ready = prepare(count_classes(table, without_dropped(asked, plan)), asked, plan)
 
     def attempt(point: Outcome, models: tuple[PrivacyModel, ...], limit: Fraction | None = None) -> Outcome:
         start = perf_counter()
@@ -127,8 +145,8 @@ def frontier(
             return replace(point, failed=error.message, seconds=perf_counter() - start)
         return replace(outcome_of(recoding, point), seconds=perf_counter() - start)
 
-    profile = load_profile(policy.profile)
-    own = goals(as_shown(policy, plan), profile, ready.classes)
+    profile = load_profile(asked.profile)
+    own = goals(as_shown(asked, plan), profile, ready.classes)
     say(Sentence("1 of {settings}: the policy's own setting", settings=len(settings) + 1))
     points = [attempt(_own_point(own, plan.method), own, mean_limit(profile))]
     points[0] = replace(points[0], chosen=True)
@@ -216,16 +234,18 @@ def _knee(front: Sequence[tuple[float, float]]) -> int | None:
 
 
 def compare_methods(
-    table: Table,
-    policy: Policy,
+    source: object,
+    policy: GivenPolicy,
     *,
     plan: Plan | None = None,
     methods: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    progress: Asked = None,
 ) -> list[Outcome]:
     """Anonymise by several methods; ``best`` marks those that no other beats in both loss and mean risk."""
-    say = progress or (lambda _: None)
-    plan = plan or policy.plan
+    say = telling(progress)
+    asked = open_policy(policy)
+    plan = open_plan(plan, asked)
+    table = open_table(source, asked)
     wanted = (
         [method for method in METHODS if method not in ("auto", "anytime")] if methods is None else methods
     )
@@ -234,7 +254,7 @@ def compare_methods(
         say(Sentence("anonymising by {method}", method=Sentence(method)))
         start = perf_counter()
         try:
-            release = anonymize(table, policy, plan=replace(plan, method=method))
+            release = anonymize(table, asked, plan=replace(plan, method=method))
         except DiscreetError as error:
             outcomes.append(Outcome(method, seconds=perf_counter() - start, failed=error.message))
             continue

@@ -19,6 +19,7 @@ from discreet.errors import (
     unknown,
 )
 from discreet.policy import Policy
+from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies, named_hierarchies
 from discreet.policy.plan import METHODS, Plan
 from discreet.policy.policy import SLIP
@@ -37,6 +38,21 @@ MOST_COMPARED = 10_000
 def open_table(source: object, policy: Policy | None = None) -> Table:
     """A table as it is, or what ``discreet.read`` makes of anything else, looking out for the policy's columns."""
     return source if isinstance(source, Table) else read(source, expected=policy.names if policy else ())
+
+
+def open_both(source: object, policy: GivenPolicy | None) -> tuple[Table, Policy | None]:
+    """A table and a policy of whatever a verb was given for them."""
+    opened = None if policy is None else open_policy(policy)
+    return open_table(source, opened), opened
+
+
+def open_plan(plan: Plan | None, policy: Policy) -> Plan:
+    """The plan that was given, or else that of the policy."""
+    if not isinstance(plan, Plan | None):
+        raise InvalidParameter(
+            f"an object of type {type(plan).__name__} is no plan", remedy='pass discreet.Plan(method="…", …)'
+        )
+    return plan or policy.plan
 
 
 def with_roles(table: Table, policy: Policy | None, say: Progress) -> tuple[Policy, list[str]]:

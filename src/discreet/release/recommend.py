@@ -7,9 +7,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.errors import GoalUnreachable
-from discreet.policy import Policy
+from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.plan import Plan
-from discreet.release.prepare import as_shown, check_plan, count_classes, prepare, without_dropped
+from discreet.progress import Asked, telling
+from discreet.release import rendered
+from discreet.release.prepare import (
+    as_shown,
+    check_plan,
+    count_classes,
+    open_plan,
+    open_table,
+    prepare,
+    without_dropped,
+)
 from discreet.release.prices import Prices, prices
 from discreet.release.profile import load_profile
 from discreet.release.requirements import goals, mean_limit, mean_risk, with_size, within_mean
@@ -17,7 +27,6 @@ from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.problem import Evaluation, Grouper, Problem, make_problem
 from discreet.sentences import Sentence
-from discreet.table import Table
 from discreet.transform.recoding import Recoding
 from discreet.transform.stand_in import shown_for_suppressed
 from discreet.types import Progress
@@ -54,6 +63,15 @@ class Advice:
     prices: Prices
     first_steps: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return rendered.advice_text(self)
+
+    def __repr__(self) -> str:
+        return f"Advice({len(self.recommendations)} ways that meet every requirement)"
+
+    def _repr_html_(self) -> str:
+        return rendered.advice_notebook(self)
+
     def to_dict(self) -> dict[str, object]:
         return {
             "schema": "discreet-advice-1",
@@ -64,7 +82,7 @@ class Advice:
 
 
 def recommend(
-    table: Table, policy: Policy, *, plan: Plan | None = None, progress: Progress | None = None
+    source: object, policy: GivenPolicy, *, plan: Plan | None = None, progress: Asked = None
 ) -> Advice:
     """The smallest changes under which every requirement of the policy and its profile holds.
 
@@ -72,10 +90,11 @@ def recommend(
     generalisation of all, with a few records suppressed and with none. Every one is priced by its leaf-share
     loss and has been checked against the requirements. What each column and each requirement costs is told beside it.
     """
-    say = progress or (lambda _: None)
-    plan = replace(plan or policy.plan, method="auto")
+    say = telling(progress)
+    policy = open_policy(policy)
+    plan = replace(open_plan(plan, policy), method="auto")
     check_plan(plan, policy)
-    table = policy.fit(table)
+    table = policy.fit(open_table(source, policy))
     say("counting equivalence classes")
     left = without_dropped(policy, plan)
     counted = count_classes(table, left)

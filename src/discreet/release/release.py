@@ -10,10 +10,11 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
-from discreet.errors import RequirementNotMet
+from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.writing import atomically, refuse_clashes, write_text
 from discreet.policy import Policy
 from discreet.policy.examination import unjudged
@@ -27,6 +28,7 @@ from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import open_table, without_dropped
 from discreet.release.prices import Prices, prices
+from discreet.release.records import RecordRisks, record_risks
 from discreet.release.removed import RemovedColumn, loss_with_removed
 from discreet.release.requirements import mean_limit
 from discreet.release.verdict import Verdict
@@ -35,6 +37,8 @@ from discreet.release.write import check_target, write_rows
 from discreet.search.methods import SearchResult
 from discreet.sentences import Sentence
 from discreet.table import Table
+from discreet.table.frames import AsFrames, FrameKind, as_categories
+from discreet.transform.labels import label_orders
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
@@ -54,10 +58,11 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(AsFrames):
     """A table that meets its requirements, how it was made, and what shows that it does.
 
-    ``save`` writes the file, reads it back, verifies it by another path and only then puts it in place.
+    ``save`` writes the file, reads it back, verifies it by another path and only then puts it in place. ``to_native``
+    gives the rows as the kind of frame that the original was, verified in the same way.
     """
 
     table: Table
@@ -77,6 +82,16 @@ class Release:
     """Releases of the same table that were found beside this one: more detail, simpler labels, nobody left out."""
     removed: tuple[RemovedColumn, ...] = ()
     """The columns that the release lacks, with reasons."""
+
+    def __str__(self) -> str:
+        return rendered.release_text(self)
+
+    def __repr__(self) -> str:
+        # The parts hold values of the data, which a traceback or a log must not show.
+        return (
+            f"Release({self.table.source.name!r}, {self.after.rows:,} of {self.before.rows:,} rows, "
+            f"{self.verdict.decision}, loss {self.loss:.1%})"
+        )
 
     @property
     def verdict(self) -> Verdict:
@@ -115,6 +130,45 @@ class Release:
         places = self.table.engine.places(self.table)
         assert places is not None, "a release was made of another table"
         return places
+
+    @cached_property
+    def fates(self) -> RecordRisks:
+        """For each record of the original, in its order: whether it was suppressed, else its class in the release.
+
+        They tell who became whom, like the links: keep them private.
+        """
+        if self.plan.sample < 1:
+            raise InvalidParameter(
+                "the release is of rows that were drawn, so not every record has a fate",
+                remedy="draw the sample first and anonymise that, or see links",
+            )
+        places = self.links
+        released = record_risks(self.table, self.policy).rows
+        suppressed = np.ones(self.before.rows, dtype=bool)
+        suppressed[places] = False
+        row = np.zeros(self.before.rows, dtype=np.int64)
+        row[places] = np.arange(len(places))
+        shown = released.take(pa.array(row, mask=suppressed))
+        return RecordRisks(shown.add_column(0, "suppressed", pa.array(suppressed)), self.frame_kind)
+
+    @property
+    def frame_kind(self) -> FrameKind:
+        """What the original came as."""
+        return self.table.frame_kind
+
+    def to_arrow(self) -> pa.Table:
+        """The released rows as an Arrow table, verified; generalised numbers and dates are ordered categories."""
+        rows = self.table.engine.to_arrow(self.table)
+        verification = self.verify(rows)
+        if not verification.holds:
+            raise RequirementNotMet(
+                f"the release does not meet its requirements ({verification.failures[0]})",
+                remedy="no rows are handed out",
+            )
+        shown = {
+            name: labels for name, labels in label_orders(self.recoding).items() if _is_shown(rows, name)
+        }
+        return as_categories(rows, shown)
 
     def acknowledged(self, reason: str) -> Release:
         """The release with a reason in its evidence why it is made although the verdict is against it."""
@@ -251,6 +305,11 @@ def open_release(release: object, policy: Policy | None) -> tuple[Table, Policy 
     if isinstance(release, Release):
         return release.table, policy or release.before.policy
     return open_table(release, policy), policy
+
+
+def _is_shown(rows: pa.Table, name: str) -> bool:
+    """Whether a column is there, as text."""
+    return name in rows.column_names and bool(pa.types.is_string(rows.schema.field(name).type))
 
 
 def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:

@@ -12,6 +12,7 @@ from discreet.measure import RecordRisk
 from discreet.plain import finite
 from discreet.policy import Policy
 from discreet.privacy import PrivacyModel, assess
+from discreet.release import rendered
 from discreet.release.profile import Limit, Profile
 from discreet.release.requirements import least_size, prosecutor_risk, required_models
 from discreet.release.rules import RuleResult
@@ -62,6 +63,15 @@ class Verdict:
     profile: Profile
     notes: tuple[str, ...] = ()
     """What a reader must know about how it was come to."""
+
+    def __str__(self) -> str:
+        return rendered.verdict_text(self)
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.decision!r}, {len(self.obstacles)} of {len(self.criteria)} requirements fail)"
+
+    def _repr_html_(self) -> str:
+        return rendered.verdict_notebook(self)
 
     @property
     def words(self) -> str:

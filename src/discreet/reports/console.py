@@ -15,13 +15,19 @@ class Terminal(Console):
     """A console that prints what it is given, never does what it says."""
 
     def __init__(
-        self, *, stderr: bool = False, file: IO[str] | None = None, width: int | None = None
+        self,
+        *,
+        stderr: bool = False,
+        file: IO[str] | None = None,
+        width: int | None = None,
+        record: bool = False,
     ) -> None:
         super().__init__(
             highlight=False,
             stderr=stderr,
             file=file,
             width=width,
+            record=record,
             # Without a terminal there are no colours, whatever the environment says.
             color_system="auto" if file is None else None,
             legacy_windows=None if file is None else False,

@@ -75,6 +75,15 @@ def outcome_table(
     return Group(title("Risk against loss"), table, *footnotes([*told, *failed]))
 
 
+def html(shown: RenderableType, width: int = 110) -> str:
+    """Something that rich can print, as HTML for a notebook, in its colours."""
+    console = Terminal(file=io.StringIO(), width=width, record=True)
+    console.print(shown)
+    return console.export_html(
+        inline_styles=True, code_format='<pre style="line-height:1.3;overflow-x:auto">{code}</pre>'
+    )
+
+
 def plain(shown: RenderableType, width: int = 110) -> str:
     """Something that rich can print, as plain text."""
     console = Terminal(file=io.StringIO(), width=width)

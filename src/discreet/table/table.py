@@ -7,9 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from discreet.errors import UnknownColumn
 from discreet.plain import plain
 from discreet.table.column import Column, DataType
+from discreet.table.frames import AsFrames, FrameKind
 
 if TYPE_CHECKING:
     from discreet.engine.protocol import Engine
@@ -24,6 +27,8 @@ class Source:
     settings: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     sha256: str | None = None
+    frame: FrameKind | None = field(default=None, repr=False, compare=False)
+    """Of a frame: which library it came from, and with which types."""
 
     @property
     def left_out(self) -> str:
@@ -41,7 +46,8 @@ class Source:
         return f"{what} was read without {' and '.join(counts)} the table" if counts else ""
 
     def to_dict(self) -> dict[str, object]:
-        document: dict[str, object] = plain(self)
+        document: dict[str, object] = plain(replace(self, frame=None))
+        document.pop("frame", None)
         return document
 
 
@@ -62,7 +68,7 @@ class Lease:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(AsFrames):
     """Rows inside an engine, never a copy of them in Python.
 
     ``places`` names a column of the relation that only the engine sees: which row of the table that it was made from
@@ -84,6 +90,15 @@ class Table:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
+
+    @property
+    def frame_kind(self) -> FrameKind:
+        """What the rows came as."""
+        return self.source.frame or FrameKind("arrow")
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table: all of them come into memory."""
+        return self.engine.to_arrow(self)
 
     def column(self, name: str) -> Column:
         """The column called ``name``, or an error that suggests the nearest name."""

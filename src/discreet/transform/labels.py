@@ -77,6 +77,38 @@ def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int) -> R
     return replace(column, values=pa.array(new, pa.string()), shares=shares)
 
 
+def label_orders(recoding: Recoding) -> dict[str, list[str]]:
+    """For each attribute of numbers or dates that was generalised, its released labels from the smallest on.
+
+    A label comes where the smallest of its values does, a narrower one first; ``*``, which may be any value, is last.
+
+    >>> from discreet.classes import EquivalenceClasses
+    >>> classes = EquivalenceClasses.from_columns({"age": [9, 31, 107]})
+    >>> groups = Recoding.of_groups(classes, np.array([1, 0, 0]), kept=np.array([True, True]), method="example")
+    >>> label_orders(groups)
+    {'age': ['9', '[31, 107]']}
+    """
+    orders = {}
+    for column, domain, codes in zip(
+        recoding.columns, recoding.classes.attributes, recoding.classes.codes, strict=True
+    ):
+        if not domain.is_numeric or not pa.types.is_string(column.values.type):
+            continue
+        numbers = domain.numbers[codes]
+        places: dict[str, tuple[float, float]] = {}
+        for at, text in enumerate(column.values.to_pylist()):
+            mine = numbers[(column.codes == at) & recoding.kept]
+            if text is not None and text != ROOT and len(mine):
+                low, high = places.get(text, (math.inf, -math.inf))
+                # What is no number, such as a mark for a missing one, stands behind all numbers.
+                places[text] = (
+                    float(np.nanmin(mine, initial=low)),
+                    float(np.nanmax(mine, initial=high)),
+                )
+        orders[column.name] = [*sorted(places, key=lambda text: (places[text], text)), ROOT]
+    return orders
+
+
 def _extremes(domain: Domain, released: IntArray) -> tuple[float, float] | None:
     """The smallest and the largest number that is released, if there are numbers."""
     numbers = domain.numbers[released] if domain.is_numeric else np.empty(0)

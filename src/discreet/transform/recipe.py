@@ -59,6 +59,21 @@ class Recipe:
     person: str | None = None
     profile: str | None = None
 
+    def __str__(self) -> str:
+        """What it does, without a value of the table."""
+        changed = len(self.combinations) or sum(len(new) for new in self.values.values())
+        lines = [
+            f"Recipe of a release by {self.method}",
+            f"  changes     {changed:,} {'combinations' if self.combinations else 'values'} of {', '.join(self.quasi_identifiers)}",
+            f"  suppresses  {len(self.suppressed):,} combinations; what it does not know is {'refused' if self.unseen == 'refuse' else 'suppressed'}",
+            f"  releases    {', '.join(self.columns)}",
+            *(f"  requires    {entry}" for entry in (_entry_text(entry) for entry in self.requirements)),
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Recipe({self.method!r}, {len(self.quasi_identifiers)} quasi-identifiers, {len(self.columns)} columns)"
+
     @property
     def scope(self) -> Literal["global", "local"]:
         """Whether a value always becomes the same new value."""
@@ -341,3 +356,13 @@ def _read(text: str) -> str:
 def _labels(domain: Domain) -> list[str]:
     """The values of a domain as a recipe names them, by code."""
     return [_written(value) for value in (*domain.values.to_pylist(), *([None] if domain.has_null else []))]
+
+
+def _entry_text(entry: Mapping[str, object]) -> str:
+    """A requirement on one line.
+
+    >>> _entry_text({"model": "k-anonymity", "k": 11})
+    'k-anonymity k=11'
+    """
+    settings = " ".join(f"{key}={value}" for key, value in entry.items() if key != "model")
+    return f"{entry.get('model')} {settings}".strip()

@@ -11,7 +11,7 @@ from discreet.measure import Measure
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Verdict
 from discreet.reports.figures import zones
-from discreet.reports.terminal import STYLE, footnotes, grid, plain, row, title
+from discreet.reports.terminal import STYLE, footnotes, grid, html, plain, row, title
 from discreet.reports.words import number
 from discreet.risk.scorr import category
 from discreet.risk.titles import GRADED
@@ -74,6 +74,17 @@ def headline(verdict: Verdict, audit: Audit) -> RenderableType:
         body.append(verdict.category, GRADE[verdict.category])
     body.append(f" · judged by {verdict.profile.title} ({verdict.profile.date.isoformat()})")
     return Panel(body, border_style=colour, box=box.HEAVY, expand=False)
+
+
+def show_verdict(verdict: Verdict) -> RenderableType:
+    """The verdict alone: in words, then every requirement on a line of its own."""
+    colour, symbol = STYLE[verdict.decision]
+    body = Text(f"{symbol} {verdict.words}", style=f"bold {colour}")
+    lines = [
+        criterion_line(criterion)
+        for criterion in (*verdict.obstacles, *(c for c in verdict.criteria if c.holds))
+    ]
+    return Group(body, *lines, *footnotes([f"Note: {note}." for note in verdict.notes]))
 
 
 def obstacles(verdict: Verdict) -> RenderableType:
@@ -182,6 +193,16 @@ def _remarks(audit: Audit) -> list[RenderableType]:
     lines += [f"Note: {note}." for note in audit.notes]
     lines.append(f"Source of the thresholds: {audit.verdict.profile.source}.")
     return footnotes(lines)
+
+
+def verdict_as_text(verdict: Verdict, *, width: int = 110) -> str:
+    """The verdict as plain text, for ``print(verdict)``."""
+    return plain(show_verdict(verdict), width)
+
+
+def verdict_as_html(verdict: Verdict) -> str:
+    """The verdict as a notebook shows it."""
+    return html(show_verdict(verdict))
 
 
 def as_text(audit: Audit, *, width: int = 110) -> str:

@@ -78,8 +78,8 @@ WORDS: dict[legal.State, tuple[Tone, str]] = {
 def evidence_report(
     path: str | PathLike[str],
     *,
-    comparison: Comparison | None,
-    attacks: Attacks | None,
+    comparison: Comparison | None = None,
+    attacks: Attacks | None = None,
     policy: Policy,
     edition: Edition = "internal",
 ) -> Path:

@@ -16,7 +16,7 @@ from discreet.release.compare import Comparison
 from discreet.release.frontier import Frontier
 from discreet.release.legal import State
 from discreet.reports.evidence.loss_tables import best_learner
-from discreet.reports.terminal import footnotes, grid, outcome_table, plain, row, title
+from discreet.reports.terminal import footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import amount, number, percent
 
 STATES: dict[State, tuple[str, str]] = {
@@ -234,3 +234,13 @@ def show_frontier(frontier: Frontier) -> RenderableType:
         "value guessed: share of people whose sensitive value is the most frequent of their class",
     ]
     return outcome_table(frontier.points, "setting", told)
+
+
+def frontier_as_text(frontier: Frontier, *, width: int = 110) -> str:
+    """The frontier as plain text, for ``print(frontier)``."""
+    return plain(show_frontier(frontier), width)
+
+
+def frontier_as_html(frontier: Frontier) -> str:
+    """The frontier as a notebook shows it: the picture, then the numbers."""
+    return frontier.chart() + html(show_frontier(frontier))

@@ -13,7 +13,7 @@ from discreet.release.outcome import Outcome
 from discreet.release.prices import METHOD
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
-from discreet.reports.terminal import STYLE, footnotes, grid, outcome_table, row, title
+from discreet.reports.terminal import STYLE, footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import number, percent, several
 from discreet.risk.titles import EXTENDED
 
@@ -172,3 +172,18 @@ def show_advice(advice: Advice) -> RenderableType:
 
 def _maybe(value: float | None) -> str:
     return "unknown" if value is None else number(value)
+
+
+def release_as_text(release: Release, *, width: int = 110) -> str:
+    """The release as plain text, for ``print(release)``."""
+    return plain(show_release(release), width)
+
+
+def advice_as_text(advice: Advice, *, width: int = 110) -> str:
+    """The advice as plain text, for ``print(advice)``."""
+    return plain(show_advice(advice), width)
+
+
+def advice_as_html(advice: Advice) -> str:
+    """The advice as a notebook shows it."""
+    return html(show_advice(advice))

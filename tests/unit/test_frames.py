@@ -1,0 +1,260 @@
+"""Whatever frame comes in, the same kind comes out, with the types that its values still allow."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.errors import DiscreetError, InvalidParameter, RequirementNotMet
+from discreet.privacy import KAnonymity
+
+POLICY = discreet.Policy.of(
+    quasi_identifiers=["age", "sex"],
+    sensitive=["ill"],
+    require=[KAnonymity(3)],
+    profile="research-partner-3",
+)
+AGES = [31, 32, 33, 47, 48, 49, 31, 32, 33, 47, 48, 49]
+
+
+@pytest.fixture
+def people() -> pd.DataFrame:
+    """Twelve people, of whom six are in their thirties; nobody has the third sex."""
+    return pd.DataFrame(
+        {
+            "age": pd.array(AGES, "Int64"),
+            "sex": pd.Categorical(["f", "m"] * 6, categories=["m", "f", "x"], ordered=True),
+            "ill": pd.Categorical(["flu", "cold", "gout"] * 4),
+            "visits": pd.array([1, None, 3] * 4, "Int16"),
+            "weight": np.arange(12, dtype="float32"),
+            "seen": pd.to_datetime(["2024-05-01"] * 12).astype("datetime64[ns]"),
+        },
+        index=[f"person {number}" for number in range(12)],
+    )
+
+
+def test_a_pandas_frame_comes_back_with_its_types(people: pd.DataFrame) -> None:
+    back = discreet.read(people).to_native()
+    assert isinstance(back, pd.DataFrame)
+    pd.testing.assert_frame_equal(
+        back.drop(columns="sex"), people.drop(columns="sex").reset_index(drop=True), check_categorical=False
+    )
+    assert back["sex"].dtype == pd.CategoricalDtype(["m", "f"], ordered=True)
+
+
+def test_categories_that_nobody_has_any_more_are_not_told(people: pd.DataFrame) -> None:
+    assert "x" not in discreet.read(people).to_pandas()["sex"].cat.categories
+
+
+def test_a_polars_frame_comes_back_with_its_types() -> None:
+    frame = pl.DataFrame(
+        {
+            "small": pl.Series([1, None, 3], dtype=pl.UInt8),
+            "kind": pl.Series(["b", "a", "b"], dtype=pl.Enum(["b", "a", "z"])),
+            "city": pl.Series(["x", "y", "x"], dtype=pl.Categorical),
+            "text": ["p", None, "q"],
+        }
+    )
+    back = discreet.read(frame).to_native()
+    assert isinstance(back, pl.DataFrame)
+    assert back.schema == {**frame.schema, "kind": pl.Enum(["b", "a"])}
+    assert back.cast({"kind": pl.String}).equals(frame.cast({"kind": pl.String}))
+    lazy = discreet.read(frame.lazy()).to_native()
+    assert isinstance(lazy, pl.LazyFrame)
+    assert lazy.collect().equals(back)
+
+
+def test_arrow_and_duckdb_come_back() -> None:
+    rows = pa.table({"age": pa.array([1, 2], pa.uint8()), "sex": pa.array(["f", "m"]).dictionary_encode()})
+    assert discreet.read(rows).to_native().equals(rows)
+    relation = discreet.read(duckdb.sql("SELECT 31 AS age, 'f' AS sex")).to_native()
+    assert isinstance(relation, duckdb.DuckDBPyRelation)
+    assert relation.fetchall() == [(31, "f")]
+
+
+class Stream:
+    """Something that only gives an Arrow stream."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self.rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.rows.__arrow_c_stream__(requested_schema)
+
+
+class Interchange:
+    """Something that only speaks the dataframe interchange protocol."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self.rows = rows
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        return self.rows.__dataframe__(nan_as_null, allow_copy)
+
+
+@pytest.mark.parametrize("kind", [Stream, Interchange])
+def test_whatever_exchanges_rows_is_a_table(kind: type) -> None:
+    rows = pa.table({"age": [31, 47], "sex": ["f", "m"]})
+    assert discreet.read(kind(rows)).to_native().to_pydict() == rows.to_pydict()
+
+
+def test_a_table_streams_into_other_libraries(people: pd.DataFrame) -> None:
+    table = discreet.read(people)
+    assert pl.DataFrame(table)["age"].to_list() == AGES
+    assert pa.table(table)["age"].to_pylist() == AGES
+    assert discreet.read(Stream(table.to_arrow())).rows == 12
+
+
+def test_a_release_comes_as_the_kind_that_came_in(people: pd.DataFrame) -> None:
+    frame = people[["age", "sex", "ill"]]
+    release = discreet.anonymize(frame, POLICY, plan=discreet.Plan(method="mondrian", keep=("sex",)))
+    back = release.to_native()
+    assert isinstance(back, pd.DataFrame)
+    assert list(back.index) == list(range(len(back)))
+    # Intervals are ordered by where they begin.
+    assert back["age"].dtype.ordered
+    assert [label for label in back["age"].cat.categories if label != "*"] == ["<= 48", ">= 32"]
+    assert back["age"].min() == "<= 48"
+    assert isinstance(back["ill"].dtype, pd.CategoricalDtype)
+    assert sorted(back["ill"]) == sorted(frame["ill"])
+    assert isinstance(discreet.anonymize(pl.from_pandas(frame), POLICY).to_native(), pl.DataFrame)
+    assert pl.DataFrame(release).height == 12
+
+
+def test_numbers_that_did_not_change_keep_their_type(people: pd.DataFrame) -> None:
+    kept = people.assign(age=pd.array([31, 47] * 6, "Int64"))[["age", "ill"]]
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"], sensitive=["ill"], require=[KAnonymity(3)], profile="research-partner-3"
+    )
+    back = discreet.anonymize(kept, policy).to_native()
+    assert back["age"].dtype == pd.Int64Dtype()
+
+
+def test_rows_of_a_release_that_breaks_its_policy_are_not_handed_out(people: pd.DataFrame) -> None:
+    release = discreet.anonymize(people[["age", "sex", "ill"]], POLICY)
+    object.__setattr__(release, "models", (KAnonymity(13),))
+    with pytest.raises(RequirementNotMet, match="no rows are handed out"):
+        release.to_native()
+
+
+def test_what_each_record_risks_stands_by_the_index(people: pd.DataFrame) -> None:
+    risks = discreet.record_risks(people, POLICY).to_native()
+    assert list(risks.index) == list(people.index)
+    sizes = people.groupby(["age", "sex"], observed=True)["ill"].transform("size")
+    assert risks["class_size"].tolist() == sizes.tolist()
+    assert risks["prosecutor"].tolist() == (1 / sizes).tolist()
+    saved = discreet.record_risks(people, POLICY)
+    assert "person 3" not in repr(saved)
+
+
+def test_risks_in_a_file_are_private(people: pd.DataFrame, tmp_path: Any) -> None:
+    place = discreet.record_risks(people, POLICY).save(tmp_path / "risks.csv")
+    assert place.stat().st_mode & 0o077 == 0
+    assert discreet.read(place).names == ("class", "class_size", "prosecutor")
+
+
+def test_what_became_of_each_record() -> None:
+    rows = pa.table({"age": [31, 31, 99, 31], "ill": ["a", "b", "a", "c"]})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"], sensitive=["ill"], require=[KAnonymity(3)], profile="research-partner-3"
+    )
+    plan = discreet.Plan(method="optimal", suppression_limit=0.5, keep_representation=False)
+    release = discreet.anonymize(rows, policy, plan=plan)
+    fates = release.fates.to_arrow()
+    assert fates["suppressed"].to_pylist() == [False, False, True, False]
+    assert fates["class_size"].to_pylist() == [3, 3, None, 3]
+    drawn = discreet.anonymize(rows, policy, plan=discreet.Plan(sample=0.99, seed=5, suppression_limit=0.5))
+    with pytest.raises(InvalidParameter, match="drawn"):
+        _ = drawn.fates
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda rows, policy: discreet.audit(rows, policy, detail="core"),
+        discreet.check,
+        discreet.anonymize,
+        discreet.recommend,
+        discreet.record_risks,
+        lambda rows, policy: discreet.frontier(rows, policy, k=[3], methods=["optimal"]),
+        lambda rows, policy: discreet.compare_methods(rows, policy, methods=["mondrian"]),
+        lambda rows, policy: discreet.compare(rows, rows, policy, labels=[], queries=10),
+        lambda rows, policy: discreet.attack(rows, policy, attacks=["homogeneity"]),
+    ],
+)
+def test_every_verb_takes_frames_paths_and_policies_in_every_form(
+    verb: Any, people: pd.DataFrame, tmp_path: Any
+) -> None:
+    frame = people[["age", "sex", "ill"]]
+    file, policy = tmp_path / "people.parquet", tmp_path / "policy.toml"
+    frame.to_parquet(file, index=False)
+    discreet.save_policy(POLICY, policy)
+    document = {
+        "profile": "research-partner-3",
+        "columns": {
+            "age": {"role": "quasi-identifier"},
+            "sex": {"role": "quasi-identifier"},
+            "ill": {"role": "sensitive"},
+        },
+        "require": [{"model": "k-anonymity", "k": 3}],
+    }
+    for source, given in ((frame, POLICY), (file, policy), (str(file), document)):
+        verb(source, given)
+    for source, given in ((frame, 7), (7, POLICY), (frame, [POLICY]), (None, POLICY)):
+        with pytest.raises(DiscreetError):
+            verb(source, given)
+
+
+def test_suggest_takes_a_frame(people: pd.DataFrame) -> None:
+    assert len(discreet.suggest(people).columns) == 6
+
+
+def test_a_plan_of_another_kind_is_refused(people: pd.DataFrame) -> None:
+    with pytest.raises(InvalidParameter, match="is no plan"):
+        discreet.anonymize(people, POLICY, plan="mondrian")  # type: ignore[arg-type]
+
+
+def test_steps_are_logged_and_shown_on_request(
+    people: pd.DataFrame, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level(logging.INFO, logger="discreet"):
+        discreet.audit(people, POLICY, detail="core")
+    assert "counting equivalence classes" in caplog.messages
+    assert capsys.readouterr().err == ""
+    discreet.audit(people, POLICY, detail="core", progress=True)
+    assert "\rcounting equivalence classes" in capsys.readouterr().err
+
+
+def test_results_print_as_something_that_a_person_reads(people: pd.DataFrame) -> None:
+    frame = people[["age", "sex", "ill"]]
+    release = discreet.anonymize(frame, POLICY)
+    frontier = discreet.frontier(frame, POLICY, k=[3], methods=["optimal"])
+    results = (
+        release,
+        release.verdict,
+        release.recipe,
+        POLICY,
+        frontier,
+        discreet.recommend(frame, POLICY),
+        discreet.record_risks(frame, POLICY),
+        discreet.read(frame),
+    )
+    for result in results:
+        assert len(repr(result)) < 140, repr(result)
+        assert "\n" not in repr(result)
+        assert max(map(len, str(result).splitlines())) <= 120
+    for result in (release, release.verdict, frontier, discreet.recommend(frame, POLICY)):
+        assert result._repr_html_().startswith("<")
+    assert "may be released" in str(release)
+
+
+def test_the_version_is_public() -> None:
+    assert discreet.__version__
