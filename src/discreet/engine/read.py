@@ -18,6 +18,7 @@ from discreet.engine.limits import check_columns
 from discreet.engine.protocol import Engine
 from discreet.engine.relations import check_names
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
+from discreet.sentences import Sentence
 from discreet.table import Source, Table
 from discreet.table.frames import FrameKind
 from discreet.table.reading import Decimal, ReadOptions
@@ -129,7 +130,9 @@ def _exchanged(source: object) -> pa.RecordBatchReader:
             return pyarrow.interchange.from_dataframe(source).to_reader()
     except (*NOT_FOR_ARROW, ValueError, RuntimeError):
         raise UnreadableInput(
-            f"the object of type {type(source).__name__} cannot give its rows as Arrow data",
+            Sentence(
+                "the object of type {kind} cannot give its rows as Arrow data", kind=type(source).__name__
+            ),
             remedy="convert it to a pandas, polars or pyarrow table first",
         ) from None
     raise UnreadableInput(

@@ -104,7 +104,7 @@ def open_policy(given: object) -> Policy:
     if isinstance(given, Mapping):
         return _read_document(given, "", "the policy")
     raise InvalidParameter(
-        f"an object of type {type(given).__name__} is no policy",
+        Sentence("an object of type {kind} is no policy", kind=type(given).__name__),
         remedy="pass a discreet.Policy, the path of a policy file, or a dict with what stands in one",
     )
 

@@ -50,7 +50,8 @@ def open_plan(plan: Plan | None, policy: Policy) -> Plan:
     """The plan that was given, or else that of the policy."""
     if not isinstance(plan, Plan | None):
         raise InvalidParameter(
-            f"an object of type {type(plan).__name__} is no plan", remedy='pass discreet.Plan(method="…", …)'
+            Sentence("an object of type {kind} is no plan", kind=type(plan).__name__),
+            remedy='pass discreet.Plan(method="…", …)',
         )
     return plan or policy.plan
 

@@ -162,7 +162,9 @@ class Release(AsFrames):
         verification = self.verify(rows)
         if not verification.holds:
             raise RequirementNotMet(
-                f"the release does not meet its requirements ({verification.failures[0]})",
+                Sentence(
+                    "the release does not meet its requirements ({failure})", failure=verification.failures[0]
+                ),
                 remedy="no rows are handed out",
             )
         shown = {

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import MissingDependency
+from discreet.sentences import Sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,10 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise MissingDependency(f"{name} is not installed", remedy=f"pip install {name}") from error
+        raise MissingDependency(
+            Sentence("{library} is not installed", library=name),
+            remedy=Sentence("pip install {library}", library=name),
+        ) from error
 
 
 def _is_text(kind: pa.DataType) -> bool:

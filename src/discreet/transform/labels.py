@@ -105,7 +105,9 @@ def label_orders(recoding: Recoding) -> dict[str, list[str]]:
                     float(np.nanmin(mine, initial=low)),
                     float(np.nanmax(mine, initial=high)),
                 )
-        orders[column.name] = [*sorted(places, key=lambda text: (places[text], text)), ROOT]
+        shown = column.values.take(pa.array(np.unique(column.codes[recoding.kept]))).to_pylist()
+        last = [ROOT] if ROOT in shown or recoding.starred else []
+        orders[column.name] = [*sorted(places, key=lambda text: (places[text], text)), *last]
     return orders
 
 
