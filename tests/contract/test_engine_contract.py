@@ -544,6 +544,21 @@ def test_very_many_distinct_values(engine: Engine) -> None:
     assert (classes.counts == 1).all()
 
 
+def test_rows_that_are_alone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A null and NaN are one value, and drawn groups estimate what counting says."""
+    rows = {"a": [1.0, 1.0, float("nan"), None, 5.0], "b": ["x", "x", None, None, None]}
+    table = read(pa.table(rows), engine=engine)
+    assert engine.unique_share(table, ["a"]) == pytest.approx(0.2)
+    assert engine.unique_share(table, ["b"]) == 0.0
+    assert engine.unique_share(table, ["a", "b"]) == pytest.approx(0.2)
+    numbers = np.arange(8000)
+    many = read(pa.table({"a": np.where(numbers < 6000, numbers, -1), "b": numbers % 2}), engine=engine)
+    assert engine.unique_share(many, ["a", "b"]) == 0.75
+    monkeypatch.setattr("discreet.engine.sql.DRAWN_ROWS", 1000)
+    assert engine.unique_share(many, ["a", "b"]) == pytest.approx(0.75, abs=0.1)
+    assert engine.unique_share(many, ["b"]) == 0.0
+
+
 def test_columns_of_one_value(engine: Engine) -> None:
     table = read(pa.table({"one": ["x", "x", "x"], "none": pa.nulls(3)}), engine=engine)
     for names in (["one"], ["none"], ["one", "none"], []):

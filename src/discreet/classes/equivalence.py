@@ -18,7 +18,7 @@ from discreet.classes.histogram import Histogram, PersonCounts, Unit
 from discreet.classes.packing import Packing, run_starts, smallest_type, sort_words
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
-from discreet.types import AnyIntArray, CodeArray, FloatArray, IntArray
+from discreet.types import AnyIntArray, BoolArray, CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,19 @@ class EquivalenceClasses:
     def sizes(self, unit: Unit = "records") -> IntArray:
         """Class sizes in ``unit``."""
         return self.records if unit == "records" else self.persons
+
+    @property
+    def all_records(self) -> IntArray:
+        """Records of each class and of those that it stands for, which are none but for ``ClassKinds``."""
+        return self.records
+
+    def all_entries(self, histogram: Histogram) -> IntArray:
+        """Records of each entry of a histogram, in all classes that its class stands for."""
+        return histogram.records
+
+    def how_many(self, chosen: BoolArray) -> int:
+        """How many classes the chosen ones stand for."""
+        return int(chosen.sum())
 
     @cached_property
     def class_weights(self) -> FloatArray | None:

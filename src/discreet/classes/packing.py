@@ -11,6 +11,8 @@ from discreet.types import AnyIntArray, CodeArray, IntArray
 
 WORD_BITS = 63
 """Words are non-negative signed 64-bit integers: every engine has those."""
+CHUNK = 1 << 16
+"""So many words are worked on at once."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,13 @@ class Packing:
     def unpack(self, words: Sequence[IntArray], index: int) -> CodeArray:
         """The codes of attribute ``index``, in the smallest type that holds them."""
         at = self.fields[index]
-        return ((words[at.word] >> at.shift) & at.mask).astype(smallest_type(at.mask + 1))
+        word = words[at.word]
+        codes = np.empty(len(word), dtype=smallest_type(at.mask + 1))
+        # Piece by piece: what lies between word and code stays in the caches.
+        for start in range(0, len(word), CHUNK):
+            piece = slice(start, start + CHUNK)
+            codes[piece] = (word[piece] >> at.shift) & at.mask
+        return codes
 
 
 def combination_numbers(sizes: Sequence[int], codes: Sequence[AnyIntArray]) -> IntArray:

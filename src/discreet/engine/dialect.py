@@ -20,6 +20,8 @@ class SqlDialect:
     sample: str
     row_number: str
     keyed_hash: str
+    drawn: str
+    """Whether values belong to the one in so many that are drawn by their hash."""
     timestamp: str = "TIMESTAMP"
     backslash: str = "\\"
     """How a backslash is written inside a text constant."""
@@ -72,6 +74,7 @@ DUCKDB = SqlDialect(
     sample="SELECT * FROM {relation} USING SAMPLE reservoir({rows} ROWS) REPEATABLE (1)",
     row_number="row_number() OVER ()",
     keyed_hash="sha256({key} || sha256({key} || {value}))",
+    drawn="hash({values}) % {of} = 0",
 )
 
 SPARK = SqlDialect(
@@ -85,6 +88,7 @@ SPARK = SqlDialect(
     sample="SELECT * FROM {relation} ORDER BY rand(1) LIMIT {rows}",
     row_number="monotonically_increasing_id()",
     keyed_hash="sha2({key} || sha2({key} || {value}, 256), 256)",
+    drawn="pmod(xxhash64({values}), {of}) = 0",
     timestamp="TIMESTAMP_NTZ",
     backslash="\\\\",
 )

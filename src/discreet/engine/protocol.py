@@ -34,6 +34,9 @@ class Engine(Protocol):
     def sample(self, table: Table, rows: int) -> Table:
         """A reproducible sample of rows, spread over the table."""
 
+    def unique_share(self, table: Table, columns: Sequence[str]) -> float:
+        """The share of rows that are alone with their values of some columns; of many rows an estimate."""
+
     def thin(self, table: Table, share: float, *, seed: int) -> Table:
         """About a share of the rows, drawn independently, in their order."""
 

@@ -17,6 +17,8 @@ from discreet.types import IntArray
 
 EXACT_DISTINCT_ROWS = 2_000_000
 """Up to this many rows the profile counts distinct values exactly; beyond, it says that it estimates."""
+DRAWN_ROWS = 1_000_000
+"""Of more rows than this about as many are drawn to estimate how many are alone."""
 
 
 class SqlEngine(TypeRecognition, Counting):
@@ -71,6 +73,21 @@ class SqlEngine(TypeRecognition, Counting):
             return table
         kept = self._keep(self.dialect.sample.format(relation=table.relation, rows=int(rows)))
         return replace(self._table(kept, table.source), columns=table.columns)
+
+    def unique_share(self, table: Table, columns: Sequence[str]) -> float:
+        """The share of rows that are alone with their values of some columns.
+
+        Of more than a million rows, groups with the same values are drawn by their hash, whole, one in so many that
+        about a million rows are left: the share is then right within 0.3 % in 19 of 20 cases.
+        """
+        values = ", ".join(self.dialect.value(table.column(name)) for name in columns)
+        of = 1 << max(0, (table.rows // DRAWN_ROWS).bit_length() - 1)
+        where = f"WHERE {self.dialect.drawn.format(values=values, of=of)}" if of > 1 else ""
+        alone = self._fetch(
+            f"SELECT count(*) AS alone FROM (SELECT count(*) AS n FROM {table.relation} {where} GROUP BY {values} "
+            f"HAVING count(*) = 1) AS groups"
+        )
+        return min(1.0, of * int(alone["alone"][0].as_py()) / table.rows)
 
     def thin(self, table: Table, share: float, *, seed: int) -> Table:
         """About ``share`` of the rows, drawn independently, in their order; the same for the same seed.

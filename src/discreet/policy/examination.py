@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -72,14 +73,10 @@ def singling_out(table: Table, policy: Policy) -> list[Culprit]:
     sampled = table.rows > ROWS
     rows = table.engine.to_arrow(table.engine.sample(table, ROWS) if sampled else table).select(known)
 
-    def in_the_whole_table(names: Sequence[str]) -> float:
-        classes = table.engine.count(table, quasi_identifiers=list(names))
-        return float((classes.records == 1).sum() / classes.total)
-
     return culprits(
         {name: _codes(rows[name]) for name in known},
         unexamined,
-        confirm=in_the_whole_table if sampled else None,
+        confirm=partial(table.engine.unique_share, table) if sampled else None,
     )
 
 

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, cast
 import numpy as np
 
 from discreet.classes import EquivalenceClasses, Histogram, Unit
+from discreet.classes.kinds import ClassKinds
 from discreet.classes.part import PartOfTable
 from discreet.errors import EmptyTable, InvalidParameter
 from discreet.measure import Direction, Measure, Wording
@@ -255,7 +256,8 @@ def assess(
     """
     rows = []
     for model in models:
-        asked = classes
+        # What classes hold is the same for all of a kind; their values are not.
+        asked = classes.whole if isinstance(classes, ClassKinds) and model.needs_attributes else classes
         if original is not None and isinstance(model, DistributionModel) and not model.relative:
             asked = PartOfTable.seen_from(original, classes)
         fails = ~model.holds(asked)
@@ -264,8 +266,8 @@ def assess(
                 model=model,
                 measure=model.measure(asked),
                 holds=not fails.any(),
-                failing_classes=int(fails.sum()),
-                failing_records=int(classes.records[fails].sum()),
+                failing_classes=asked.how_many(fails),
+                failing_records=int(asked.all_records[fails].sum()),
             )
         )
     return tuple(rows)

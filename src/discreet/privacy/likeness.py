@@ -194,7 +194,7 @@ class BetaLikeness(DistributionModel):
         )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
-        stuck = int(np.isinf(per_class).sum())
+        stuck = classes.how_many(np.isinf(per_class))
         impossible = (f"{stuck} classes satisfy it for no beta: a gain exceeds -ln of the value's share",)
         return (*(impossible if stuck else ()), *record_note(classes))
 
@@ -269,6 +269,6 @@ class DeltaDisclosure(DistributionModel):
         return f"Knowing the class changes the odds of a value by a factor of up to {self.base**value:.3g}."
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
-        missing = int(np.isinf(per_class).sum())
+        missing = classes.how_many(np.isinf(per_class))
         gaps = (f"{missing} classes miss at least one value of the table",) if missing else ()
         return (*gaps, *record_note(classes))

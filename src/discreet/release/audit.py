@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.kinds import ClassKinds
+from discreet.classes.packed import are_many
 from discreet.measure import Estimate, Measure, RecordRisk
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
@@ -38,6 +40,7 @@ from discreet.privacy import (
 )
 from discreet.progress import Asked, telling
 from discreet.release import rendered
+from discreet.release.exposure import COMBINED, Exposure, combined, estimated, expose
 from discreet.release.prepare import (
     count_classes,
     open_both,
@@ -50,15 +53,12 @@ from discreet.release.profile import load_profile
 from discreet.release.requirements import as_entry
 from discreet.release.rules import RULES, known_columns
 from discreet.release.verdict import Verdict, decide
-from discreet.risk.dependence import Dependence, dependence
-from discreet.risk.exposure import AttributeContribution, RiskyClass, contributions, riskiest_classes
 from discreet.risk.gain import gain
 from discreet.risk.individual import global_risk
 from discreet.risk.loglinear import loglinear_risk
 from discreet.risk.markov import markov_risk
 from discreet.risk.population import dankar, pitman, snb, zayatz
 from discreet.risk.prosecutor import (
-    PopulationSizes,
     average_risk,
     journalist,
     marketer,
@@ -67,7 +67,6 @@ from discreet.risk.prosecutor import (
     unique_records,
 )
 from discreet.risk.scorr import all_scorr
-from discreet.risk.special_uniques import Combination, SudaResult, combinations, suda
 from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Domain, Source, Table
 from discreet.types import Progress
@@ -76,9 +75,6 @@ Detail = Literal["full", "core"]
 RIGHT_EDGE_OF_SMALL = 11
 TWO_WAY_CELLS = 500_000
 """Up to so many cells the log-linear model has all pairs of attributes; beyond, it assumes independence."""
-COMBINED = 3
-SUBSETS = 10_000
-"""So many combinations of quasi-identifiers are looked at, at most; wide tables get smaller ones."""
 
 
 @dataclass(frozen=True)
@@ -102,17 +98,6 @@ class MissingValues:
         if self.marks:
             parts.append(f"{self.marks:,} missing marks, kept as ordinary values")
         return "; ".join(parts)
-
-
-@dataclass(frozen=True)
-class Exposure:
-    """Who and what is most exposed (full audits only)."""
-
-    combinations: tuple[Combination, ...]
-    contributions: tuple[AttributeContribution, ...]
-    riskiest: tuple[RiskyClass, ...]
-    special_uniques: SudaResult
-    dependence: Dependence
 
 
 @dataclass(frozen=True)
@@ -173,8 +158,13 @@ class Audit:
     def class_sizes(self) -> dict[int, int]:
         """Records per class size (in persons at event level, else in records)."""
         sizes = self.classes.persons if self.event_level else self.classes.records
-        distinct, where = np.unique(sizes, return_inverse=True)
-        records = np.bincount(where, weights=self.classes.records).astype(int)
+        if not self.event_level and len(sizes) and sizes.max() <= len(sizes):
+            classes = np.bincount(sizes)
+            distinct = np.flatnonzero(classes)
+            records = distinct * classes[distinct]
+        else:
+            distinct, where = np.unique(sizes, return_inverse=True)
+            records = np.bincount(where, weights=self.classes.records).astype(int)
         return dict(zip(distinct.tolist(), records.tolist(), strict=True))
 
     # ── for people ────────────────────────────────────────────────────────────────────────────────
@@ -292,13 +282,20 @@ def audit_counted(
             )
         )
     say("privacy models")
-    population = population_sizes(policy, classes)
-    measures = measure_all(classes, population, linked=policy.person is not None)
+    # Of millions of classes most hold the same: one of each kind is looked at, exactly.
+    kinds = ClassKinds.of(classes) if are_many(classes) and original is None else classes
+    # Who of the population shares a class's values depends on its values or weights, unless it is a fraction of all.
+    sampled = kinds if policy.population is None and classes.weights is None else classes
+    population = population_sizes(policy, sampled)
+    measures = measure_all(kinds, linked=policy.person is not None)
+    measures.insert(-1, marketer(sampled, population))
+    if kinds is not classes:
+        measures = [replace(measure, per_class=None) for measure in measures]
     say("risks per record")
-    risks = [*all_scorr(classes, progress=progress), prosecutor(classes)]
-    risks += [gain(classes, domain.name) for domain in classes.sensitive]
+    risks = [*all_scorr(classes, kinds=kinds, progress=progress), prosecutor(kinds)]
+    risks += [gain(kinds, domain.name) for domain in classes.sensitive]
     if population is not None:
-        risks.append(journalist(classes, population))
+        risks.append(journalist(sampled, population))
     if len(classes.names) > 1 and not classes.event_level:
         risks.append(markov_risk(classes, known=[classes.names[0]]))
     rules = []
@@ -309,8 +306,11 @@ def audit_counted(
     unknown = known_columns(table, policy, findings)
     say("verdict")
     verdict = decide(
-        classes, policy=policy, profile=profile, risks=risks, rules=rules, unknown=unknown, original=original
+        kinds, policy=policy, profile=profile, risks=risks, rules=rules, unknown=unknown, original=original
     )
+    estimates = _estimates(classes, policy, say)
+    exposure = expose(classes, policy.sampling_fraction, say) if detail == "full" else None
+    told += estimated(classes, exposure)
     return Audit(
         source=table.source,
         rows=table.rows,
@@ -321,18 +321,16 @@ def audit_counted(
         verdict=verdict,
         measures=tuple(measures),
         risks=tuple(risks),
-        estimates=tuple(_estimates(classes, policy, say)),
+        estimates=tuple(estimates),
         missing=tuple(_missing(classes)),
-        exposure=_exposure(classes, policy, say) if detail == "full" else None,
+        exposure=exposure,
         classes=classes,
         notes=tuple(told),
     )
 
 
-def measure_all(
-    classes: EquivalenceClasses, population: PopulationSizes | None = None, *, linked: bool = True
-) -> list[Measure]:
-    """Every privacy model that the table can be measured by, for each sensitive attribute.
+def measure_all(classes: EquivalenceClasses, *, linked: bool = True) -> list[Measure]:
+    """Every privacy model that the table can be measured by, for each sensitive attribute, and how many are unique.
 
     ``linked``: the table itself tells which rows belong to one person.
     """
@@ -349,7 +347,6 @@ def measure_all(
         *measures,
         unique_records(classes),
         average_risk(classes),
-        marketer(classes, population),
         share_above(classes, 1 / RIGHT_EDGE_OF_SMALL),
     ]
 
@@ -411,8 +408,18 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
 def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
     missing = []
     for name in (*classes.names, *(domain.name for domain in classes.sensitive)):
-        domain, codes = classes.column_of_cells(name)
-        totals = np.bincount(codes, weights=classes.counts, minlength=domain.size)
+        if name in classes.names:
+            j = classes.index(name)
+            domain, codes, counts = classes.attributes[j], classes.codes[j], classes.records
+        else:
+            domain, codes, counts = (
+                classes.sensitive_domain(name),
+                classes.sensitive_codes[name],
+                classes.counts,
+            )
+        if not domain.has_null and not domain.is_text:
+            continue
+        totals = np.bincount(codes, weights=counts, minlength=domain.size)
         nulls = int(totals[domain.null_code]) if domain.null_code is not None else 0
         marks = 0
         if domain.is_text:
@@ -421,37 +428,6 @@ def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
         if nulls or marks:
             missing.append(MissingValues(name, nulls, marks, pa.types.is_floating(domain.values.type)))
     return missing
-
-
-def _exposure(classes: EquivalenceClasses, policy: Policy, say: Progress) -> Exposure:
-    say("combinations that single people out")
-    names = [*classes.names, *(domain.name for domain in classes.sensitive)]
-    return Exposure(
-        combinations=tuple(combinations(classes, max_size=combined(len(classes.names)), progress=say)),
-        contributions=tuple(contributions(classes)),
-        riskiest=tuple(riskiest_classes(classes, 10)),
-        special_uniques=suda(
-            classes,
-            max_size=combined(len(classes.names)),
-            sampling_fraction=policy.sampling_fraction,
-            progress=say,
-        ),
-        dependence=dependence(classes, names),
-    )
-
-
-def combined(attributes: int) -> int:
-    """How many attributes are combined at most, so that a wide table does not take for ever.
-
-    >>> combined(2), combined(8), combined(100), combined(1000)
-    (2, 3, 2, 1)
-    """
-    size = 1
-    while size < min(COMBINED, attributes):
-        if sum(math.comb(attributes, s) for s in range(1, size + 2)) > SUBSETS:
-            break
-        size += 1
-    return size
 
 
 def worst_measure(measures: Sequence[Measure]) -> Measure:

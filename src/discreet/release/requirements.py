@@ -58,7 +58,7 @@ def prosecutor_risk(classes: EquivalenceClasses, statistic: Literal["max", "mean
     if statistic == "max":
         return Fraction(1, int(sizes[0]))
     records = np.zeros(len(sizes), dtype=np.int64)
-    np.add.at(records, owner, classes.records)
+    np.add.at(records, owner, classes.all_records)
     total = sum(
         (Fraction(*ratio) for ratio in zip(records.tolist(), sizes.tolist(), strict=True)), Fraction()
     )

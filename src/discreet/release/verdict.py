@@ -214,7 +214,7 @@ def _limit(limit: Limit, risks: Sequence[RecordRisk], classes: EquivalenceClasse
     if limit.risk == "prosecutor":
         exact = prosecutor_risk(classes, limit.statistic)
         value, holds = float(exact), exact <= limit.at_most
-        records = int(classes.records[classes.persons < least_size(limit.at_most)].sum())
+        records = int(classes.all_records[classes.persons < least_size(limit.at_most)].sum())
         above = records / classes.total
     else:
         fitting = [risk for risk in risks if risk.name == limit.risk and risk.attribute is None]

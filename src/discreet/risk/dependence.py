@@ -13,9 +13,9 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.plain import plain
-from discreet.risk.tally import Crosstab, crosstab
+from discreet.risk.tally import Crosstab, crosstab_of
 from discreet.table.domain import Domain
-from discreet.types import AnyIntArray, FloatArray
+from discreet.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -100,18 +100,11 @@ def dependence(classes: EquivalenceClasses, names: Sequence[str] | None = None) 
 
 
 def _table(classes: EquivalenceClasses, a: str, b: str) -> tuple[Crosstab, Domain, Domain]:
-    if a in classes.names and b in classes.names:
-        # Both are the same for all cells of a class: classes are fewer.
-        i, j = classes.index(a), classes.index(b)
-        first, second = classes.attributes[i], classes.attributes[j]
-        codes_a: AnyIntArray = classes.codes[i]
-        codes_b: AnyIntArray = classes.codes[j]
-        counts = classes.records
-    else:
-        first, codes_a = classes.column_of_cells(a)
-        second, codes_b = classes.column_of_cells(b)
-        counts = classes.counts
-    return crosstab(codes_a, codes_b, (first.size, second.size), counts), first, second
+    first, second = (
+        classes.attributes[classes.index(name)] if name in classes.names else classes.sensitive_domain(name)
+        for name in (a, b)
+    )
+    return crosstab_of(classes, a, b), first, second
 
 
 def _information(table: Crosstab) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.packed import are_many, packed
 from discreet.errors import InvalidParameter
 from discreet.plain import plain
 from discreet.risk.tally import CodeGroups, Rows, group_sizes
@@ -66,6 +68,8 @@ class AttributeContribution:
     unique_without: float
     k: int
     k_without: int
+    margin: float | None = None
+    """Where risk and unique records without the attribute are estimated: half the width of their 95 % intervals."""
 
     @property
     def added_risk(self) -> float:
@@ -84,7 +88,9 @@ class AttributeContribution:
         )
 
     def to_dict(self) -> dict[str, object]:
-        return {**plain(self), "meaning": self.meaning, "source": _SOURCE}
+        counted = {"margin"} if self.margin is None else set()
+        figures = {name: value for name, value in plain(self).items() if name not in counted}
+        return {**figures, "meaning": self.meaning, "source": _SOURCE}
 
 
 def riskiest_classes(
@@ -122,7 +128,7 @@ def contributions(classes: EquivalenceClasses) -> list[AttributeContribution]:
     whole = CodeGroups(classes.records, classes.persons)
     risk, unique = _figures(whole)
     k = int(whole.persons.min())
-    left_out: list[tuple[str, float, float, int]] = []
+    left_out: list[tuple[str, float, float, int, float | None]] = []
     for j, name in enumerate(classes.names):
         others = [i for i in range(width) if i != j]
         groups = group_sizes(
@@ -132,12 +138,19 @@ def contributions(classes: EquivalenceClasses) -> list[AttributeContribution]:
             persons=rows.persons,
             person_size=rows.person_size,
         )
-        left_out.append((name, *_figures(groups), int(groups.persons.min())))
+        left_out.append((name, *_figures(groups), int(groups.persons.min()), None))
+    return ranked(left_out, risk=risk, unique=unique, k=k)
+
+
+def ranked(
+    left_out: Sequence[tuple[str, float, float, int, float | None]], *, risk: float, unique: float, k: int
+) -> list[AttributeContribution]:
+    """Attributes with risk, share of unique records and k without each, and the margin of an estimate; worst first."""
     # Rounded, so that the order does not hang on how a sum was rounded.
-    left_out.sort(key=lambda item: (round(item[1], 12), round(item[2], 12), item[0]))
+    in_order = sorted(left_out, key=lambda item: (round(item[1], 12), round(item[2], 12), item[0]))
     return [
-        AttributeContribution(name, rank, risk, risk_without, unique, unique_without, k, k_without)
-        for rank, (name, risk_without, unique_without, k_without) in enumerate(left_out, start=1)
+        AttributeContribution(name, rank, risk, risk_without, unique, unique_without, k, k_without, margin)
+        for rank, (name, risk_without, unique_without, k_without, margin) in enumerate(in_order, start=1)
     ]
 
 
@@ -153,13 +166,28 @@ def _figures(groups: CodeGroups) -> tuple[float, float]:
 def _smallest(sizes: IntArray, n: int, scores: FloatArray | None) -> IntArray:
     """Positions of the ``n`` smallest classes without sorting all of them."""
     n = min(n, len(sizes))
-    limit = np.partition(sizes, n - 1)[n - 1]
+    least = np.flatnonzero(sizes == sizes.min())
+    # Of many equal sizes, telling which is the n-th smallest takes longer than all else.
+    limit = sizes[least[0]] if len(least) >= n else np.partition(sizes, n - 1)[n - 1]
+    if scores is None:
+        smaller, equal = np.flatnonzero(sizes < limit), np.flatnonzero(sizes == limit)
+        return np.concatenate([smaller[np.lexsort((smaller, sizes[smaller]))], equal[: n - len(smaller)]])
     candidates = np.flatnonzero(sizes <= limit)
-    ties = np.zeros(len(candidates)) if scores is None else -scores[candidates]
-    return candidates[np.lexsort((candidates, ties, sizes[candidates]))][:n]
+    return candidates[np.lexsort((candidates, -scores[candidates], sizes[candidates]))][:n]
 
 
 def _explain(classes: EquivalenceClasses, position: int) -> RiskyClass:
+    return RiskyClass(
+        position=position,
+        persons=int(classes.persons[position]),
+        records=int(classes.records[position]),
+        risk=1.0 / int(classes.persons[position]),
+        without=packed(classes).without(position) if are_many(classes) else _without(classes, position),
+    )
+
+
+def _without(classes: EquivalenceClasses, position: int) -> dict[str, int]:
+    """For each attribute, how many persons agree with a class in all others."""
     # Whoever joins the class when one attribute is suppressed differs from it in that attribute at most.
     differences = np.zeros(len(classes), dtype=np.uint16)
     for codes in classes.codes:
@@ -169,13 +197,7 @@ def _explain(classes: EquivalenceClasses, position: int) -> RiskyClass:
     for name, codes in zip(classes.names, classes.codes, strict=True):
         joining = near[(differences[near] == 0) | (codes[near] != codes[position])]
         without[name] = _persons_in(classes, joining)
-    return RiskyClass(
-        position=position,
-        persons=int(classes.persons[position]),
-        records=int(classes.records[position]),
-        risk=1.0 / int(classes.persons[position]),
-        without=without,
-    )
+    return without
 
 
 def _persons_in(classes: EquivalenceClasses, positions: IntArray) -> int:

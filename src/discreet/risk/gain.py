@@ -24,7 +24,7 @@ def gain(classes: EquivalenceClasses, sensitive: str) -> RecordRisk:
     return RecordRisk(
         "gain",
         histogram.gains(),
-        histogram.records,
+        classes.all_entries(histogram),
         meaning=(
             Sentence(
                 "By how much knowing its combination of quasi-identifiers makes a record's {sensitive} more "

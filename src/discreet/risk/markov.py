@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
 
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.packed import LARGEST_TABLE, are_many, packed
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure, RecordRisk
+from discreet.risk.tally import number, tally
+from discreet.types import IntArray
 
 _SOURCE = (
     "Aufschläger et al. 2023, 'Anonymization Procedures for Tabular Data', section 5.4, eq. 24-26, after "
     "Vatsalan et al. 2022, Brit. J. Educ. Technol. 53(4)"
 )
 _CERTAIN = 1.0 - 1e-12
+ENOUGH_GROUPS = 10_000
+"""So many groups say enough of all."""
 
 
 def markov_risk(
@@ -31,6 +38,8 @@ def markov_risk(
     ``order`` defaults to the other quasi-identifiers as the table has them. All probabilities are shares of
     records, at event level too: the definition is for tables with one record per person.
 
+    Of more than a million classes whole groups that agree in U are drawn: the values are those of a sample.
+
     n · PP is no probability: for frequent combinations it exceeds 1 and the formula falls below 0. Such a
     record is given risk 0. A record whose known values are shared by no other has risk 1.
 
@@ -42,23 +51,30 @@ def markov_risk(
     (0.9, 1.0, 0.98333)
     """
     unknown = _order(classes, known, order)
-    at_known = classes.group_records(known)
-    at_unknown = classes.group_records(unknown)
     whole = classes.records
-    if len(known) + len(unknown) < len(classes.names):
-        whole = classes.group_records([*known, *unknown])
+    sharing: Callable[[Sequence[str]], IntArray] = classes.group_records
+    complete = len(known) + len(unknown) == len(classes.names)
+    drawn, group = _drawn(classes, unknown) if complete else (None, None)
+    if drawn is not None and group is not None:
+        whole, sharing = whole[drawn], partial(_sharing, classes, drawn)
+        at_unknown = tally(group, whole, int(group.max()) + 1)[group]
+    else:
+        at_unknown = sharing(unknown)
+        if not complete:
+            whole = sharing([*known, *unknown])
+    at_known = sharing(known)
     # PP = P(J) (1 - P(U | J)) · …, so n · PP starts with the records that share the known values.
     expected = (at_known - whole).astype(np.float64)
     before, previous = at_known, list(known)
     for name in unknown:
-        here = classes.group_records([name])
-        expected *= classes.group_records([*previous, name]) / before
+        here = sharing([name])
+        expected *= sharing([*previous, name]) / before
         expected *= 1.0 - at_unknown / here
         before, previous = here, [name]
     return RecordRisk(
         "markov-model",
         np.clip(1.0 - expected, 0.0, 1.0),
-        classes.records,
+        classes.records if len(whole) == len(classes) else whole,
         meaning=(
             f"The risk that someone who knows {', '.join(known) or 'nothing'} pins the record down by inferring its other "
             "values one from another; 0 stands for everything the formula puts at 0 or below."
@@ -93,6 +109,30 @@ def markov_measures(risk: RecordRisk) -> list[Measure]:
 def _measure(name: str, value: float, meaning: str) -> Measure:
     unit = "share of records" if name == "marketer" else "probability"
     return Measure(name, value, unit, "lower", meaning, _SOURCE)
+
+
+def _drawn(
+    classes: EquivalenceClasses, unknown: Sequence[str]
+) -> tuple[IntArray, IntArray] | tuple[None, None]:
+    """Of millions of classes those of some groups that agree in what is unknown, and each's group; else nothing.
+
+    Few groups would say little of the others: they are all looked at.
+    """
+    if not unknown or not are_many(classes):
+        return None, None
+    drawn, keys = packed(classes).draw(unknown)
+    groups, group = np.unique(keys, return_inverse=True)
+    return (drawn, group) if len(groups) >= ENOUGH_GROUPS else (None, None)
+
+
+def _sharing(classes: EquivalenceClasses, at: IntArray, names: Sequence[str]) -> IntArray:
+    """For some classes, how many records of the table share their values of ``names``."""
+    columns = [classes.index(name) for name in names]
+    sizes = [classes.attributes[j].size for j in columns]
+    if not names or prod(sizes) > LARGEST_TABLE:
+        return classes.group_records(names)[at]
+    numbers, _ = number([classes.codes[j][at].astype(np.int64) for j in columns], sizes, dense=True)
+    return packed(classes).table(names)[0][numbers].astype(np.int64)
 
 
 def _order(classes: EquivalenceClasses, known: Sequence[str], order: Sequence[str] | None) -> list[str]:

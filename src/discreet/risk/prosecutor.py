@@ -87,7 +87,7 @@ def prosecutor(classes: EquivalenceClasses) -> RecordRisk:
     return RecordRisk(
         "prosecutor",
         1.0 / classes.persons,
-        classes.records,
+        classes.all_records,
         meaning="The chance to name the person of a record for someone who knows that the person is in the table.",
         source=_SOURCE,
     )
@@ -114,7 +114,7 @@ def journalist(
     return RecordRisk(
         "journalist",
         1.0 / _population(classes, population),
-        classes.records,
+        classes.all_records,
         meaning=meaning + ".",
         source=_SOURCE,
     )
@@ -197,7 +197,7 @@ def unique_records(classes: EquivalenceClasses) -> Measure:
     alone = classes.persons == 1
     return Measure(
         "sample-uniques",
-        float(classes.records[alone].sum() / classes.total),
+        float(classes.all_records[alone].sum() / classes.total),
         "share of records",
         "lower",
         "The share of records that belong to someone who is alone with this combination of quasi-identifiers.",

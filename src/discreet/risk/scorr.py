@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.measure import RecordRisk
-from discreet.risk.tally import Rows, agreeing, crosstab, person_bound, tally
+from discreet.risk.tally import Rows, agreeing, crosstab, crosstab_of, person_bound, tally, value_records
 from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray, Progress
 
@@ -53,14 +53,14 @@ def uniqueness(classes: EquivalenceClasses, attribute: str | None = None) -> Rec
     >>> uniqueness(years).values.round(4)
     array([0.5229, 0.2218, 1.    ])
     """
-    sizes = classes.records if attribute is None else _value_records(classes, attribute)
+    sizes = classes.records if attribute is None else value_records(classes, attribute)
     alone = classes.total == 1
     values = np.ones(len(sizes)) if alone else 1.0 - np.log2(sizes) / np.log2(classes.total)
     what = _what(attribute)
     return RecordRisk(
         "uniqueness",
         values,
-        sizes,
+        classes.all_records if attribute is None else sizes,
         meaning=f"How rare a record's {what} is: 1 if no other record shares it, 0 if all records share it.",
         source=_PAPER + "2",
         attribute=attribute,
@@ -78,8 +78,9 @@ def uniformity(classes: EquivalenceClasses, attribute: str | None = None) -> Rec
     (array([0.6667, 0.3333, 1.    ]), array([2, 1, 1]))
     """
     if classes.person_codes is None:
-        weights = classes.records if attribute is None else _value_records(classes, attribute)
-        values = 1.0 / weights
+        sizes = classes.records if attribute is None else value_records(classes, attribute)
+        values = 1.0 / sizes
+        weights = classes.all_records if attribute is None else sizes
     elif attribute is None:
         counts = classes.person_counts
         weights = counts.records
@@ -87,8 +88,8 @@ def uniformity(classes: EquivalenceClasses, attribute: str | None = None) -> Rec
     else:
         j, rows = classes.index(attribute), Rows.of(classes)
         assert rows.persons is not None
-        sizes = (classes.attributes[j].size, rows.person_size)
-        pairs = crosstab(rows.spread(classes.codes[j]), rows.persons, sizes, rows.records)
+        shape = (classes.attributes[j].size, rows.person_size)
+        pairs = crosstab(rows.spread(classes.codes[j]), rows.persons, shape, rows.records)
         weights = pairs.records
         values = weights / pairs.a_totals[pairs.a]
     what = _what(attribute)
@@ -119,12 +120,10 @@ def correlation(classes: EquivalenceClasses, sensitive: str, attribute: str | No
     """
     if attribute is None:
         histogram = classes.histogram(sensitive)
-        values, weights = histogram.shares, histogram.records
+        values, weights = histogram.shares, classes.all_entries(histogram)
     else:
-        j = classes.index(attribute)
-        sizes = (classes.attributes[j].size, classes.sensitive_domain(sensitive).size)
-        codes = classes.codes[j][classes.class_of_cell]
-        pairs = crosstab(codes, classes.sensitive_codes[sensitive], sizes, classes.counts)
+        classes.index(attribute)
+        pairs = crosstab_of(classes, attribute, sensitive)
         values, weights = pairs.records / pairs.a_totals[pairs.a], pairs.records
     what = _what(attribute)
     return RecordRisk(
@@ -157,7 +156,7 @@ def markov_simplified(classes: EquivalenceClasses, sensitive: str) -> RecordRisk
         of_person = 1.0 / size
         of_value = histogram.shares
         person_of_value = 1.0 / histogram.totals[histogram.values]
-        weights = histogram.records
+        weights = classes.all_entries(histogram)
     else:
         size, of_person, of_value, person_of_value = _event_probabilities(classes, sensitive)
         weights = classes.counts
@@ -180,12 +179,13 @@ def all_scorr(
     classes: EquivalenceClasses,
     *,
     sensitive: Sequence[str] | None = None,
+    kinds: EquivalenceClasses | None = None,
     progress: Progress | None = None,
 ) -> list[RecordRisk]:
     """All four risks, for the whole quasi-identifier and for each attribute alone (Folz et al. 2025).
 
-    ``sensitive`` limits correlation and Markov risk to some sensitive attributes; ``progress`` is told what
-    is computed next.
+    ``sensitive`` limits correlation and Markov risk to some sensitive attributes; for the whole quasi-identifier the
+    ``kinds`` of the classes are enough, where they are at hand; ``progress`` is told what is computed next.
 
     >>> classes = EquivalenceClasses.from_columns({"zip": [1, 1]}, sensitive={"ill": ["flu", "cold"]})
     >>> [(risk.name, risk.attribute) for risk in all_scorr(classes)]
@@ -199,7 +199,7 @@ def all_scorr(
     for risk in (uniqueness, uniformity):
         for scope in scopes:
             tell(f"{risk.__name__} of {scope or 'the whole quasi-identifier'}")
-            risks.append(risk(classes, scope))
+            risks.append(risk(classes if scope else kinds or classes, scope))
     for target in targets:
         for scope in scopes:
             tell(
@@ -209,21 +209,14 @@ def all_scorr(
                     scope=scope or "the whole quasi-identifier",
                 )
             )
-            risks.append(correlation(classes, target, scope))
+            risks.append(correlation(classes if scope else kinds or classes, target, scope))
         tell(Sentence("Markov model from the quasi-identifier to {target}", target=target))
-        risks.append(markov_simplified(classes, target))
+        risks.append(markov_simplified(kinds or classes, target))
     return risks
 
 
 def _what(attribute: str | None) -> str:
     return "combination of quasi-identifiers" if attribute is None else f"value of {attribute}"
-
-
-def _value_records(classes: EquivalenceClasses, attribute: str) -> IntArray:
-    """Records per value of one attribute, values that do not occur left out."""
-    j = classes.index(attribute)
-    totals = tally(classes.codes[j], classes.records, classes.attributes[j].size)
-    return totals[totals > 0]
 
 
 def _event_probabilities(

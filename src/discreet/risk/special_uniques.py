@@ -171,31 +171,49 @@ def suda(
     # Whoever is alone on some attributes is alone on all: only these classes can have a score.
     alone = np.flatnonzero(classes.persons == 1)
     kinds, per_size = _minimal_uniques(classes, alone, largest, progress or (lambda _: None))
-    weights = _weights(weighting, width, largest)
-    attributed = dict.fromkeys(classes.names, 0.0)
-    for kind in kinds:
-        for name in kind.attributes:
-            attributed[name] += float(weights[len(kind.attributes) - 1]) * float(kind.records)
+    weights = weights_of(weighting, width, largest)
     scores = np.zeros(len(classes))
     scores[alone] = _weighted(weights, per_size)
     total = float(scores @ classes.records)
     file_risk, dis_scores = None, None
     if sampling_fraction is not None:
-        dis_weights = _weights(dis_weighting, width, largest)
-        file_risk, dis_scores = _dis(classes, alone, _weighted(dis_weights, per_size), sampling_fraction)
+        dis_weights = weights_of(dis_weighting, width, largest)
+        pairs = int((classes.persons == 2).sum())
+        dis_alone = _weighted(dis_weights, per_size)
+        file_risk, dis_alone = dis(
+            dis_alone, alone=len(alone), pairs=pairs, width=width, fraction=sampling_fraction
+        )
+        dis_scores = np.zeros(len(classes))
+        dis_scores[alone] = dis_alone
     return SudaResult(
         names=classes.names,
         max_size=largest,
         weighting=weighting,
         scores=scores,
         records=classes.records,
-        contributions={name: 100.0 * part / total if total else 0.0 for name, part in attributed.items()},
-        minimal_uniques=tuple(sorted(kinds, key=lambda kind: (len(kind.attributes), -kind.persons))),
+        contributions=attributed(classes.names, kinds, weights, total),
+        minimal_uniques=fewest_first(kinds),
         dis_weighting=dis_weighting,
         sampling_fraction=sampling_fraction,
         file_risk=file_risk,
         dis_scores=dis_scores,
     )
+
+
+def attributed(
+    names: Sequence[str], kinds: Sequence[MinimalUniques], weights: FloatArray, total: float
+) -> dict[str, float]:
+    """Per attribute the percentage of all scores, ``total``, that comes from minimal uniques with it."""
+    parts = dict.fromkeys(names, 0.0)
+    for kind in kinds:
+        for name in kind.attributes:
+            parts[name] += float(weights[len(kind.attributes) - 1]) * float(kind.records)
+    return {name: 100.0 * part / total if total else 0.0 for name, part in parts.items()}
+
+
+def fewest_first(kinds: Sequence[MinimalUniques]) -> tuple[MinimalUniques, ...]:
+    """Those of few attributes first, and of these those of many people."""
+    return tuple(sorted(kinds, key=lambda kind: (len(kind.attributes), -kind.persons)))
 
 
 def _minimal_uniques(
@@ -259,9 +277,15 @@ def combinations(
                 person_size=rows.person_size,
                 count_up_to=enough,
             )
-            figures.append(_combination(names, groups))
-    figures.sort(key=lambda item: (-item.unique, -item.small, len(item.attributes), -item.separation))
-    return figures[:limit]
+            figures.append(figures_of(names, groups))
+    return worst_first(figures)[:limit]
+
+
+def worst_first(figures: list[Combination]) -> list[Combination]:
+    """By unique records, then by records in small groups; where these tie, the smaller set comes first."""
+    return sorted(
+        figures, key=lambda item: (-item.unique, -item.small, len(item.attributes), -item.separation)
+    )
 
 
 def separation(
@@ -291,10 +315,11 @@ def separation(
     bound = 0 if persons is None else int(persons.max()) + 1
     enough = _surely_large(persons, counts)
     groups = group_sizes(codes, sizes, counts, persons=persons, person_size=bound, count_up_to=enough)
-    return _combination(tuple(names or (str(j) for j in range(len(codes)))), groups)
+    return figures_of(tuple(names or (str(j) for j in range(len(codes)))), groups)
 
 
-def _combination(names: tuple[str, ...], groups: CodeGroups) -> Combination:
+def figures_of(names: tuple[str, ...], groups: CodeGroups) -> Combination:
+    """How far a set of attributes tells records apart, by the sizes of its groups."""
     records, persons = groups.records, groups.persons
     total = int(records.sum())
     together = float(np.dot(records.astype(np.float64), records - 1.0))
@@ -330,7 +355,7 @@ def _one_person(classes: EquivalenceClasses, names: Sequence[str]) -> BoolArray:
     return ~mixed[numbers]
 
 
-def _weights(weighting: Weighting, width: int, largest: int) -> FloatArray:
+def weights_of(weighting: Weighting, width: int, largest: int) -> FloatArray:
     """What a minimal sample unique of size 1, 2 … adds to a score."""
     if weighting == "products":
         last = min(largest, width - 1)
@@ -348,19 +373,25 @@ def _weighted(weights: FloatArray, per_size: Int32Array) -> FloatArray:
     return scores
 
 
-def _dis(
-    classes: EquivalenceClasses, alone: IntArray, scores: FloatArray, fraction: float
+def dis(
+    scores: FloatArray,
+    *,
+    alone: int,
+    pairs: int,
+    width: int,
+    fraction: float,
+    times: IntArray | None = None,
 ) -> tuple[float, FloatArray]:
-    """The file's risk and the DIS-SUDA score of every class."""
-    pairs = int((classes.persons == 2).sum())
-    hits = fraction * len(alone)
+    """The file's risk and the DIS-SUDA score for each SUDA score, which ``times`` so many classes have."""
+    hits = fraction * alone
     misses = 2.0 * (1.0 - fraction) * pairs
     file_risk = hits / (hits + misses) if hits else 0.0
-    dis_scores = np.zeros(len(classes))
+    dis_scores = np.zeros(len(scores))
     scored = scores > 0
     if scored.any():
-        exponent = max(0.0, 1.0 + (8 - len(classes.names)) / 20)
+        exponent = max(0.0, 1.0 + (8 - width) / 20)
         inverse = scores[scored] ** -exponent
-        odds_against = (1.0 / file_risk - 1.0) * inverse / inverse.mean()
-        dis_scores[alone[scored]] = 1.0 / (1.0 + odds_against)
+        mean = inverse.mean() if times is None else np.average(inverse, weights=times[scored])
+        odds_against = (1.0 / file_risk - 1.0) * inverse / mean
+        dis_scores[scored] = 1.0 / (1.0 + odds_against)
     return file_risk, dis_scores

@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.packed import are_many, packed
 from discreet.classes.packing import Packing, run_starts, sort_words
 from discreet.types import AnyIntArray, IntArray
 
@@ -70,14 +71,16 @@ def is_dense(sizes: Sequence[int], rows: int) -> bool:
     return prod(sizes) <= max(4 * rows, 1 << 16)
 
 
-def number(columns: Sequence[AnyIntArray], sizes: Sequence[int]) -> tuple[IntArray, int]:
-    """For each row the number of its combination, and a bound above all numbers.
+def number(
+    columns: Sequence[AnyIntArray], sizes: Sequence[int], *, dense: bool = False
+) -> tuple[IntArray, int]:
+    """For each row the number of its combination, and a bound above all numbers; ``dense`` numbers all possible ones.
 
     >>> number([np.array([1, 0, 1]), np.array([0, 0, 0])], [2, 2])
     (array([2, 0, 2]), 4)
     """
     rows = len(columns[0])
-    if is_dense(sizes, rows):
+    if dense or is_dense(sizes, rows):
         numbers = columns[0].astype(np.int64)
         bound = sizes[0]
         for column, size in zip(columns[1:], sizes[1:], strict=True):
@@ -140,6 +143,39 @@ def crosstab(
     return Crosstab(
         found_a, found_b, records, tally(found_a, records, sizes[0]), tally(found_b, records, sizes[1])
     )
+
+
+def crosstab_of(classes: EquivalenceClasses, a: str, b: str) -> Crosstab:
+    """How often each pair of values of two attributes occurs, be they quasi-identifiers or sensitive.
+
+    >>> classes = EquivalenceClasses.from_columns({"a": [0, 0, 1]}, sensitive={"b": [5, 5, 7]})
+    >>> crosstab_of(classes, "a", "b").records
+    array([2, 1])
+    """
+    if are_many(classes):
+        table = packed(classes).pair_table(a, b)
+        if table is not None:
+            occurring = np.flatnonzero(table)
+            first, second = np.divmod(occurring, table.shape[1])
+            return Crosstab(first, second, table.ravel()[occurring], table.sum(axis=1), table.sum(axis=0))
+    if a in classes.names and b in classes.names:
+        # Both are the same for all cells of a class: classes are fewer.
+        i, j = classes.index(a), classes.index(b)
+        sizes = (classes.attributes[i].size, classes.attributes[j].size)
+        return crosstab(classes.codes[i], classes.codes[j], sizes, classes.records)
+    first_domain, codes_a = classes.column_of_cells(a)
+    second_domain, codes_b = classes.column_of_cells(b)
+    return crosstab(codes_a, codes_b, (first_domain.size, second_domain.size), classes.counts)
+
+
+def value_records(classes: EquivalenceClasses, attribute: str) -> IntArray:
+    """Records per value of one attribute, values that do not occur left out."""
+    j = classes.index(attribute)
+    if are_many(classes):
+        totals = packed(classes).table([attribute])[0].astype(np.int64)
+    else:
+        totals = tally(classes.codes[j], classes.records, classes.attributes[j].size)
+    return totals[totals > 0]
 
 
 def group_sizes(
