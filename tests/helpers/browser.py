@@ -47,6 +47,19 @@ def shows(page: Page, field: str, value: str) -> None:
     )
 
 
+def says(page: Page, selector: str, text: str) -> None:
+    """Wait until a part of the page says something; another part may show the same news sooner."""
+    page.wait_for_function(
+        "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",
+        arg=[selector, text],
+    )
+
+
+def settled(page: Page) -> None:
+    """Wait until no section is about to be renewed: what is chosen in one that is would be gone with it."""
+    page.wait_for_function("() => !document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Chromium, started once; absent on a user's machine: say so; absent in CI: that is a failure."""

@@ -18,7 +18,7 @@ pytest.importorskip("fastapi")
 
 from discreet.cli import main
 from discreet.example import write_example
-from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, Hands, size, watch_for, watched
+from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, Hands, says, size, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def judged(page: Page, example: Example) -> None:
     page.wait_for_selector(VERDICT)
     assert page.text_content(VERDICT) == "Do not release this table."
     assert page.locator("#verdict .brief li").count() >= 3
-    assert example.rows in str(page.text_content("#file"))
+    says(page, "#file", example.rows)
+    page.wait_for_selector("#columns .column", state="attached")
     assert example.roles.items() <= roles(page).items()
 
 
@@ -146,6 +147,7 @@ def released(hands: Hands, original: Path, folder: Path) -> None:
     assert "Do not release this table." in page.inner_text("#release .verdict")
     assert "Do not" not in page.inner_text("#release .words")
     page.wait_for_selector(TAKE)
+    page.wait_for_selector("#evidence .criteria li", state="attached")
     with page.expect_download() as download:
         hands.click(TAKE)
     with ZipFile(download.value.path()) as bundle:

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, shows, unfold, watch_for, watched
+from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, settled, shows, unfold, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def test_from_a_file_to_a_release_and_its_evidence(
 
     # A role by the keyboard and by one choice; what to do next says that the verdict is outdated, and the focus stays.
     go(page, "columns")
+    page.wait_for_selector("#role-1")
+    settled(page)
     page.locator("#role-1").focus()
     page.keyboard.press("ArrowDown")
     page.wait_for_selector(JUDGE)
@@ -55,6 +57,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.wait_for_function("document.activeElement.id === 'role-1'")
     page.select_option("#role-1", "quasi-identifier")
     page.wait_for_selector(JUDGE, state="detached")
+    settled(page)
 
     # Two columns at once, found by their names, and back.
     page.fill("#column-search", "se")
@@ -75,6 +78,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     unfold(page, "plan")
     page.wait_for_selector("#preview .foreseen")
     page.wait_for_selector("#preview .stale", state="detached")
+    settled(page)
     before = page.inner_text("#preview .foreseen-attributes")
 
     # A slider, by the keyboard: the preview follows, and the focus stays where it was.
@@ -91,7 +95,8 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.wait_for_function("() => document.getElementById('weight-2-shown').textContent === '×1.25'")
     outdated()
     page.wait_for_selector("#preview .stale", state="detached")
-    assert page.evaluate("document.activeElement.id") == "weight-2"
+    page.wait_for_function("document.activeElement.id === 'weight-2'")
+    settled(page)
 
     # A requirement by form.
     page.click("#add-requirement")
@@ -99,6 +104,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.fill("#new-l", "2")
     page.click("#new-requirement")
     page.wait_for_selector("#plan .by.own")
+    settled(page)
 
     # An explanation by mouse, by key, and away again.
     tip = page.locator("#why-required-1 .tip")
@@ -117,6 +123,8 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.click("#anonymize")
     page.wait_for_selector("#release .words")
     page.wait_for_selector(TAKE)
+    page.wait_for_selector("#evidence .criteria li", state="attached")
+    settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SHOWN_TWICE) == []
     # Their own rows, before and after; a question is answered when it is asked, and stays so when things change.

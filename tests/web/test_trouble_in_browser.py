@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -73,6 +73,12 @@ def entered(chromium: Browser, home: Program, path: str) -> tuple[Page, list[str
     return page, complaints
 
 
+def arrives(page: Page, seen: Callable[[], object]) -> None:
+    """Wait until a request has been held; the page goes on meanwhile."""
+    while not seen():
+        page.wait_for_timeout(20)
+
+
 def anonymises(page: Page) -> None:
     page.click("#anonymize")
     page.wait_for_selector("#release .words")
@@ -122,7 +128,9 @@ def test_a_slow_press_meets_its_button(
     page.locator("#cancel-anonymize").scroll_into_view_if_needed()
     page.locator("#cancel-anonymize").hover()
     page.mouse.down()
-    page.wait_for_timeout(1500)
+    # The section looks how the work goes, and is not drawn anew under the finger.
+    page.evaluate("document.addEventListener('htmx:afterRequest', () => { window.asked = true; })")
+    page.wait_for_function("() => window.asked")
     page.mouse.up()
     page.wait_for_selector(WORKING, state="detached")
     assert "Cancelled" in page.inner_text("#release")
@@ -176,8 +184,10 @@ def test_a_change_by_a_form_that_was_drawn_anew_meanwhile_is_seen(
     page.route("**/section/columns*", lambda route: held.update(columns=route))
     page.select_option("#role-0", "insensitive")
     page.wait_for_selector(JUDGE)
+    arrives(page, lambda: "columns" in held)
     page.route("**/role", lambda route: held.update(role=route))
     page.select_option("#role-0", "quasi-identifier")
+    arrives(page, lambda: "role" in held)
     page.evaluate("document.getElementById('columns').old = true")
     # The columns are drawn as they were before this second change, of which the page hears afterwards.
     page.unroute("**/section/columns*")
@@ -209,6 +219,7 @@ def test_a_change_while_a_section_is_looking_is_not_overlooked(
     page.route("**/section/verdict*", hold)
     with page.expect_response("**/section/columns*"):
         page.select_option("#role-0", "insensitive")
+    arrives(page, lambda: held)
     with page.expect_response("**/role"):
         page.select_option("#role-0", "quasi-identifier")
     [(route, answer)] = held
