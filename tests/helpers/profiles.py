@@ -10,7 +10,7 @@ settings.register_profile(
     "thorough", deadline=None, max_examples=10 * USUAL, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("ci", settings.get_profile("thorough"), max_examples=USUAL // 3)
-settings.register_profile("fast", settings.get_profile("thorough"), max_examples=USUAL // 10)
+settings.register_profile("fast", settings.get_profile("thorough"), max_examples=USUAL // 15)
 
 
 def tries(count: int, **more: object) -> settings:

@@ -249,12 +249,18 @@ def spans(
     interval = (high < blank) & (not pa.types.is_boolean(domain.values.type))
     everything = ~interval & (size == domain.size) & (domain.size > 1)
     names: list[str | None] = []
-    for g, (start, stop) in enumerate(itertools.pairwise(indptr)):
+    # Many groups have the same ends.
+    printed: dict[tuple[int, int], str] = {}
+    for g, (start, stop) in enumerate(itertools.pairwise(indptr.tolist())):
         if stop == start + 1:
             names.append(None if code_at[members[start]] == domain.null_code else labels[members[start]])
         elif interval[g]:
-            ends = low[g], high[g]
-            names.append(_interval(labels[ends[0]], labels[ends[1]], *numbers[list(ends)].tolist()))
+            ends = first, last = int(low[g]), int(high[g])
+            if ends not in printed:
+                printed[ends] = _interval(
+                    labels[first], labels[last], float(numbers[first]), float(numbers[last])
+                )
+            names.append(printed[ends])
         elif everything[g]:
             names.append(ROOT)
         else:
