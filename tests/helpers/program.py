@@ -29,11 +29,15 @@ PATIENCE = 600.0
 """How long a command may take, in seconds: what takes longer hangs."""
 
 
-def run(arguments: Sequence[str], folder: Path, **environment: str) -> tuple[int, str, str]:
-    """Run ``discreet`` with arguments in a folder; its exit code, what it printed and what it complained of."""
+def run(arguments: Sequence[str], folder: Path, given: str = "", **environment: str) -> tuple[int, str, str]:
+    """Run ``discreet`` with arguments in a folder; its exit code, what it printed and what it complained of.
+
+    ``given`` is what comes from standard input.
+    """
     COPIES.set_forkserver_preload(PRELOADED)
     with tempfile.TemporaryDirectory() as kept:
-        streams = [Path(kept, "out"), Path(kept, "err")]
+        streams = [Path(kept, name) for name in ("in", "out", "err")]
+        streams[0].write_text(given, encoding="utf-8")
         process = COPIES.Process(target=_main, args=(list(arguments), folder, environment, streams))
         process.start()
         process.join(PATIENCE)
@@ -42,15 +46,16 @@ def run(arguments: Sequence[str], folder: Path, **environment: str) -> tuple[int
             process.join()
             raise AssertionError(f"discreet {' '.join(arguments)} hangs")
         assert process.exitcode is not None
-        out, err = (stream.read_text(encoding="utf-8") for stream in streams)
+        out, err = (stream.read_text(encoding="utf-8") for stream in streams[1:])
     return process.exitcode, out, err
 
 
 def _main(arguments: list[str], folder: Path, environment: dict[str, str], streams: list[Path]) -> None:
     os.chdir(folder)
     os.environ.update(environment)
-    for number, stream in enumerate(streams, start=1):
-        os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT), number)
+    for number, stream in enumerate(streams):
+        os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT if number else os.O_RDONLY), number)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))
     sys.argv = ["discreet", *arguments]
     main(arguments)

@@ -13,6 +13,7 @@ from rich.text import Text
 from discreet.cli.options import FILE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
+from discreet.cli.streams import OutputFile, is_streamed, stream
 from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.reading import read_text
 from discreet.files.writing import refuse_clashes
@@ -23,7 +24,11 @@ from discreet.reports.console import Terminal
 from discreet.search.contest import TITLES
 
 OUTPUT = click.option(
-    "--output", "-o", type=click.Path(path_type=Path), required=True, help="Where the release is written."
+    "--output",
+    "-o",
+    type=OutputFile(),
+    required=True,
+    help="Where the release is written; - for standard output (as CSV).",
 )
 KEY_FILE = click.option(
     "--key-file", type=click.Path(path_type=Path), help="File with the key for pseudonyms of person ids."
@@ -90,6 +95,7 @@ def anonymize(
     The written file is read back and verified before it appears. Exit code 1 if the goal cannot be reached, or if
     the verdict on the release is "do not release" and nobody acknowledges that: then no file is written.
     """
+    refuse_two_answers(output, as_json=as_json)
     written = [output, report_file, recipe_file, codebook_file, links_file]
     check_target(output)
     refuse_unwritable(*written, inputs=[file, key_file], given=given)
@@ -106,6 +112,14 @@ def anonymize(
         release.save(output, report=report_file, recipe=recipe_file, links=links_file, codebook=codebook_file)
         others = write_alternatives(release, alternatives_folder, output.suffix, acknowledge)
     print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
+
+
+def refuse_two_answers(output: Path, *, as_json: bool) -> None:
+    """Standard output takes the release or what is said of it."""
+    if as_json and is_streamed(output):
+        raise InvalidParameter(
+            "both the release and the JSON would go to standard output", remedy="name a file for one of them"
+        )
 
 
 def release_anyway(release: Release, reason: str | None) -> Release:
@@ -167,8 +181,11 @@ def read_key(file: Path | None) -> str | None:
 
 
 def print_release(release: Release, files: Sequence[Path | None], *, as_json: bool, quiet: bool) -> None:
-    """Say what was released and which files were written."""
-    if as_json:
+    """Say what was released and which files were written; a release for standard output goes there instead."""
+    output = files[0]
+    if output is not None and is_streamed(output):
+        stream(output)
+    elif as_json:
         print_json(release.to_dict())
     elif not quiet:
         from discreet.reports.release.terminal import show_release

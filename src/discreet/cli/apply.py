@@ -18,6 +18,7 @@ from discreet.cli.anonymize import (
     QUIET,
     print_release,
     read_key,
+    refuse_two_answers,
     release_anyway,
 )
 from discreet.cli.options import (
@@ -72,6 +73,7 @@ def apply(
     Name the policy under which the recipe was made (--policy), so that the same is asked of these rows; without
     one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
     """
+    refuse_two_answers(output, as_json=as_json)
     check_target(output)
     refuse_unwritable(output, codebook_file, links_file, inputs=[file, recipe, key_file], given=given)
     if codebook_file is not None:

@@ -15,6 +15,7 @@ from rich.console import RenderableType
 from discreet.attacks.scenario import SCENARIOS
 from discreet.cli.memory import MEMORY_OPTION
 from discreet.cli.setting_options import Option, given_settings, setting_options, split
+from discreet.cli.streams import InputFile
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.files.writing import refuse_clashes
@@ -29,7 +30,7 @@ from discreet.types import Progress
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PATH = click.Path(path_type=Path, readable=False)
-FILE = click.argument("file", type=PATH)
+FILE = click.argument("file", type=InputFile())
 EDITION = click.option(
     "--edition",
     type=click.Choice(["internal", "public"]),
@@ -52,7 +53,9 @@ READING: list[Option] = [
     MEMORY_OPTION,
 ]
 ROLES = [
-    click.option("--policy", "-p", "policy_file", type=PATH, help="Policy file (see `discreet suggest`)."),
+    click.option(
+        "--policy", "-p", "policy_file", type=InputFile(), help="Policy file (see `discreet suggest`)."
+    ),
     click.option("--qi", help="Quasi-identifiers: columns an intruder may know.", metavar="A,B,…"),
     click.option("--sensitive", help="Sensitive attributes: what nobody should learn.", metavar="A,B,…"),
     click.option("--person", help="Column that says which rows belong to one person.", metavar="COLUMN"),
