@@ -8,8 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from discreet.engine import limits
 from discreet.errors import UnreadableInput
-from discreet.web.jobs.worker import JobProgress, Task
+from discreet.web.jobs.worker import JobProgress, Task, leave_for_memory
 
 
 def counts(task: Task, progress: JobProgress) -> None:
@@ -47,6 +48,17 @@ def exits(task: Task, progress: JobProgress) -> None:
 
 def is_hungry(task: Task, progress: JobProgress) -> None:
     raise MemoryError
+
+
+def grows(task: Task, progress: JobProgress) -> None:
+    """Takes more and more memory; the limit is put near, as if the server had been given it."""
+    os.environ[limits.MEMORY], limits.PROGRAM_MEMORY = "256M", -(200 << 20)
+    limits.watch_memory(leave_for_memory)
+    (task.out / "half").write_text("half", encoding="utf-8")
+    kept = []
+    while True:
+        kept.append(bytearray(1 << 20))
+        time.sleep(0.001)
 
 
 def is_bad(task: Task, progress: JobProgress) -> None:

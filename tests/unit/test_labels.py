@@ -147,6 +147,29 @@ def test_no_interval_ends_at_a_value_of_a_few_people(method: Method, name: str) 
     assert loss.value == pytest.approx(release.chosen.cost)
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("ticks", [1, 1_000_000])
+def test_no_interval_ends_at_the_time_of_somebody(method: Method, ticks: int) -> None:
+    """Times of 800 days, to the second or to the microsecond; everybody's own."""
+    rng = np.random.default_rng(4)
+    drawn = np.sort(rng.integers(0, 800 * 86_400 * ticks, 60))
+    times = [
+        dt.datetime(2024, 1, 1) + dt.timedelta(microseconds=int(tick) * (1_000_000 // ticks))
+        for tick in drawn
+    ]
+    table = pa.table({"seen": pa.array(times, pa.timestamp("us"))})
+    release = discreet.anonymize(table, policy("seen"), plan=Plan(method=method))
+    told = cells(release, "seen")
+    assert len(told) > 2
+    assert not [cell for cell in told for time in times if str(time) in cell]
+    compared = discreet.compare(table, release, policy("seen"), labels=[])
+    assert compared.paired is not None
+    assert compared.paired.pair.truthful
+    loss = compared.losses.measure("leaf-loss")
+    assert loss is not None
+    assert loss.value == pytest.approx(release.chosen.cost)
+
+
 def test_ends_lie_between_two_values_at_a_round_number() -> None:
     classes = EquivalenceClasses.from_columns({"pay": [1234, 2345, 2411, 4711, 7777, 8001]})
     groups = Recoding.of_groups(

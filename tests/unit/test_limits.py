@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -109,6 +111,34 @@ def test_memory_is_what_the_option_says(tmp_path: Path, run: Run, monkeypatch: p
     setting = engine._fetch("SELECT current_setting('memory_limit') AS m")["m"][0].as_py()
     engine.close()
     assert limits.parse_size(setting) == pytest.approx(300 << 20, rel=0.01)
+
+
+HUNGRY = """
+import sys
+import numpy as np
+from discreet.engine import limits
+limits.PROGRAM_MEMORY = 0
+from discreet.cli import audit, main
+kept = []
+def without_end(*given, **named):
+    while True:
+        kept.append(np.ones(1 << 20))
+audit.run_audit = without_end
+sys.argv[1:] = {arguments}
+main()
+"""
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_a_command_that_takes_more_memory_than_it_was_given_ends(tmp_path: Path, json: bool) -> None:
+    """Not by the engine, which moves rows to disk, but by whatever else takes memory without end."""
+    (tmp_path / "people.csv").write_text("age,sex\n31,f\n31,f\n47,m\n47,m\n")
+    arguments = ["audit", str(tmp_path / "people.csv"), "--memory", "300M", *(["--json"] if json else [])]
+    program = HUNGRY.format(arguments=arguments)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 2, ended.stderr
+    assert "takes more memory than it was given" in (ended.stdout if json else ended.stderr)
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize("size", ["much", "0", "10M", "-1G", "9" * 400 + "G"])

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from discreet.engine import locked as module
+from discreet.engine import query as module
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.locked import answer, locked
 from discreet.engine.read import read

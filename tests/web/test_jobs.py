@@ -88,6 +88,7 @@ def test_at_most_so_many_run_and_the_rest_waits(jobs: Jobs, tmp_path: Path) -> N
         ("is_killed", "worker-died", "SIGKILL"),
         ("exits", "worker-died", "code 3"),
         ("is_hungry", "out-of-memory", "memory"),
+        ("grows", "out-of-memory", "more memory than it was given"),
         ("is_bad", "unreadable-input", "people.csv is no table"),
         ("breaks", "internal", "ValueError"),
     ],

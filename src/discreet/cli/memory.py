@@ -1,19 +1,43 @@
-"""The option that limits the memory of engines."""
+"""The option that limits memory."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 
 import click
 
+from discreet.cli import EXIT_BAD_INPUT
+
+MESSAGE = "it takes more memory than it was given"
+REMEDY = "give more (--memory), audit fewer columns or a sample (--rows)"
+
 
 def _limit(ctx: click.Context, parameter: click.Parameter, size: str | None) -> None:
-    """Say it in the environment, which every engine of this process and of its jobs reads."""
-    if size is not None:
-        from discreet.engine.limits import MEMORY, memory
+    """Say it in the environment, which every engine of this process and of its jobs reads; and watch this process."""
+    from discreet.engine.limits import MEMORY, memory, watch_memory
 
+    if size is not None:
         os.environ[MEMORY] = size
         memory()
+    # The server itself takes little, and its jobs are watched one by one.
+    if ctx.info_name != "serve":
+        ctx.call_on_close(watch_memory(_leave))
+
+
+def _leave() -> None:
+    """End the process now, with the error; of files and folders that are not complete nothing is left."""
+    from discreet.files.leaving import remove_unfinished
+
+    remove_unfinished()
+    # The streams may be in use by what takes the memory: no buffer, no lock.
+    if "--json" in sys.argv:
+        told = {"code": "out-of-memory", "message": MESSAGE, "remedy": REMEDY}
+        os.write(1, (json.dumps({"schema": "discreet-error-1", "error": told}) + "\n").encode())
+    else:
+        os.write(2, f"error: {MESSAGE}\n  → {REMEDY}\n".encode())
+    os._exit(EXIT_BAD_INPUT)
 
 
 MEMORY_OPTION = click.option(
@@ -21,5 +45,5 @@ MEMORY_OPTION = click.option(
     metavar="SIZE",
     expose_value=False,
     callback=_limit,
-    help="Memory that an engine may take, e.g. 4G; what needs more goes to disk.",
+    help="Memory that may be taken, e.g. 4G: an engine moves to disk what needs more, anything else ends with an error.",
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
@@ -23,7 +24,11 @@ UNPACKED_FREE = 256 << 20
 MAX_CELLS = 50_000_000
 """Cells of a sheet, from its first to its last filled one in both directions: each takes memory, filled or not."""
 MEMORY = "DISCREET_MEMORY"
-"""The variable of the environment that says how much memory an engine may take; jobs of the page inherit it."""
+"""The variable of the environment that says how much memory may be taken; jobs of the page inherit it."""
+PROGRAM_MEMORY = 512 << 20
+"""What the program itself may take besides: its libraries, and compiling."""
+WATCH_SECONDS = 0.1
+STATUS = Path("/proc/self/status")
 LEAST_MEMORY = 256 << 20
 """With less an engine does little but move rows to disk and back."""
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -54,6 +59,35 @@ def memory() -> int | None:
             f"{text!r} is too little memory for an engine", remedy=f"give at least {LEAST_MEMORY >> 20}M"
         )
     return size
+
+
+def taken_memory() -> int:
+    """The bytes of this process that are in no file; 0 where the system does not tell."""
+    try:
+        told = re.search(r"^RssAnon:\s*(\d+) kB", STATUS.read_text(encoding="ascii"), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(told[1]) << 10 if told else 0
+
+
+def watch_memory(leave: Callable[[], None]) -> Callable[[], None]:
+    """Have ``leave`` called once this process takes more than the environment allows; returns what ends the watch.
+
+    An engine moves rows to disk before; this is for everything else, which cannot. What the process has already and
+    ``PROGRAM_MEMORY`` come on top. It is called in a thread of its own: whatever takes the memory need not hear of it.
+    """
+    allowed, ended = memory(), threading.Event()
+    if allowed is not None and taken_memory():
+        most = taken_memory() + allowed + PROGRAM_MEMORY
+
+        def watch() -> None:
+            while not ended.wait(WATCH_SECONDS):
+                if taken_memory() > most:
+                    leave()
+                    return
+
+        threading.Thread(target=watch, name="discreet-memory", daemon=True).start()
+    return ended.set
 
 
 def machine_memory() -> int:

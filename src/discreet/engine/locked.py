@@ -5,7 +5,6 @@ The list of what a query may say is the first wall; this is what stands behind i
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +13,9 @@ import duckdb
 import pyarrow as pa
 
 from discreet.engine.limits import machine_memory, memory
-from discreet.engine.query import TABLE
+from discreet.engine.query import TABLE, in_time
 from discreet.errors import InvalidParameter
-from discreet.sentences import Sentence
 
-QUERY_SECONDS = 300.0
-"""So long may a query take."""
 MEMORY_SHARE = 0.25
 """Share of the machine's memory that a query may take."""
 
@@ -48,27 +44,9 @@ def locked(rows: pa.RecordBatchReader, spill: Path) -> Iterator[duckdb.DuckDBPyC
 
 
 def answer(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
-    """The answer to a query, unless it takes too long."""
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        connection.interrupt()
-
-    timer = threading.Timer(QUERY_SECONDS, stop)
-    timer.daemon = True
-    timer.start()
+    """The answer to a query, unless it takes too long or too much memory."""
     try:
-        return connection.sql(query).to_arrow_table()
-    except duckdb.InterruptException:
-        if not late.is_set():
-            # Somebody pressed Ctrl-C.
-            raise
-        raise InvalidParameter(
-            Sentence("the query takes longer than {query_seconds:.0f} seconds", query_seconds=QUERY_SECONDS),
-            remedy="ask for less at once",
-        ) from None
+        with in_time(connection.interrupt):
+            return connection.sql(query).to_arrow_table()
     except duckdb.OutOfMemoryException:
         raise InvalidParameter("the query takes too much memory", remedy="ask for less at once") from None
-    finally:
-        timer.cancel()

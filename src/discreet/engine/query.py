@@ -8,16 +8,22 @@ What is not listed is refused. DuckDB runs the text that its parser made of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 
 TABLE = "data"
 """What a query calls the table: ``SELECT avg(age) FROM data``."""
 
 MAX_ROWS = 10_000
 """An answer has at most this many rows: a query is asked for figures, not for records."""
+
+QUERY_SECONDS = 300.0
+"""So long may a query take."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -63,6 +69,36 @@ def refuse(reason: str) -> NoReturn:
         f"the query {reason}",
         remedy=f"write one SELECT that reads the table {TABLE!r} and nothing else",
     )
+
+
+@contextmanager
+def in_time(stop: Callable[[], None]) -> Iterator[None]:
+    """Let the engine ``stop`` a query that takes too long, and say so; what ends it otherwise stays what it is."""
+    late, over = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        if not over.wait(QUERY_SECONDS):
+            late.set()
+            stop()
+            # A query of several jobs has moments in which none runs.
+            while not over.wait(0.5):
+                stop()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    except Exception:
+        if not late.is_set():
+            # Refused by the engine, or somebody pressed Ctrl-C.
+            raise
+        raise InvalidParameter(
+            Sentence("the query takes longer than {query_seconds:.0f} seconds", query_seconds=QUERY_SECONDS),
+            remedy="ask for less at once",
+        ) from None
+    finally:
+        over.set()
+        watcher.join()
 
 
 def check_function(name: str, *, qualified: bool) -> None:

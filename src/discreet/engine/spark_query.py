@@ -1,7 +1,8 @@
 """A second session of Spark for queries of the user's own: it sees one table and no file.
 
-The list of what a query may say is the first wall; this is what stands behind it. Spark has no limit of time and memory
-for one query: those of the cluster hold.
+The list of what a query may say is the first wall; this is what stands behind it, with a limit of time: its jobs are
+cancelled, and Spark asks their tasks to stop, which one in the middle of a join of many rows may not notice. Spark has no limit
+of memory for one query: that of the cluster holds.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from discreet.engine.query import TABLE
+from discreet.engine.query import TABLE, in_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,8 +30,15 @@ def answer(
     apart = session.newSession()
     for key, value in {**(settings or {}), "spark.sql.runSQLOnFiles": "false"}.items():
         apart.conf.set(key, value)
+    context = session.sparkContext
     rows.createGlobalTempView(handed)
+    # A tag besides those of the caller, whose own jobs go on.
+    context.addJobTag(handed)
+    context.setInterruptOnCancel(True)
     try:
-        return apart.sql(f"WITH {TABLE} AS (SELECT * FROM {SHARED}.{handed}) {query}").toArrow()
+        with in_time(lambda: context.cancelJobsWithTag(handed)):
+            return apart.sql(f"WITH {TABLE} AS (SELECT * FROM {SHARED}.{handed}) {query}").toArrow()
     finally:
+        context.removeJobTag(handed)
+        context.setInterruptOnCancel(False)
         session.catalog.dropGlobalTempView(handed)

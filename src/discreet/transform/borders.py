@@ -15,6 +15,9 @@ from discreet.table.values import Interval
 from discreet.types import BoolArray, FloatArray, IntArray
 
 EPOCH = datetime.date(1970, 1, 1)
+MIDNIGHT = datetime.datetime(1970, 1, 1)
+DAY, SECOND = datetime.timedelta(days=1), datetime.timedelta(seconds=1)
+MICROSECOND = datetime.timedelta(microseconds=1)
 SMALLEST_STEP = -12
 """Borders have at most so many decimal places."""
 
@@ -39,11 +42,17 @@ class Borders:
         """Whether all are whole numbers (or days)."""
         return bool((self.numbers == np.floor(self.numbers)).all())
 
-    def loosened(self, meant: Interval, border: Callable[[float, float], float] | None = None) -> Interval:
+    def loosened(
+        self,
+        meant: Interval,
+        border: Callable[[float, float], float] | None = None,
+        step: float | None = None,
+    ) -> Interval:
         """The interval with ends that are nobody's rare value, as far as there is room to the values next to it.
 
         An end moves into the gap between the last value inside and the first one outside, so that the same values lie
-        in it as before. Two intervals that meet in a gap have the same ``border`` there, so they stay apart.
+        in it as before. Two intervals that meet in a gap have the same ``border`` there, so they stay apart: the lower
+        one ends a ``step`` before it (1 for whole numbers), or is open there.
 
         >>> numbers = np.array([12000.0, 41237.0, 58911.0, 60123.0, 90000.0])
         >>> print(Borders(numbers, np.ones(5, dtype=bool)).loosened(Interval(41237, 58911)))
@@ -54,6 +63,7 @@ class Borders:
         [22, 25]
         """
         roundest = border or roundest_above
+        step = 1.0 if step is None and self.whole else step
         first = int(np.searchsorted(self.numbers, meant.low, "left" if meant.closed_low else "right"))
         last = int(np.searchsorted(self.numbers, meant.high, "right" if meant.closed_high else "left")) - 1
         if first > last:
@@ -64,7 +74,7 @@ class Borders:
         if self._tells(high, last) and last + 1 < len(self.numbers):
             reached = roundest(float(self.numbers[last]), float(self.numbers[last + 1]))
             # The border itself belongs to what begins there.
-            high, closed = (reached - 1.0, True) if self.whole else (reached, False)
+            high, closed = (reached - step, True) if step else (reached, False)
         return Interval(low, high, meant.closed_low, closed, meant.unit)
 
     def _tells(self, end: float, at: int) -> bool:
@@ -102,6 +112,36 @@ def first_day_above(low: float, high: float) -> float:
     return high
 
 
+def first_moment_above(low: float, high: float) -> float:
+    """The beginning of a year, else of a month, day, hour, minute or second, above ``low`` and up to ``high``; as above.
+
+    >>> first_moment_above(10.5, 40.7), first_moment_above(10.5, 11.3), first_moment_above(10.5, 10.6) * 24
+    (31.0, 11.0, 254.0)
+    """
+    last = MIDNIGHT + datetime.timedelta(days=high)
+    midnight = last.replace(hour=0, minute=0, second=0, microsecond=0)
+    for moment in (
+        midnight.replace(month=1, day=1),
+        midnight.replace(day=1),
+        midnight,
+        last.replace(minute=0, second=0, microsecond=0),
+        last.replace(second=0, microsecond=0),
+        last.replace(microsecond=0),
+    ):
+        if (number := (moment - MIDNIGHT) / DAY) > low:
+            return number
+    return high
+
+
 def is_days(domain: Domain) -> bool:
     """Whether the values are dates without a time."""
     return bool(pa.types.is_date(domain.values.type))
+
+
+def tick_of_moments(domain: Domain) -> float | None:
+    """How fine the times of an attribute are, in days: seconds or microseconds; nothing if it has no times, or zones."""
+    if not pa.types.is_timestamp(domain.values.type) or domain.values.type.tz is not None:
+        return None
+    seconds = domain.numbers[np.isfinite(domain.numbers)] * 86_400
+    fine = np.abs(seconds - np.round(seconds)) > 1e-5
+    return (MICROSECOND if fine.any() else SECOND) / DAY

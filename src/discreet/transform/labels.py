@@ -15,7 +15,15 @@ from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.hierarchies.known import KNOWN
 from discreet.table.notations import days, span_of_days
 from discreet.table.values import Interval, OneOf, parse
-from discreet.transform.borders import EPOCH, Borders, first_day_above, is_days
+from discreet.transform.borders import (
+    EPOCH,
+    MIDNIGHT,
+    Borders,
+    first_day_above,
+    first_moment_above,
+    is_days,
+    tick_of_moments,
+)
 from discreet.transform.recoding import Recoding, ReleasedAttribute, by_number
 from discreet.types import IntArray
 
@@ -157,16 +165,22 @@ def _told(
 
 
 def _loose_dates(text: str, domain: Domain, borders: Borders | None) -> str:
-    """An interval of dates with ends between two dates, at the first or before the first day of a year or month."""
+    """An interval of dates with ends between two dates, at the first or before the first day of a year or month.
+
+    Times end at or before the beginning of a year, month, day, hour, minute or second.
+    """
     first, _, last = text.removeprefix("[").removesuffix("]").partition(", ")
     ends = days(first), days(last)
-    if borders is None or ends[0] is None or ends[1] is None or not is_days(domain):
+    tick = tick_of_moments(domain)
+    if borders is None or ends[0] is None or ends[1] is None or not (tick or is_days(domain)):
         return text
     meant = Interval(ends[0], ends[1])
-    loose = borders.loosened(meant, first_day_above)
-    if loose == meant:
-        return text
-    return f"[{EPOCH + timedelta(days=loose.low)}, {EPOCH + timedelta(days=loose.high)}]"
+    loose = borders.loosened(meant, first_moment_above if tick else first_day_above, tick)
+    start = MIDNIGHT if tick else EPOCH
+    # An end that stays is printed as it was: as a number of days it may lack the last digit.
+    low = first if loose.low == meant.low else str(start + timedelta(days=loose.low))
+    high = last if loose.high == meant.high else str(start + timedelta(days=loose.high))
+    return f"[{low}, {high}]" if loose != meant else text
 
 
 def _counted(meant: OneOf, released: list[str]) -> str:

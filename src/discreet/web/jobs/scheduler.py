@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from discreet.sentences import Sentence
-from discreet.web.jobs.worker import PRELOADED, Message, Task, work
+from discreet.web.jobs.worker import OUT_OF_MEMORY, PRELOADED, Message, Task, work
 from discreet.web.refusals import ProblemDetails, explain
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -286,6 +286,12 @@ def _death(code: int | None) -> ProblemDetails:
         message = Sentence("the process that did this work was stopped by the system ({name})", name=name)
         remedy = (
             "most often memory ran out: close other programs, name fewer quasi-identifiers, or take a sample"
+        )
+    elif code == OUT_OF_MEMORY:
+        return ProblemDetails(
+            "out-of-memory",
+            Sentence("this takes more memory than it was given"),
+            "give more (--memory), name fewer quasi-identifiers, or take a sample",
         )
     else:
         message, remedy = (

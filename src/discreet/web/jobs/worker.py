@@ -19,6 +19,7 @@ from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
+from discreet.engine.limits import watch_memory
 from discreet.sentences import dumps, renamed
 from discreet.web.refusals import ProblemDetails, explain
 
@@ -56,6 +57,10 @@ class JobProgress(Protocol):
     """Takes what is being done, in words, and which share of it is done, if that is known."""
 
     def __call__(self, message: str, fraction: float | None = None) -> None: ...
+
+
+OUT_OF_MEMORY = 12
+"""The exit code of a job that took more memory than it was given; ENOMEM of the system."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,7 @@ def work(connection: Connection) -> None:
     # A library that prints could print a value of the data.
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    watch_memory(leave_for_memory)
     for module in PRELOADED:
         # Arrow uses pandas where it is there; what a job cannot do without, it asks for itself.
         with suppress(ModuleNotFoundError):
@@ -112,6 +118,11 @@ def work(connection: Connection) -> None:
     except EOFError:
         return
     connection.send(run_task(task, connection.send))
+
+
+def leave_for_memory() -> None:
+    """End this process, which takes too much; the server knows why by the code."""
+    os._exit(OUT_OF_MEMORY)
 
 
 def run_task(task: Task, send: Callable[[Message], None]) -> Message:
