@@ -137,6 +137,82 @@ def test_kept_on_demand_and_then_not_releasable() -> None:
     assert release.verdict.decision == "do-not-release"
 
 
+# ── what tells a generalised quasi-identifier ────────────────────────────────────────────────────────
+
+
+def strata(weights: Sequence[float]) -> pa.Table:
+    """Twelve regions of five people each: three are too few for one class, so regions are put together."""
+    regions = [f"r{i % 12}" for i in range(60)]
+    return pa.table({"region": regions, "weight": [weights[i % 12 % len(weights)] for i in range(60)]})
+
+
+SURVEY = Policy.of(
+    quasi_identifiers=["region"], require=[KAnonymity(10)], profile="research-partner-3", weight="weight"
+)
+
+
+@pytest.mark.parametrize("weights", [[1.5, 2, 4], [float(i + 1) for i in range(12)]])
+def test_a_weight_that_tells_what_is_generalised_is_left_out(weights: list[float], tmp_path: Path) -> None:
+    release = discreet.anonymize(strata(weights), SURVEY)
+    assert release.table.names == ("region",)
+    assert any(
+        "weight was left out: nobody judged it, and it" in note
+        and note.endswith("region, of which less is shown")
+        for note in release.notes
+    )
+    path = release.save(tmp_path / "release.csv")
+    assert discreet.check(path, SURVEY).passes
+    rows = release.table.engine.to_arrow(release.table)
+    spoilt = rows.append_column("weight", pa.array([1.5] * len(rows)))
+    assert release.verify(spoilt).failures == ("weight is left out of the release, and is in the file",)
+
+
+def test_a_weight_stays_that_says_no_more_than_what_is_released() -> None:
+    # Six regions of ten people stay as they are, and the weight follows from them.
+    regions = [f"r{i % 6}" for i in range(60)]
+    table = pa.table({"region": regions, "weight": [1.0 + i % 6 // 2 for i in range(60)]})
+    assert discreet.anonymize(table, SURVEY).table.names == ("region", "weight")
+    # One weight for all tells nothing, whatever becomes of the regions.
+    assert discreet.anonymize(strata([1.5]), SURVEY).table.names == ("region", "weight")
+
+
+def test_a_check_sees_a_weight_that_tells_labels_apart() -> None:
+    """a, b and c have weights of their own; of a record that shows {a, b} the weight says which it is."""
+    regions = ["a", "b", "c"] * 20 + ["{a, b}"] * 10
+    weights = [1.5, 2.0, 4.0] * 20
+    table = pa.table({"region": regions, "weight": [*weights, *[1.5, 2.0] * 5]})
+    assert failed(discreet.check(table, SURVEY)) == {
+        "nothing-unexamined": "weight: it follows from region, of which less is shown"
+    }
+    alike = pa.table({"region": regions, "weight": [*weights, *[1.5] * 10]})
+    assert discreet.check(alike, SURVEY).passes
+    independent = pa.table({"region": regions, "weight": [1.5 + i // 3 % 2 for i in range(70)]})
+    assert discreet.check(independent, SURVEY).passes
+
+
+def test_a_suggested_policy_leaves_out_the_weight_that_follows(tmp_path: Path) -> None:
+    rows = 240
+    table = pa.table(
+        {
+            "region": [f"r{i % 12}" for i in range(rows)],
+            "sex": [("f", "m")[i // 12 % 2] for i in range(rows)],
+            "sampling_weight": [(1.5, 2.25, 4.75)[i % 3] for i in range(rows)],
+        }
+    )
+    policy = discreet.suggest(discreet.read(table))
+    assert policy.weight == "sampling_weight"
+    assert policy.plan.drop_attributes == ("sampling_weight",)
+    assert loads(dumps(policy)) == policy
+    # The weight is in the table: the check, which knows the policy, does not let it through.
+    assert (
+        failed(discreet.check(table, policy))["nothing-unexamined"]
+        == "sampling_weight: the plan leaves it out"
+    )
+    release = discreet.anonymize(table, policy)
+    assert release.table.names == ("region", "sex")
+    assert discreet.check(release.save(tmp_path / "release.csv"), policy).passes
+
+
 # ── columns that the policy does not know ────────────────────────────────────────────────────────────
 
 FILE = 'profile = "research-partner-3"\n{}[columns.age]\nrole = "quasi-identifier"'

@@ -96,4 +96,6 @@ class Plan:
         Field(description="values that fewer records have become * wherever they occur, per attribute"),
     ] = field(default_factory=dict)
     suppress_attributes: Annotated[Names, Field(description="quasi-identifiers to show as * everywhere")] = ()
-    drop_attributes: Annotated[Names, Field(description="quasi-identifiers to leave out of the release")] = ()
+    drop_attributes: Annotated[
+        Names, Field(description="quasi-identifiers, or the weight, to leave out of the release")
+    ] = ()

@@ -239,7 +239,7 @@ class Policy:
         return dataclasses.replace(
             self,
             columns=tuple(changed),
-            plan=self._plan_for([column.name for column in changed if column.role == "quasi-identifier"])
+            plan=self._plan_for([c.name for c in changed if c.role in ("quasi-identifier", "weight")])
             if quasi_identifiers is None
             else dataclasses.replace(self._plan_for(quasi_identifiers), drop_attributes=()),
             requirements=self.requirements if requirements is None else tuple(requirements),
@@ -248,12 +248,12 @@ class Policy:
             population=self.population if population is None else str(population),
         )
 
-    def _plan_for(self, quasi_identifiers: Sequence[str]) -> Plan:
-        """The plan without what it says of columns that are no quasi-identifiers any more."""
+    def _plan_for(self, names: Sequence[str]) -> Plan:
+        """The plan without what it says of other columns, which are neither quasi-identifiers nor the weight any more."""
         return dataclasses.replace(
             self.plan,
-            drop_attributes=tuple(name for name in self.plan.drop_attributes if name in quasi_identifiers),
-            weights={name: w for name, w in self.plan.weights.items() if name in quasi_identifiers},
+            drop_attributes=tuple(name for name in self.plan.drop_attributes if name in names),
+            weights={name: w for name, w in self.plan.weights.items() if name in names},
         )
 
     def generalise(self, hierarchies: Mapping[str, Builder | str | PathLike[str] | None]) -> Policy:

@@ -269,14 +269,13 @@ def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, Colu
     columns, dropped = [], []
     weights = Counter(policy.quasi_identifiers)
     for column in policy.columns:
-        if column.name in told and column.role == "weight":
-            # Estimates need it: who releases it should know what it tells.
-            column = replace(column, reason=f"{column.reason}; {told[column.name].describe()}")
-        elif column.name in told:
+        if column.name in told:
             dropped.append(column.name)
             weights[told[column.name].source] += column.role == "quasi-identifier"
             reason = f"{column.reason}; {told[column.name].describe()}: {LEFT_OUT}"
-            column = replace(column, role="quasi-identifier", reason=reason)
+            # Estimates of the population need the weight, which the release would lack either way.
+            role: Role = "weight" if column.role == "weight" else "quasi-identifier"
+            column = replace(column, role=role, reason=reason)
         columns.append(column)
     heavier = {name: float(weight) for name, weight in weights.items() if weight > 1}
     plan = replace(policy.plan, drop_attributes=tuple(dropped), weights=heavier)

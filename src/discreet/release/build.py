@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
-from discreet.policy.examination import unfit
+from discreet.policy.examination import telling, unfit
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
@@ -85,7 +85,8 @@ def make_release(
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        culprits = unfit(released, policy, partial(recognise_columns, released))
+        culprits = telling(table, released, policy, {*values, *gone} & set(policy.quasi_identifiers))
+        culprits |= unfit(released.without(culprits), policy, partial(recognise_columns, released))
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         left = "{name} was left out: nobody judged it, and {why}"

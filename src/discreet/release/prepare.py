@@ -170,10 +170,11 @@ def check_plan(plan: Plan, policy: Policy) -> None:
         "suppress_attributes": plan.suppress_attributes,
         "drop_attributes": plan.drop_attributes,
     }
+    droppable = {*known, policy.weight}
     problems: list[DiscreetError] = [
         UnknownColumn(name, known)
         for name in dict.fromkeys(name for names in named.values() for name in names)
-        if name not in known
+        if name not in (droppable if name in plan.drop_attributes else known)
     ]
     for first, others in (
         ("keep", ("suppress_values", "suppress_rare", "suppress_attributes", "drop_attributes")),

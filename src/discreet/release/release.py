@@ -196,6 +196,7 @@ class Release(AsFrames):
             blanks_are_nulls=blanks_are_nulls,
             mean_limit=mean_limit(self.verdict.profile),
             unexamined=unjudged(self.table, self.policy) if self.plan.unexamined == "drop" else (),
+            absent=[column.name for column in self.removed],
         )
 
     def save(

@@ -11,7 +11,7 @@ from datetime import date
 import numpy as np
 
 from discreet.policy import Policy
-from discreet.policy.examination import naming_people, singling_out, unknown
+from discreet.policy.examination import naming_people, refining, singling_out, unknown
 from discreet.risk.unexamined import SHARE, TOGETHER
 from discreet.sentences import Sentence
 from discreet.table import Table
@@ -75,30 +75,37 @@ def no_direct_identifiers(table: Table, policy: Policy, findings: Findings) -> R
 
 
 def nothing_unexamined(table: Table, policy: Policy, findings: Findings) -> RuleResult:
-    """No column that nobody judged may single people out, alone or with two others, nor all of them at once."""
-    culprits = singling_out(table, policy)
-    names = tuple(culprit.column for culprit in culprits)
+    """No column that nobody judged may single people out, alone or with two others, nor all of them at once.
+
+    Nor may one tell what a quasi-identifier no longer shows.
+    """
+    told = refining(table, policy)
+    culprits = singling_out(table.without(told), policy)
+    names = (*told, *(culprit.column for culprit in culprits))
+    descriptions: list[str] = [
+        Sentence("{column}: {why}", column=name, why=why) for name, why in told.items()
+    ]
+    descriptions += [culprit.describe() for culprit in culprits]
     return RuleResult(
         id="nothing-unexamined",
         description=Sentence(
             "no column that nobody judged singles out more than {share:.0%} of the records, alone, with "
-            "{together} others, or with all of its kind",
+            "{together} others, or with all of its kind, or tells what a quasi-identifier no longer shows",
             share=SHARE,
             together=TOGETHER - 1,
         ),
-        holds=not culprits,
-        found=Sentence("{told:; }", told=[culprit.describe() for culprit in culprits])
-        if culprits
-        else "no such column",
+        holds=not names,
+        found=Sentence("{told:; }", told=descriptions) if names else "no such column",
         remedy=Sentence(
             "round, group or remove {columns}, or make it a quasi-identifier"
             if len(names) == 1
             else "round, group or remove {columns}, or make them quasi-identifiers",
             columns=names,
         )
-        if culprits
+        if names
         else "",
-        source="Article 29 Working Party, Opinion 05/2014 (WP216), section 2.2: singling out; Motwani & Xu 2007",
+        source="Article 29 Working Party, Opinion 05/2014 (WP216), section 2.2: singling out; Motwani & Xu 2007; "
+        "weights that tell strata: de Waal & Willenborg 1997",
         columns=names,
     )
 

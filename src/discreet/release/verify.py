@@ -110,6 +110,7 @@ def verify(
     blanks_are_nulls: bool = False,
     mean_limit: Fraction | None = None,
     unexamined: Collection[str] = (),
+    absent: Collection[str] = (),
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
 
@@ -120,9 +121,14 @@ def verify(
     the ``stand_ins`` for it, and are a class like any other. Of a text
     file most readers take an empty sensitive value for a null; then the two count as one
     (``blanks_are_nulls``). The mean over all rows of one over the persons of their class is at most ``mean_limit``.
-    Of the ``unexamined`` columns none may make many rows unique by itself.
+    Of the ``unexamined`` columns none may make many rows unique by itself. Columns that are ``absent`` from the release
+    may not be in the file.
     """
-    failures: list[str] = []
+    failures = [
+        f"{name} is left out of the release, and is in the file"
+        for name in absent
+        if name in rows.column_names
+    ]
     if starred and _hidden(rows, quasi_identifiers, stand_ins or {}) < suppressed:
         failures.append("records that are suppressed show their quasi-identifiers")
     for name, totals in original.items():

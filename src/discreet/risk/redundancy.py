@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations as subsets
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.risk.tally import Crosstab, Rows, crosstab, number
+from discreet.types import AnyIntArray, BoolArray
 
 NEARLY_ALL = 0.95
 """A column follows from another that explains so much of it."""
@@ -156,14 +157,89 @@ def nearest(classes: EquivalenceClasses, column: str, others: Sequence[str]) -> 
     'follows from level'
     """
     rare = _rare_share(classes, column) > 0.5
-    candidates = []
-    for other in others:
-        table = _pairs(classes, other, column)
-        candidates += [
-            Redundancy(column, other, _explained(table), True, rare),
-            Redundancy(column, other, _explained(_swapped(table)), False, rare),
-        ]
+    return _likeliest(column, {other: _pairs(classes, other, column) for other in others}, rare)
+
+
+def tells_hidden(
+    columns: Mapping[str, AnyIntArray],
+    suspects: Sequence[str],
+    hidden: Collection[str],
+    *,
+    least: float = NEARLY_ALL,
+) -> tuple[Redundancy, ...]:
+    """The suspects that tell, or follow from, a column of which a release hides something, each with that column.
+
+    ``columns`` are codes per record. One that follows from a column that is neither suspect nor hidden says nothing new.
+
+    >>> strata = {"region": np.arange(60) % 3, "weight": np.arange(60) % 3 // 2, "sex": np.arange(60) % 2}
+    >>> [told.describe() for told in tells_hidden(strata, ["weight"], ["region"])]
+    ['follows from region']
+    >>> tells_hidden(strata, ["weight"], ["sex"])
+    ()
+    """
+    told = []
+    for suspect in suspects:
+        tables = {name: _codes_by(columns, name, suspect) for name in columns if name not in suspects}
+        if any(_explained(table) >= least for name, table in tables.items() if name not in hidden):
+            continue
+        likeliest = _likeliest(suspect, {name: table for name, table in tables.items() if name in hidden})
+        if likeliest is not None and likeliest.explained >= least:
+            told.append(likeliest)
+    return tuple(told)
+
+
+def refines(
+    columns: Mapping[str, AnyIntArray],
+    suspects: Sequence[str],
+    coarse: Mapping[str, BoolArray],
+    *,
+    least: float = NEARLY_ALL,
+) -> tuple[Redundancy, ...]:
+    """The suspects that tell apart what one label of a column puts together, as far as other labels show it.
+
+    ``columns`` are codes per record; ``coarse`` says of each code of a column whether it stands for several values. A
+    suspect that tells, or follows from, the other codes tells it of records with a coarse one too, if it differs there.
+
+    >>> region = np.append(np.arange(60) % 3, [3] * 4)  # 3 stands for 0 or 1
+    >>> weight = np.append(np.arange(60) % 3, [0, 1] * 2)
+    >>> coarse = np.array([False, False, False, True])
+    >>> [told.describe() for told in refines({"region": region, "weight": weight}, ["weight"], {"region": coarse})]
+    ['follows from region']
+    """
+    told = []
+    for suspect in suspects:
+        fine = {}
+        for name, is_coarse in coarse.items():
+            table = _codes_by(columns, name, suspect)
+            inside = is_coarse[table.a]
+            if len(np.unique(table.a[inside])) < int(inside.sum()):
+                fine[name] = _part(table, ~inside)
+        likeliest = _likeliest(suspect, fine)
+        if likeliest is not None and likeliest.explained >= least:
+            told.append(likeliest)
+    return tuple(told)
+
+
+def _codes_by(columns: Mapping[str, AnyIntArray], a: str, b: str) -> Crosstab:
+    """How many records have each pair of codes of two columns."""
+    sizes = (int(columns[a].max(initial=0)) + 1, int(columns[b].max(initial=0)) + 1)
+    return crosstab(columns[a], columns[b], sizes, np.ones(len(columns[a]), dtype=np.int64))
+
+
+def _likeliest(column: str, tables: Mapping[str, Crosstab], rare: bool = False) -> Redundancy | None:
+    """The attribute from which a column follows best, or which follows best from it; ``tables`` are by attribute."""
+    candidates = [
+        Redundancy(column, name, value, follows, rare)
+        for name, table in tables.items()
+        for value, follows in ((_explained(table), True), (_explained(_swapped(table)), False))
+    ]
     return max(candidates, key=lambda candidate: candidate.explained, default=None)
+
+
+def _part(table: Crosstab, chosen: BoolArray) -> Crosstab:
+    """The chosen pairs of values alone."""
+    sizes = (len(table.a_totals), len(table.b_totals))
+    return crosstab(table.a[chosen], table.b[chosen], sizes, table.records[chosen])
 
 
 def _links(

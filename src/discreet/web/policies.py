@@ -27,6 +27,11 @@ from discreet.web.cases import Case
 from discreet.web.refusals import Refusal, changed_meanwhile, not_found
 
 LARGEST_POLICY = 4 << 20
+PLANNED_ROLES: Mapping[str, tuple[Role, ...]] = {
+    "keep": ("quasi-identifier",),
+    "drop_attributes": ("quasi-identifier", "weight"),
+}
+"""Which columns may stand in a setting of the plan."""
 
 
 def policy_text(case: Case) -> str:
@@ -164,8 +169,8 @@ def set_roles(case: Case, names: Collection[str], role: Role | None) -> None:
                 entry["reason"] = "chosen by the user"
             if given != "quasi-identifier" and name in plan.get("weights", {}):
                 del plan["weights"][name]
-            for setting in ("keep", "drop_attributes"):
-                if given != "quasi-identifier" and name in plan.get(setting, []):
+            for setting, roles in PLANNED_ROLES.items():
+                if given not in roles and name in plan.get(setting, []):
                     plan[setting].remove(name)
 
 
