@@ -18,8 +18,8 @@ from discreet.policy.suggest import NOT_SURE, suggest
 EXPERT = tomllib.loads((Path(__file__).parent.parent / "data" / "expert_roles.toml").read_text("utf-8"))[
     "table"
 ]
-LEAST = {"tuned": 0.95, "published": 0.95, "held-out": 0.95, "published later": 0.93}
-"""At its first and only run the last of them reached 93.6 %, and no rule was changed for it."""
+LEAST = {"tuned": 0.95, "published": 0.95, "held-out": 0.95, "published later": 0.95, "published last": 0.95}
+"""At its first run the last of them reached 97 of 100, and no rule was changed for it."""
 ROWS = 300
 GIVEN = [
     "Anna",

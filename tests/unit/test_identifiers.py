@@ -67,7 +67,8 @@ NAMES = {
     "imd_band": "deprivation-index", "region": "region", "disability": "health", "diag_1": "diagnosis",
     "CCS Diagnosis Description": "diagnosis", "A1Cresult": "health", "Facility Name": "organisation",
     "Facility Id": "organisation", "Discharge Year": "year", "admit_day_of_week": "date-part",
-    "fnlwgt": "sampling-weight", "sampling_weight": "sampling-weight", "genotype": "genetic",
+    "fnlwgt": "sampling-weight", "PWGTP": "sampling-weight", "MonthlyCharges": "income", "Mathenote": "grade-or-result",
+    "sampling_weight": "sampling-weight", "genotype": "genetic",
     "credit_score": "credit", "Length of Stay": "stay", "nationality": "nationality", "religion": "religion",
 }  # fmt: skip
 

@@ -137,7 +137,8 @@ def _phrases(words: tuple[str, ...]) -> tuple[dict[str, float], list[bool]]:
 def _compound(word: str) -> list[str]:
     """The kinds of a word written together: ``custname``, and German compounds by their last part."""
     kinds = ["name"] if _glued(word, ("name",)) else []
-    if len(word) > 4 and word.endswith("wgt"):
+    # "fnlwgt", and with the unit behind it "pwgtp"
+    if len(word) > 4 and "wgt" in word[-4:]:
         kinds.append("sampling-weight")
     if 3 < len(word) < 8 and word.endswith("job"):
         kinds.append("occupation")
@@ -160,6 +161,8 @@ def _confidence(kind: str, *, certain: bool, whole: bool, words: tuple[str, ...]
         if whole:
             return 0.6
         return 0.85 if any(word in vocabulary.PERSON_WORDS for word in words) else 0.35
+    if kind == "income" and any(word in vocabulary.PERIODS for word in words):
+        return 0.75
     return 0.55 if whole else 0.4
 
 

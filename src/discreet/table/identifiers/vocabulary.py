@@ -264,6 +264,11 @@ NO_MONEY: Final = words(
 )
 """Words with such an ending that do not speak of money."""
 
+PERIODS: Final = words(
+    "hourly daily weekly monthly quarterly annual yearly stuendlich taeglich monatlich jaehrlich per month year total"
+)
+"""Words with which charges, costs or a rent are an amount that somebody pays."""
+
 HOUSEHOLD_WORDS: Final = words("hid hhid household hh haushalt haushalts family fam dwelling hhnum hhnr")
 """Words for a household: its number is nobody's own."""
 
@@ -277,6 +282,7 @@ GERMAN_HEADS: Final = (
     "vorname",
     "adresse",
     "vermoegen",
+    "note",
 )
 """Words that keep their meaning at the end of any German compound."""
 
