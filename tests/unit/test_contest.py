@@ -111,7 +111,23 @@ def test_a_release_makes_its_alternatives_when_asked() -> None:
     assert other.recoding.levels is not None
     assert other.after.measure("k-anonymity", None).value >= 11
     assert simple.outcome.loss == pytest.approx(other.outcome.loss)
-    assert release.to_dict()["alternatives"]
+    told = release.to_dict()["alternatives"]
+    assert isinstance(told, list)
+    beside = told[titles.index("simplest labels")]
+    assert beside["values"] == {name: change["distinct_after"] for name, change in other.changes().items()}
+    assert beside["workload_error"] == pytest.approx(other.workload_errors[0])
+    assert len(release.workload_errors) == 1 + len(release.alternatives)
+
+
+def test_what_is_released_as_it_is_answers_every_question() -> None:
+    people = pa.table({"age": [31, 34, 47, 52] * 20, "sex": ["f", "f", "m", "m"] * 20})
+    policy = Policy.of(
+        quasi_identifiers=["age", "sex"], require=[KAnonymity(20)], profile="research-partner-3"
+    )
+    release = anonymize(people, policy)
+    assert release.loss == 0
+    assert release.workload_errors[0] == 0
+    assert release.to_dict()["workload_error"] == 0
 
 
 def test_what_nobody_can_meet_is_told() -> None:

@@ -138,7 +138,12 @@ def anonymize(
         )
 
     others = tuple(
-        Alternative(other.why, outcome_of(other.recoding, Outcome(other.method)), partial(made, other))
+        Alternative(
+            other.why,
+            outcome_of(other.recoding, Outcome(other.method)),
+            other.recoding,
+            partial(made, other),
+        )
         for other in solution.chosen.others
     )
     return replace(made(solution.chosen), alternatives=others)

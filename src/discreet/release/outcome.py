@@ -9,8 +9,14 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.search.cost import pair_of
+from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
+from discreet.utility.workload import random_workloads
+
+QUERIES = 600
+"""So many random questions are asked of releases that stand side by side; a third of them for counts."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,13 @@ def with_best(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return [
         replace(own, best=own.reached and not any(other.beats(own) for other in outcomes)) for own in outcomes
     ]
+
+
+def count_errors(recodings: Sequence[Recoding], ladders: Sequence[Ladder]) -> tuple[float | None, ...]:
+    """The median relative error of random COUNT queries, the same for all recodings of a table; ``None`` without answers."""
+    pairs = [pair_of(recoding, ladders) for recoding in recodings]
+    errors = [workload.errors["count"] for workload in random_workloads(pairs, queries=QUERIES)]
+    return tuple(float(np.median(each)) if len(each) else None for each in errors)
 
 
 def _inference(shown: EquivalenceClasses) -> float | None:

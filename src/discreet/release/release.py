@@ -25,7 +25,7 @@ from discreet.release import rendered
 from discreet.release.audit import Audit
 from discreet.release.codebook import CodebookEntry, make_codebook, write_codebook
 from discreet.release.links import write_links
-from discreet.release.outcome import Outcome, outcome_of
+from discreet.release.outcome import Outcome, count_errors, outcome_of
 from discreet.release.prepare import open_table, without_dropped
 from discreet.release.prices import Prices, prices
 from discreet.release.records import RecordRisks, record_risks
@@ -51,10 +51,12 @@ class Alternative:
 
     title: str
     outcome: Outcome
+    recoding: Recoding = field(repr=False)
     make: Callable[[], Release] = field(repr=False)
 
     def to_dict(self) -> dict[str, object]:
-        return {"title": self.title, **self.outcome.to_dict(setting=False)}
+        values = {name: change["distinct_after"] for name, change in attribute_changes(self.recoding).items()}
+        return {"title": self.title, **self.outcome.to_dict(setting=False), "values": values}
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,17 @@ class Release(AsFrames):
         """What each column and each requirement costs, on the counted classes of the original, within seconds."""
         left = without_dropped(self.before.policy, self.plan).quasi_identifiers
         return prices(self.before.classes.project(left), self.before.policy, plan=self.plan)
+
+    @cached_property
+    def workload_errors(self) -> tuple[float | None, ...]:
+        """The median error of random questions "how many people …?": of this release, then of its alternatives.
+
+        All are asked the same; see `utility.workload.random_workload`. ``None`` where a release answers none.
+        """
+        ladders = [fitted.ladder for fitted in self.hierarchies]
+        return count_errors(
+            [self.recoding, *(alternative.recoding for alternative in self.alternatives)], ladders
+        )
 
     @property
     def codebook(self) -> tuple[CodebookEntry, ...]:
@@ -294,7 +307,11 @@ class Release(AsFrames):
             "loss": _known(self.loss),
             "removed": [column.to_dict() for column in self.removed],
             "verdict": {"before": self.before.verdict.to_dict(), "after": self.after.verdict.to_dict()},
-            "alternatives": [alternative.to_dict() for alternative in self.alternatives],
+            "workload_error": self.workload_errors[0],
+            "alternatives": [
+                {**alternative.to_dict(), "workload_error": error}
+                for alternative, error in zip(self.alternatives, self.workload_errors[1:], strict=True)
+            ],
             "notes": list(self.notes),
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from discreet.classes.pair import Links, Pair
 from discreet.measure import Measure
 from discreet.search.problem import Problem
 from discreet.table.domain import Domain
+from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
 from discreet.utility import class_sizes, entropy, precision
 from discreet.utility.definition import FOREIGN_NOTE
@@ -63,7 +64,7 @@ def cost_of(recoding: Recoding, problem: Problem) -> Cost:
     if not recoding.kept.any():
         price = problem.pricing.price(_ungrouped(recoding), recoding.kept, recoding.kept)
         return Cost(price.generalisation + price.suppression)
-    pair = pair_of(recoding, problem)
+    pair = pair_of(recoding, problem.ladders)
     if isinstance(problem.objective, CellObjective):
         if not all(column.truthful for column in recoding.columns):
             # What is shown says nothing about a record that it replaces the value of, however precise it looks.
@@ -72,7 +73,7 @@ def cost_of(recoding: Recoding, problem: Problem) -> Cost:
     return _of_classes(pair, recoding, problem)
 
 
-def pair_of(recoding: Recoding, problem: Problem) -> Pair:
+def pair_of(recoding: Recoding, ladders: Sequence[Ladder]) -> Pair:
     """The classes before and after, as one counts them who reads the release; suppressed records are not in it."""
     at = np.flatnonzero(recoding.kept)
     domains, codes = [], []
@@ -88,10 +89,8 @@ def pair_of(recoding: Recoding, problem: Problem) -> Pair:
     return Pair.of(
         classes,
         classes.subset(at).recoded(domains, codes),
-        hierarchies={
-            ladder.name: ladder.hierarchy for ladder in problem.ladders if ladder.hierarchy is not None
-        },
-        assumed={ladder.name: ladder.assumed for ladder in problem.ladders if ladder.assumed is not None},
+        hierarchies={ladder.name: ladder.hierarchy for ladder in ladders if ladder.hierarchy is not None},
+        assumed={ladder.name: ladder.assumed for ladder in ladders if ladder.assumed is not None},
         links=Links(np.arange(len(classes)), became, classes.records.astype(np.int64)),
     )
 

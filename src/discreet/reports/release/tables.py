@@ -36,6 +36,8 @@ from discreet.reports.words import (
 from discreet.risk.scorr import category
 from discreet.risk.titles import EXTENDED
 from discreet.sentences import Sentence
+from discreet.transform.loss import attribute_changes
+from discreet.transform.recoding import Recoding
 
 MOST_VALUES = 200
 """Old values of an attribute that the report lists; the recipe has all."""
@@ -346,18 +348,26 @@ def quality(release: Release) -> tuple[str, str]:
 
 def alternatives(release: Release) -> list[Row]:
     """The chosen release and the others that were found, side by side."""
-    rows = [("chosen: " + release.chosen.why, release.outcome)]
-    rows += [(alternative.title, alternative.outcome) for alternative in release.alternatives]
+    rows = [("chosen: " + release.chosen.why, release.outcome, release.recoding)]
+    rows += [(other.title, other.outcome, other.recoding) for other in release.alternatives]
     return [
         {
             "title": title,
             "method": outcome.method,
             "loss": "not defined" if outcome.loss is None else percent(outcome.loss),
             "suppressed": percent(outcome.suppressed_share or 0.0),
+            "values": _values_per_column(recoding),
+            "error": "not defined" if error is None else percent(error),
             "risk": percent(outcome.max_risk or 0.0),
         }
-        for title, outcome in rows
+        for (title, outcome, recoding), error in zip(rows, release.workload_errors, strict=True)
     ]
+
+
+def _values_per_column(recoding: Recoding) -> str:
+    """How many different values a quasi-identifier shows, on average."""
+    distinct = [change["distinct_after"] for change in attribute_changes(recoding).values()]
+    return f"{sum(distinct) / len(distinct):,.1f}"
 
 
 def share_of(value: float, figures: Figures) -> str:

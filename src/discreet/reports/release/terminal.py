@@ -13,6 +13,7 @@ from discreet.release.outcome import Outcome
 from discreet.release.prices import METHOD
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
+from discreet.reports.release import tables
 from discreet.reports.terminal import STYLE, footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import number, percent, several
 from discreet.risk.titles import EXTENDED
@@ -106,18 +107,13 @@ def _removed(release: Release) -> RenderableType:
 
 def _alternatives(release: Release) -> RenderableType:
     """The chosen release beside the others that were found."""
-    table = grid("", "release", "loss", "suppressed", "largest risk", "method")
-    rows = [("■", "chosen", release.outcome)]
-    rows += [("", alternative.title, alternative.outcome) for alternative in release.alternatives]
-    for mark, name, outcome in rows:
+    table = grid("", "release", "loss", "suppressed", "values", "wrong counts", "largest risk", "method")
+    for place, told in enumerate(tables.alternatives(release)):
+        keys = ("loss", "suppressed", "values", "error", "risk", "method")
         row(
             table,
-            mark,
-            name,
-            "undefined" if outcome.loss is None else percent(outcome.loss),
-            percent(outcome.suppressed_share or 0.0),
-            percent(outcome.max_risk or 0.0),
-            outcome.method,
+            *(("", str(told["title"])) if place else ("■", "chosen")),
+            *(str(told[key]) for key in keys),
         )
     return table
 

@@ -110,6 +110,7 @@ def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
                     "loss": "not defined" if outcome.loss is None else percent(outcome.loss),
                     "suppressed": f"{release.suppressed:,}",
                     "suppressed_share": percent(outcome.suppressed_share or 0.0),
+                    "workload_error": "" if error is None else percent(error),
                     "max_risk": percent(outcome.max_risk or 0.0),
                     "inference": "" if outcome.inference is None else percent(outcome.inference),
                     "values": {
@@ -117,7 +118,9 @@ def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
                         for name, change in release.changes().items()
                     },
                 }
-                for title, release, outcome in zip(titles, releases, outcomes, strict=False)
+                for title, release, outcome, error in zip(
+                    titles, releases, outcomes, chosen.workload_errors, strict=False
+                )
             ],
             "values_before": {
                 name: f"{int(change['distinct_before']):,}" for name, change in chosen.changes().items()
