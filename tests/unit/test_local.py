@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +13,10 @@ from discreet.classes import EquivalenceClasses
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.search.local import search as local
 from discreet.search.local.search import local_recoding
+from discreet.search.local.space import screen_of
+from discreet.search.mondrian.space import space_of
 from discreet.search.problem import Problem, make_problem
+from discreet.search.requirements import on_groups
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
@@ -230,6 +234,19 @@ def test_grouping_anew_lowers_the_loss(model: PrivacyModel, monkeypatch: pytest.
     for found in (before, after):
         assert found.kept.all()
         assert model.satisfied(found.regrouped())
+
+
+def test_groups_of_many_classes_are_grouped_anew_too() -> None:
+    """Sixty-four towns in two countries, each with one record: two groups of 32 that mix the countries fall apart."""
+    trees = {"town": [[f"{i:02}", "a" if i < 32 else "b", "*"] for i in range(64)]}
+    asked = problem({"town": [f"{i:02}" for i in range(64)]}, trees, [KAnonymity(32)])
+    models = on_groups(asked.models)
+    space, others = space_of(asked.classes, models, asked.ladders, style="hierarchy", weights=None)
+    screen = screen_of(asked.classes, others)
+    mixed = np.arange(64) % 2
+    parted = local._regrouped(asked.classes, space, screen, others, mixed, math.inf, lambda _: None)
+    assert [len(set(parted[:32].tolist())), len(set(parted[32:].tolist()))] == [1, 1]
+    assert parted[0] != parted[63]
 
 
 def test_several_groups_give_up_a_class() -> None:

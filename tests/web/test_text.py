@@ -77,8 +77,8 @@ def used() -> set[str]:
         "steps.state_": ("good", "warn", "bad", "busy", "old"),
         "folds.": [question for step in STEPS for question in step.folded],
         "columns.ask_": ("known", "insensitive"),
-        "explain.": ("loss", "suppressed", "max_risk", "inference"),
-        "ready.": ("loss", "suppressed_share", "max_risk", "inference"),
+        "explain.": ("loss", "suppressed", "workload_error", "max_risk", "inference"),
+        "ready.": ("loss", "suppressed_share", "workload_error", "max_risk", "inference"),
         "downloads.": [*DOWNLOADS, *(f"{what}_says" for what in DOWNLOADS)],
     }
     prefixes = {key for one in TEMPLATES for key in re.findall(r"""\bt\(["']([a-z._-]+)["'] *~""", one)}

@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 
 from discreet.search.local.kernels import (
-    POOL,
     Pool,
     Screen,
     agglomerate,
     climb,
     meets,
     price_with,
+    span,
     union_price,
 )
 from discreet.search.mondrian.exchange_kernels import enough_in
@@ -128,6 +128,7 @@ def regroup(
     Nobody takes part in two changes. For a class that changed, ``fresh`` is the first class of its new group
     and ``hood`` the group whose neighbourhood it was in.
     """
+    room = pool.classes.size
     used = np.zeros(block.size, dtype=np.bool_)
     cost = np.empty(NEAR)
     near = np.empty(NEAR, dtype=np.int64)
@@ -136,13 +137,13 @@ def regroup(
     for i in range(block.size):
         g = block[i]
         count = groups.start[g + 1] - groups.start[g]
-        if used[i] or count > POOL // 2 or groups.price[g] <= least + TIE:
+        if used[i] or count > room // 2 or groups.price[g] <= least + TIE:
             continue
         listed = 0
         limit = np.inf
         for k in range(block.size):
             h = block[k]
-            if k == i or used[k] or groups.start[h + 1] - groups.start[h] > POOL // 4:
+            if k == i or used[k] or groups.start[h + 1] - groups.start[h] > room // 4:
                 continue
             both = groups.size[g] + groups.size[h]
             apart = groups.price[g] * groups.size[g] + groups.price[h] * groups.size[h]
@@ -167,7 +168,7 @@ def regroup(
         taken = 0
         while taken < listed:
             h = block[near[taken]]
-            if n + groups.start[h + 1] - groups.start[h] > POOL:
+            if n + groups.start[h + 1] - groups.start[h] > room:
                 break
             for e in range(groups.start[h], groups.start[h + 1]):
                 pool.classes[n] = groups.listed[e]
@@ -216,13 +217,14 @@ def dearest(
         if price > gain[g]:
             given_up[g] = -2
             gain[g] = price
-        if n == 1 or n > POOL:
+        if n == 1 or n > pool.classes.size:
             continue
         first_cluster = ZERO
         pool.head[first_cluster] = 0
         for e in range(n):
             pool.classes[e] = groups.listed[first + e]
             pool.after[e] = e + 1 if e + 1 < n else -1
+        span(space, pool, first_cluster)
         for e in range(n):
             c = pool.classes[e]
             left = groups.size[g] - space.records[c]

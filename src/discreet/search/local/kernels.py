@@ -16,8 +16,8 @@ from discreet.types import BoolArray, FloatArray, IntArray
 
 CAPPED, CLOSE, UNCERTAIN = 0, 1, 2
 """What a rule asks of a histogram: no share above a limit, near the table's, an entropy of at least so much."""
-POOL = 48
-"""So many classes are grouped anew at a time."""
+NOWHERE = np.int64(1 << 60)
+"""A place behind all others."""
 CLIMBS = 3
 """How often every class of a pool is offered to the other clusters."""
 
@@ -40,7 +40,12 @@ class Screen(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Some classes on their way into clusters."""
+    """Some classes on their way into clusters.
+
+    ``low[a, j]`` and ``high[a, j]`` are the outermost places of cluster ``a`` in attribute ``j``, ``second_low`` and
+    ``second_high`` those of its classes but one: what it spans without any one of them. ``partner`` and ``growth`` are
+    the cluster with which one that fails is joined at the least price, and the price.
+    """
 
     classes: IntArray
     label: IntArray
@@ -48,6 +53,10 @@ class Pool(NamedTuple):
     after: IntArray
     low: IntArray
     high: IntArray
+    second_low: IntArray
+    second_high: IntArray
+    partner: IntArray
+    growth: FloatArray
     price: FloatArray
     size: IntArray
     met: BoolArray
@@ -59,21 +68,25 @@ class Pool(NamedTuple):
     clock: IntArray
 
 
-def make_pool(space: Space, screen: Screen) -> Pool:
-    """Room for ``POOL`` classes."""
-    shape = (POOL, space.place.shape[1])
+def make_pool(space: Space, screen: Screen, room: int) -> Pool:
+    """Room for so many classes."""
+    shape = (room, space.place.shape[1])
     return Pool(
-        classes=np.zeros(POOL, dtype=np.int64),
-        label=np.zeros(POOL, dtype=np.int64),
-        head=np.zeros(POOL, dtype=np.int64),
-        after=np.zeros(POOL, dtype=np.int64),
+        classes=np.zeros(room, dtype=np.int64),
+        label=np.zeros(room, dtype=np.int64),
+        head=np.zeros(room, dtype=np.int64),
+        after=np.zeros(room, dtype=np.int64),
         low=np.zeros(shape, dtype=np.int64),
         high=np.zeros(shape, dtype=np.int64),
-        price=np.zeros(POOL),
-        size=np.zeros(POOL, dtype=np.int64),
-        met=np.zeros(POOL, dtype=np.bool_),
-        union=np.zeros((POOL, POOL)),
-        luck=np.zeros((POOL, POOL)),
+        second_low=np.zeros(shape, dtype=np.int64),
+        second_high=np.zeros(shape, dtype=np.int64),
+        partner=np.zeros(room, dtype=np.int64),
+        growth=np.zeros(room),
+        price=np.zeros(room),
+        size=np.zeros(room, dtype=np.int64),
+        met=np.zeros(room, dtype=np.bool_),
+        union=np.zeros((room, room)),
+        luck=np.zeros((room, room)),
         stamp=np.zeros(int(space.item.max()) + 1 if len(space.item) else 0, dtype=np.int64),
         tally=np.zeros(len(space.least), dtype=np.int64),
         histogram=np.zeros(len(screen.whole), dtype=np.int64),
@@ -114,23 +127,46 @@ def union_price(
 
 
 @njit(cache=True, nogil=True)
+def span(space: Space, pool: Pool, a: int) -> None:
+    """Look up what cluster ``a`` spans, with and without any one of its classes."""
+    for j in range(space.place.shape[1]):
+        low = second_low = NOWHERE
+        high = second_high = np.int64(-1)
+        e = pool.head[a]
+        while e >= 0:
+            p = np.int64(space.place[pool.classes[e], j])
+            if p < low:
+                low, second_low = p, low
+            else:
+                second_low = min(second_low, p)
+            if p > high:
+                high, second_high = p, high
+            else:
+                second_high = max(second_high, p)
+            e = pool.after[e]
+        pool.low[a, j], pool.high[a, j] = low, high
+        pool.second_low[a, j], pool.second_high[a, j] = second_low, second_high
+
+
+@njit(cache=True, nogil=True)
 def price_with(space: Space, pool: Pool, a: int, without: int, plus: int) -> float:
     """What a record of cluster ``a`` loses if ``without`` left and ``plus`` came (-1: none)."""
     total = 0.0
     for j in range(space.place.shape[1]):
-        low, high = np.int64(1 << 60), np.int64(-1)
+        low, high = pool.low[a, j], pool.high[a, j]
+        if without >= 0:
+            p = np.int64(space.place[pool.classes[without], j])
+            if p == low:
+                low = pool.second_low[a, j]
+            if p == high:
+                high = pool.second_high[a, j]
         if plus >= 0:
-            low = high = np.int64(space.place[pool.classes[plus], j])
-        e = pool.head[a]
-        while e >= 0:
-            if e != without:
-                p = np.int64(space.place[pool.classes[e], j])
-                low = min(low, p)
-                high = max(high, p)
-            e = pool.after[e]
+            p = np.int64(space.place[pool.classes[plus], j])
+            low = min(low, p)
+            high = max(high, p)
         if high < 0:
             return 0.0
-        total += _cell(space, j, int(low), int(high))
+        total += _cell(space, j, low, high)
     return total
 
 
@@ -208,6 +244,29 @@ def _total(pool: Pool, n: int) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _growth(pool: Pool, a: int, b: int) -> float:
+    """What it costs to join a cluster that fails with another."""
+    cost = pool.union[a, b] - pool.price[a]
+    if pool.met[b]:
+        cost += (pool.union[a, b] - pool.price[b]) * pool.size[b] / pool.size[a]
+    growth: float = cost * pool.luck[a, b]
+    return growth
+
+
+@njit(cache=True, nogil=True)
+def _seek_partner(pool: Pool, n: int, a: int) -> None:
+    """Find the cluster with which a failing one is joined at the least price."""
+    pool.partner[a] = NO_CLASS
+    pool.growth[a] = np.inf
+    for b in range(n):
+        if b != a and pool.head[b] >= 0:
+            growth = _growth(pool, a, b)
+            if growth < pool.growth[a] - TIE:
+                pool.growth[a] = growth
+                pool.partner[a] = b
+
+
+@njit(cache=True, nogil=True)
 def agglomerate(
     space: Space, screen: Screen, turn: IntArray, pool: Pool, n: int, luck: float, state: int
 ) -> tuple[float, int]:
@@ -237,24 +296,19 @@ def agglomerate(
             if not (pool.met[a] and pool.met[b]):
                 pool.union[a, b] = union_price(space, turn, pool.low, pool.high, a, b, np.inf)
                 pool.union[b, a] = pool.union[a, b]
+    for a in range(n):
+        if not pool.met[a]:
+            _seek_partner(pool, n, a)
     while True:
         best = np.inf
-        x = y = NO_CLASS
+        x = NO_CLASS
         for a in range(n):
-            if pool.head[a] < 0 or pool.met[a]:
-                continue
-            for b in range(n):
-                if b == a or pool.head[b] < 0:
-                    continue
-                cost = pool.union[a, b] - pool.price[a]
-                if pool.met[b]:
-                    cost += (pool.union[a, b] - pool.price[b]) * pool.size[b] / pool.size[a]
-                cost *= pool.luck[a, b]
-                if cost < best - TIE:
-                    best = cost
-                    x, y = a, b
+            if pool.head[a] >= 0 and not pool.met[a] and pool.growth[a] < best - TIE:
+                best = pool.growth[a]
+                x = a
         if x < 0:
             break
+        y = pool.partner[x]
         pool.price[x] = pool.union[x, y]
         pool.size[x] += pool.size[y]
         for j in range(m):
@@ -274,6 +328,16 @@ def agglomerate(
             if pool.head[b] >= 0 and b != x and not (pool.met[b] and pool.met[x]):
                 pool.union[x, b] = union_price(space, turn, pool.low, pool.high, x, b, np.inf)
                 pool.union[b, x] = pool.union[x, b]
+        for a in range(n):
+            if pool.head[a] < 0 or pool.met[a]:
+                continue
+            if a == x or pool.partner[a] == x or pool.partner[a] == y:
+                _seek_partner(pool, n, a)
+                continue
+            growth = _growth(pool, a, x)
+            if growth < pool.growth[a] - TIE:
+                pool.growth[a] = growth
+                pool.partner[a] = x
     return _total(pool, n), state
 
 
@@ -300,6 +364,9 @@ def _link(pool: Pool, a: int, x: int) -> None:
 @njit(cache=True, nogil=True)
 def climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
     """Move classes between the clusters of a pool, or exchange two, while that lowers the loss; returns it."""
+    for a in range(n):
+        if pool.head[a] >= 0:
+            span(space, pool, a)
     for _ in range(CLIMBS):
         changed = False
         for x in range(n):
@@ -361,6 +428,8 @@ def climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
             pool.size[to] += mine
             pool.price[a] = price_a
             pool.price[to] = price_b
+            span(space, pool, a)
+            span(space, pool, to)
         if not changed:
             break
     return _total(pool, n)

@@ -46,6 +46,10 @@ ROUNDS = 12
 """At most so often neighbourhoods are grouped anew."""
 WORTHWHILE = 1e-3
 """A round that lowers the loss by a smaller share is the last."""
+LEAST_ROOM, MOST_ROOM = 48, 256
+"""At least and at most so many classes are grouped anew at a time."""
+GROUPS_AT_A_TIME = 6
+"""So many groups of the usual size among them."""
 LUCK = 1.0
 """How far chance changes prices, after a first round without it, when neighbourhoods are grouped anew."""
 LITTLE_BALANCE = 1 / 256
@@ -328,7 +332,10 @@ def _regrouped(
     blocks are independent of each other. The models have the last word on every new group.
     """
     turn = np.argsort(-space.unit, kind="stable").astype(np.int64)
-    pools = [make_pool(space, screen) for _ in range(2)]
+    room = _room(owner)
+    pools = [make_pool(space, screen, room) for _ in range(2)]
+    # Large neighbourhoods take long: then there are fewer of them between two looks at the time.
+    block_size = BLOCK * LEAST_ROOM // room
     least = float(
         sum(space.share[at : at + size].min() for at, size in zip(space.at, space.size, strict=True))
     )
@@ -349,7 +356,7 @@ def _regrouped(
             keys = [groups.low[:, j] for j in (first, *turn[turn != first])]
             line = np.lexsort(keys[::-1])
             # Every other round the blocks begin half a block later.
-            cuts = np.arange(BLOCK // 2 if number % 2 else BLOCK, len(line), BLOCK)
+            cuts = np.arange(block_size // 2 if number % 2 else block_size, len(line), block_size)
             blocks = [block[np.argsort(-loss[block], kind="stable")] for block in np.split(line, cuts)]
             fresh, hood = (np.full(len(classes), NOBODY, dtype=np.int64) for _ in range(2))
 
@@ -362,6 +369,8 @@ def _regrouped(
                 number: int = number,
             ) -> None:
                 for at in range(which, len(blocks), len(pools)):
+                    if clock.now() >= end:
+                        return
                     seed = number * 65_537 + at + 1
                     luck = LUCK if number else 0.0
                     regroup(
@@ -375,6 +384,12 @@ def _regrouped(
             if gained <= WORTHWHILE * float(loss.sum() - least * classes.total):
                 break
     return owner
+
+
+def _room(owner: IntArray) -> int:
+    """How many classes are grouped anew at a time: those of a few groups."""
+    typical = len(owner) / (int(owner.max()) + 1)
+    return int(min(max(LEAST_ROOM, GROUPS_AT_A_TIME * typical), MOST_ROOM))
 
 
 def _confirmed(
@@ -415,7 +430,7 @@ def _given_up(
     classes, records = problem.classes, problem.classes.records
     left = problem.allowed
     out = int(owner.max()) + 1
-    pool = make_pool(space, screen)
+    pool = make_pool(space, screen, _room(owner))
     owner = owner.copy()
     stuck = np.zeros(out + 1, dtype=bool)
     for number in range(SWEEPS):
