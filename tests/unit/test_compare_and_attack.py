@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -399,6 +400,22 @@ def test_no_change_is_no_loss(people: discreet.Table) -> None:
     assert found.losses.measure("leaf-loss").value == 0  # type: ignore[union-attr]
     assert found.losses.measure("count-error-median").value == pytest.approx(0)  # type: ignore[union-attr]
     assert found.losses.measure("suppression-ratio").value == 0  # type: ignore[union-attr]
+
+
+def test_what_follows_from_a_released_column_is_not_counted_as_suppressed() -> None:
+    school = discreet.read(pa.table({"level": ["A", "B", "C"] * 20, "years": [9, 10, 13] * 20}))
+    policy = Policy.of(
+        quasi_identifiers=["level", "years"], require=[discreet.KAnonymity(5)], profile="research-partner-5"
+    )
+    release = discreet.anonymize(school, policy, plan=Plan(drop_attributes=("years",)))
+    planned = replace(policy, plan=Plan(drop_attributes=("years",)))
+    note = "the release has no column years, which is not counted: it follows from level"
+    told = discreet.compare(school, release, planned, queries=20)
+    assert told.losses.measure("leaf-loss").value == 0  # type: ignore[union-attr]
+    assert note in told.notes
+    # What nobody planned to leave out is missing.
+    missing = discreet.compare(school, release, policy, queries=20)
+    assert missing.losses.measure("leaf-loss").value == 0.5  # type: ignore[union-attr]
 
 
 def test_losses_equal_what_the_search_says(compared: discreet.Comparison, release: discreet.Release) -> None:

@@ -20,6 +20,7 @@ from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, Unsu
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
 from discreet.release.links import Given, read_links
+from discreet.risk.redundancy import NEARLY_ALL, nearest
 from discreet.sentences import Sentence
 from discreet.table import Domain, Table
 from discreet.table.meaning import KINDS, Meaning
@@ -80,10 +81,17 @@ def make_pair(
             [f"the release has none of the columns {', '.join(wanted)}"],
             remedy="give the policy of this release, or name its columns as the original does",
         )
+    planned = [name for name in policy.plan.drop_attributes if name in wanted and name not in shown]
+    if like is not None:
+        wanted = [name for name in wanted if name not in planned or name in like.pair.names]
     if like is not None and shown and set(wanted) <= set(like.pair.names):
         before, after = like.pair.original.project(wanted), like.released.project(shown)
     else:
         before, after = _count(original, policy, wanted), _count(release, policy, shown)
+    followed = _followed(before, planned, shown) if like is None and names is None else {}
+    if followed:
+        wanted = [name for name in wanted if name not in followed]
+        before = before.project(wanted)
     fitted = hierarchies(policy, before)
     pair = Pair.of(
         before,
@@ -114,7 +122,7 @@ def make_pair(
         pair = replace(pair, links=told, kept=_kept_in_classes(pair, told))
         if like is None:
             matched = "records were matched class by class: their values leave one way to do so, whatever their order"
-    return MatchedPair(pair, after, matched, _notes(pair, wanted, shown), rows)
+    return MatchedPair(pair, after, matched, (*followed.values(), *_notes(pair, wanted, shown)), rows)
 
 
 def _notes(pair: Pair, wanted: Sequence[str], shown: Sequence[str]) -> tuple[str, ...]:
@@ -138,6 +146,20 @@ def _notes(pair: Pair, wanted: Sequence[str], shown: Sequence[str]) -> tuple[str
     if cut:
         notes.append(Sentence("{cut}: shorter values were read as the beginnings of the original's", cut=cut))
     return tuple(notes)
+
+
+def _followed(original: EquivalenceClasses, planned: Sequence[str], shown: Sequence[str]) -> dict[str, str]:
+    """Which columns that the plan leaves out follow from released ones, and what to tell of each."""
+    sources = {name: nearest(original, name, shown) for name in planned if name in original.names}
+    return {
+        name: Sentence(
+            "the release has no column {name}, which is not counted: it {why}",
+            name=name,
+            why=Sentence(source.describe()),
+        )
+        for name, source in sources.items()
+        if source is not None and source.explained >= NEARLY_ALL
+    }
 
 
 def _exchanged(meaning: Meaning) -> bool:
