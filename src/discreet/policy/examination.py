@@ -75,7 +75,6 @@ def singling_out(table: Table, policy: Policy) -> list[Culprit]:
     if not unexamined or not table.rows:
         return []
     known = [name for name in table.names if name in (*unexamined, *policy.quasi_identifiers)]
-
     return culprits(
         _sampled_codes(table, known),
         unexamined,
