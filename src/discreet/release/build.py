@@ -85,8 +85,7 @@ def make_release(
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        culprits = telling(table, released, policy, {*values, *gone} & set(policy.quasi_identifiers))
-        culprits |= unfit(released.without(culprits), policy, partial(recognise_columns, released))
+        culprits = _unfit(table, released, policy, {*values, *gone} & set(policy.quasi_identifiers))
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         left = "{name} was left out: nobody judged it, and {why}"
@@ -131,6 +130,12 @@ def make_release(
         stand_ins,
         removed=removed,
     )
+
+
+def _unfit(table: Table, released: Table, policy: Policy, hidden: Collection[str]) -> dict[str, str]:
+    """Columns that nobody judged and that the release must lack, by the original and by what is shown of it."""
+    told = telling(table, released, policy, hidden)
+    return told | unfit(released.without(told), policy, partial(recognise_columns, released))
 
 
 def _remaining(policy: Policy, changed: Collection[str], gone: Collection[str]) -> Policy:
