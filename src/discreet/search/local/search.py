@@ -16,6 +16,7 @@ from discreet.privacy import PrivacyModel
 from discreet.privacy.base import refuse_empty
 from discreet.search import clock
 from discreet.search.local.group_kernels import GroupTable, dearest, meet, regroup
+from discreet.search.local.groups import ancestor_price, group_table, loss_of, spans_of
 from discreet.search.local.kernels import Screen, make_pool
 from discreet.search.local.space import node_costs, screen_of
 from discreet.search.mondrian.kernels import Space
@@ -28,7 +29,7 @@ from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding
-from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray, Progress
+from discreet.types import BoolArray, FloatArray, IntArray, Progress
 
 Costs = Sequence[FloatArray]
 
@@ -118,7 +119,7 @@ def local_recoding(
             visited = _absorbed(classes, space, models, visited)
         # Where little is left over the visit is the better start; where much is, the table as a whole.
         divided = [partition.divided(groups, strict=False) for groups in (visited, owner)]
-        owner = min(divided, key=lambda groups: _loss(space, groups))
+        owner = min(divided, key=lambda groups: loss_of(space, groups))
         owner = _regrouped(classes, space, screen, others, owner, end, say)
         owner = partition.exchanged(partition.divided(owner, strict=False))
         _, owner = np.unique(owner, return_inverse=True)
@@ -155,7 +156,7 @@ def top_down(
         steered = space._replace(share=space.share**emphasis)
         partition = Partition(classes, steered, others, progress or (lambda _: None), end)
         owner = partition.divided(owner, strict=False, balance=LITTLE_BALANCE)
-    return _loss(space, owner), owner
+    return loss_of(space, owner), owner
 
 
 def _priced(space: Space, costs: Costs, ladders: Sequence[Ladder]) -> Space:
@@ -308,9 +309,9 @@ def _absorbed(
 
 def _growth(space: Space, owner: IntArray, groups: int) -> FloatArray:
     """By how much the loss of each group grows if it is joined with the last one."""
-    low, high, sizes = _spans(space, owner)
-    joined = _ancestor_price(space, np.minimum(low, low[groups]), np.maximum(high, high[groups]))
-    growth = joined * (sizes + sizes[groups]) - _ancestor_price(space, low, high) * sizes
+    low, high, sizes = spans_of(space, owner)
+    joined = ancestor_price(space, np.minimum(low, low[groups]), np.maximum(high, high[groups]))
+    growth = joined * (sizes + sizes[groups]) - ancestor_price(space, low, high) * sizes
     return np.asarray(growth[:groups])
 
 
@@ -343,7 +344,7 @@ def _regrouped(
         for number in range(ROUNDS):
             if clock.now() >= end:
                 break
-            groups = _listed(space, owner)
+            groups = group_table(space, owner)
             loss = groups.price * groups.size
             say(
                 Sentence(
@@ -379,7 +380,7 @@ def _regrouped(
 
             list(workers.map(work, range(len(pools))))
             new = _confirmed(classes, others, owner, fresh, hood)
-            gained = float(loss.sum()) - _loss(space, new)
+            gained = float(loss.sum()) - loss_of(space, new)
             owner = new
             if gained <= WORTHWHILE * float(loss.sum() - least * classes.total):
                 break
@@ -439,7 +440,7 @@ def _given_up(
                 "looking for records that cost more than their suppression: sweep {number}", number=number + 1
             )
         )
-        groups = _listed(space, owner, out)
+        groups = group_table(space, owner, out)
         given_up, gain = np.empty(out, dtype=np.int64), np.empty(out)
         dearest(space, screen, groups, star, pool, given_up, gain)
         taken = np.zeros(len(classes), dtype=bool)
@@ -463,47 +464,3 @@ def _given_up(
     gone = owner == out
     _, dense = np.unique(owner, return_inverse=True)
     return dense.astype(np.int64), int(dense[gone][0]) if gone.any() else -1
-
-
-# ── what groups cost ──────────────────────────────────────────────────────────────────────────────────
-
-
-def _listed(space: Space, owner: IntArray, count: int | None = None) -> GroupTable:
-    """The first ``count`` groups as the compiled loops read them."""
-    low, high, sizes = _spans(space, owner)
-    count = len(sizes) if count is None else count
-    listed = np.argsort(owner, kind="stable")
-    start = np.searchsorted(owner[listed], np.arange(count + 1))
-    there = sizes > 0
-    price = np.zeros(len(sizes))
-    price[there] = _ancestor_price(space, low[there], high[there])
-    return GroupTable(listed, start, low[:count], high[:count], price[:count], sizes[:count].astype(np.int64))
-
-
-def _loss(space: Space, owner: IntArray) -> float:
-    """The loss of all groups together."""
-    groups = _listed(space, owner)
-    return float(groups.price @ groups.size)
-
-
-def _spans(space: Space, owner: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Lowest and highest place of each group in each attribute, and its records."""
-    shape = (int(owner.max()) + 1, space.place.shape[1])
-    low, high = np.full(shape, np.iinfo(np.int64).max), np.full(shape, -1, dtype=np.int64)
-    np.minimum.at(low, owner, space.place)
-    np.maximum.at(high, owner, space.place)
-    return low, high, np.bincount(owner, weights=space.records).astype(np.float64)
-
-
-def _ancestor_price(space: Space, low: AnyIntArray, high: AnyIntArray) -> FloatArray:
-    """What one record loses whose cells are the closest common ancestors of the places ``low`` to ``high``."""
-    total = np.zeros(len(low))
-    for j, size in enumerate(space.size):
-        base = np.full(len(low), space.at[j])
-        while True:
-            apart = space.tree[base + low[:, j]] != space.tree[base + high[:, j]]
-            if not apart.any():
-                break
-            base[apart] += size
-        total += space.share[base + low[:, j]]
-    return total
