@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from discreet.release.check import check as check
     from discreet.release.compare import Comparison as Comparison
     from discreet.release.compare import compare as compare
+    from discreet.release.difference import Difference as Difference
+    from discreet.release.difference import diff as diff
     from discreet.release.frontier import compare_methods as compare_methods
     from discreet.release.frontier import frontier as frontier
     from discreet.release.recommend import recommend as recommend
@@ -56,6 +58,7 @@ _PUBLIC = {
     "BetaLikeness": "discreet.privacy:BetaLikeness",
     "Comparison": "discreet.release.compare:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
+    "Difference": "discreet.release.difference:Difference",
     "DiscreetError": "discreet.errors:DiscreetError",
     "KAnonymity": "discreet.privacy:KAnonymity",
     "LDiversity": "discreet.privacy:LDiversity",
@@ -73,6 +76,7 @@ _PUBLIC = {
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
     "compare_methods": "discreet.release.frontier:compare_methods",
+    "diff": "discreet.release.difference:diff",
     "evidence_report": "discreet.reports.evidence.html:evidence_report",
     "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",

@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "Measure what a release lost against its original.",
     "attack": "Try what an intruder could still do to a release.",
     "check": "Exit with 0 if every requirement of a policy holds, with 1 if not. For pipelines.",
+    "diff": "Say what changed between two releases or two policies.",
     "completion": "Print what makes a shell complete commands and options.",
     "suggest": "Write a commented policy with a suggested role for every column.",
     "hierarchy": "Build, show or check how the values of a column may be generalised.",

@@ -18,6 +18,7 @@ from discreet.cli.options import (
     reading_options,
     refuse_unwritable,
     role_options,
+    say,
 )
 from discreet.cli.progress import progress
 from discreet.cli.streams import InputFile
@@ -140,4 +141,4 @@ def _print(tables: Sequence[CheckedTable], *, titles: bool) -> None:
         )
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in workflow_commands(tables):
-            click.echo(line)
+            say(line)

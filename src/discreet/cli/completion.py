@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from discreet.cli import cli
+from discreet.cli.options import print_document
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_DISCREET_COMPLETE"
@@ -20,4 +21,4 @@ def completion(shell: str) -> None:
     """
     maker = get_completion_class(shell)
     assert maker is not None
-    click.echo(maker(cli, {}, "discreet", VARIABLE).source())
+    print_document(maker(cli, {}, "discreet", VARIABLE).source())
