@@ -222,6 +222,15 @@ def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
             chosen, models = least(required)
         except GoalUnreachable as error:
             raise _with_advice(error, required) from None
+    if chosen.minimised not in ("", plan.objective):
+        notes.append(
+            Sentence(
+                "the method {method} cannot follow the objective {objective}: it minimised {minimised}",
+                method=Sentence(chosen.method),
+                objective=plan.objective,
+                minimised=Sentence(chosen.minimised),
+            )
+        )
     return Solution(chosen, ready.fitted, models, required, tuple(notes))
 
 

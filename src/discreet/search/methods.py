@@ -30,6 +30,7 @@ from discreet.table.hierarchies.hierarchy import LEARNED
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray, Progress, Shape
 from discreet.utility.objectives.aggregates import CellObjective
+from discreet.utility.objectives.cells import ConditionalEntropy, NonUniformEntropy
 from discreet.utility.objectives.objective import Objective
 from discreet.utility.objectives.registry import LOSS
 
@@ -64,6 +65,8 @@ WORK_PER_SECOND = 33_000_000
 MODEL_WORK = 20_000
 """What asking one requirement of a node costs beside them."""
 LEAST_EVALUATIONS = 200
+BITS = (NonUniformEntropy, ConditionalEntropy)
+"""Losses per cell of which a column that shows nothing has more or less, as its values are spread."""
 
 
 @dataclass(frozen=True)
@@ -258,11 +261,27 @@ def _loss_weights(problem: Problem) -> dict[str, float]:
     }
 
 
+def _objective_weights(problem: Problem) -> dict[str, float]:
+    """Weights by what the objective charges for a column that shows nothing: the mean over its records."""
+    given, objective = problem.weights or {}, problem.objective
+    assert isinstance(objective, CellObjective)
+    weights = {}
+    for ladder, codes in zip(problem.ladders, problem.classes.codes, strict=True):
+        counted = np.bincount(codes, weights=problem.classes.records, minlength=ladder.domain.size)
+        totals = counted.astype(np.float64)
+        charged = float(objective.cost.suppressed(ladder, totals) @ totals / totals.sum())
+        weights[ladder.name] = given.get(ladder.name, 1.0) * max(charged, 1e-9)
+    return weights
+
+
 def _mondrian(problem: Problem, seconds: float, say: Progress) -> Recoding:
-    """Multidimensional recoding, part by part: the better one of two weightings of cuts, which are chosen greedily."""
+    """Multidimensional recoding, part by part: the best of some weightings of cuts, which are chosen greedily."""
+    weightings: list[Weighting] = [_loss_weights, lambda part: part.weights]
+    if isinstance(problem.objective, CellObjective) and isinstance(problem.objective.cost, BITS):
+        weightings.append(_objective_weights)
 
     def search_parts(weights: Weighting) -> Recoding:
-        end = clock.now() + seconds / 2
+        end = clock.now() + seconds / len(weightings)
         return part_by_part(
             problem,
             lambda part: mondrian(
@@ -270,10 +289,7 @@ def _mondrian(problem: Problem, seconds: float, say: Progress) -> Recoding:
             ),
         )
 
-    recodings = (
-        consistent(search_parts(weights), problem.models, problem.allowed)
-        for weights in (_loss_weights, lambda part: part.weights)
-    )
+    recodings = (consistent(search_parts(weights), problem.models, problem.allowed) for weights in weightings)
     return min(recodings, key=lambda recoding: _rank(recoding, problem))
 
 
