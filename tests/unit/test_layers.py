@@ -45,6 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "web": FAMILIES | {"search", "attacks", "policy", "release", "reports", "engine", "example"},
     "cli": FAMILIES | {"search", "attacks", "policy", "release", "reports", "engine", "example", "web"},
     "example": BOTTOM,
+    "sklearn": BOTTOM | {"__init__", "policy", "transform"},
     "pytest_plugin": {"__init__", "policy", "release"},
     "__init__": set(),
     "__main__": {"cli"},
