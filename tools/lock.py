@@ -28,7 +28,7 @@ def main() -> None:
             *("uv", "pip", "compile", "pyproject.toml", "--output-file", str(LOCK), "--quiet"),
             # For every system and Python from the oldest one on.
             *("--universal", "--python-version", "3.11", "--generate-hashes"),
-            *("--extra", "all", "--group", "test", "--group", "lint", "--group", "build"),
+            *("--extra", "all", "--group", "test", "--group", "lint", "--group", "docs", "--group", "build"),
             *("--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),
             *sys.argv[1:],
         ],

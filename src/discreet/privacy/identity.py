@@ -17,7 +17,7 @@ from discreet.types import FloatArray
 class KAnonymity(PrivacyModel):
     """Every equivalence class has at least ``k`` persons (or records).
 
-    k(T) = min over classes E of |E|. With ``unit="persons"`` it is (X,Y)-anonymity with X the
+    k(T) = min over classes E of their size. With ``unit="persons"`` it is (X,Y)-anonymity with X the
     quasi-identifiers and Y the person: distinct persons are counted, however many records they have.
     ``unit=None`` counts persons where a person may have several records, else records. A null in a
     quasi-identifier is a value of its own, so its record is not dropped.

@@ -203,7 +203,7 @@ class BetaLikeness(DistributionModel):
 class DeltaDisclosure(DistributionModel):
     """Every sensitive value is about as likely in each class as in the table, in both directions.
 
-    |log(p(E, s) / p(T, s))| < delta for every class E and every value s of the table. A class that misses
+    ``|log(p(E, s) / p(T, s))| < delta`` for every class E and every value s of the table. A class that misses
     a value of the table has an infinite ratio: that somebody does *not* have it is disclosed. ``base`` is
     that of the logarithm, e unless told otherwise (the paper leaves it open).
 
