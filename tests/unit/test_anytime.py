@@ -162,6 +162,7 @@ def test_parts_that_separate_force_loss() -> None:
     assert list(growing_bounds(problem, least=2)) == pytest.approx([0.0, 0.0, 0.5])
 
 
+@pytest.mark.slow
 def test_larger_parts_never_lower_the_bound_and_close_the_gap() -> None:
     problem = random_problem(8)
     bounds = list(growing_bounds(problem, most=70_000))

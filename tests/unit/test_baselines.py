@@ -86,6 +86,7 @@ def test_background_knowledge_without_the_classes() -> None:
     assert result.baseline == pytest.approx(float(rate), rel=0.03)
 
 
+@pytest.mark.slow
 def test_the_worst_case_without_values() -> None:
     """Each released record is assigned to anybody of the original, of whom one is right."""
     original = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52, 60]})

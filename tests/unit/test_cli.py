@@ -263,6 +263,7 @@ def test_suggest_prints_a_policy_and_nothing_else(people: Path, run: Run) -> Non
     assert [column.name for column in found.columns] == ["age", "sex", "dx"]
 
 
+@pytest.mark.slow
 def test_report_writes_one_page(people: Path, tmp_path: Path, run: Run) -> None:
     page = tmp_path / "report.html"
     told = run("report", people, "--qi", "age,sex", "--sensitive", "dx", "-o", page)

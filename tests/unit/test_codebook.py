@@ -67,6 +67,7 @@ def test_open_intervals_do_not_tell_the_largest_value() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "optimal", "mondrian", "local", "microaggregation"])
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
 def test_every_label_of_a_release_is_in_it(method: str, suppressed: str, tmp_path: Path) -> None:

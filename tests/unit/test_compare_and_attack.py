@@ -101,6 +101,7 @@ def test_a_named_hierarchy_is_the_scale_of_every_release(tmp_path: Path) -> None
     assert comparison.notes == ()
 
 
+@pytest.mark.slow
 def test_a_learned_hierarchy_that_the_release_follows_is_named(compared: discreet.Comparison) -> None:
     height = compared.losses.measure("height-loss")
     assert height is not None
@@ -276,6 +277,7 @@ def test_averaged_releases_are_attacked_by_distance(people: discreet.Table) -> N
     assert any("distance" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_made_up_records_are_not_taken_for_those_of_people() -> None:
     rng = np.random.default_rng(3)
     one, two, three = (

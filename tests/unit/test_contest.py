@@ -102,6 +102,7 @@ def test_what_is_better_in_some_way_stands_beside_the_chosen_one(results: dict[s
     assert set(others) <= {"most detail", "simplest labels", "nobody left out"}
 
 
+@pytest.mark.slow
 def test_a_release_makes_its_alternatives_when_asked() -> None:
     release = anonymize(read(town(600)), replace(POLICY, plan=Plan(unexamined="keep")))
     titles = [alternative.title for alternative in release.alternatives]

@@ -155,6 +155,7 @@ def test_the_cost_is_what_a_comparison_measures(method: str, objective: str, tmp
         assert document["cost_undefined"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_only_means_leave_a_loss_undefined(method: str, tmp_path: Path) -> None:
     release, _ = written(method, policy_of("loss"), tmp_path)
@@ -177,6 +178,7 @@ def test_levels_of_a_hierarchy_that_nobody_gave_are_no_scale_for_intervals(
     assert release.chosen.undefined == "not defined here: there is no hierarchy to count levels in"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "objective", "minimised"),
     [

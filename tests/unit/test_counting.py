@@ -147,6 +147,7 @@ def test_compare_counts_both_tables_once(calls: Counter[str], files: tuple[Path,
     assert (calls["count original.csv"], calls["count release.csv"], calls["count"]) == (1, 1, 2)
 
 
+@pytest.mark.slow
 def test_compare_with_a_report_counts_both_tables_once(
     calls: Counter[str], files: tuple[Path, Path], tmp_path: Path
 ) -> None:

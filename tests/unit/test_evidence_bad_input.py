@@ -45,6 +45,7 @@ def without(file: Path, *names: str) -> discreet.Table:
     return discreet.read(table.drop_columns(list(names)))
 
 
+@pytest.mark.slow
 def test_an_attribute_that_was_not_released_is_not_attacked(original: Path, release: Path) -> None:
     for given in (original, None):
         found = discreet.attack(without(release, "pay"), policy(), original=given, attacks=["homogeneity"])

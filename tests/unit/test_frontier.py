@@ -66,6 +66,7 @@ def test_the_frontier_holds_exactly_what_no_other_beats(swept: Frontier) -> None
     assert swept.knee is None or swept.knee in swept.best
 
 
+@pytest.mark.slow
 def test_l_and_t_replace_the_policys_own() -> None:
     found = frontier(discreet.read(town(500)), policy(), l=[2, 4], t=[0.6], methods=["optimal"])
     labels = [one.label for one in found.points]
@@ -95,6 +96,7 @@ def test_bad_sweeps_are_refused() -> None:
         frontier(table, policy(), k=range(2, 300))
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     from discreet.cli.frontier import frontier as command
 

@@ -25,6 +25,7 @@ def patients() -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "auto"])
 @pytest.mark.parametrize(
     "model",

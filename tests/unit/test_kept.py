@@ -62,6 +62,7 @@ def groups_of(release: Release) -> dict[tuple[object, ...], list[dict[str, objec
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SOME)
 @pytest.mark.parametrize("keep", [("sex",), ("education", "sex"), ("hours",)])
 def test_kept_attributes_stay_and_groups_hold(method: Method, keep: tuple[str, ...]) -> None:
@@ -80,6 +81,7 @@ def test_kept_attributes_stay_and_groups_hold(method: Method, keep: tuple[str, .
         assert at.type == table.schema.field(name).type
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SOME)
 def test_distances_are_those_from_the_whole_table_not_from_the_kept_part(method: Method) -> None:
     table = adults()
@@ -97,6 +99,7 @@ def test_distances_are_those_from_the_whole_table_not_from_the_kept_part(method:
         assert distance <= 0.15 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SOME)
 def test_persons_are_counted_inside_the_kept_parts(method: Method) -> None:
     plan = Plan(

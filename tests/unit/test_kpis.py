@@ -234,6 +234,7 @@ def cars() -> Table:
     return discreet.read(trips())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "mondrian"])
 @pytest.mark.parametrize(("k", "known"), [(2, {"EV", "Gas"}), (3, {"EV", "Gas"}), (5, set()), (15, set())])
 def test_the_whole_stays_right_while_the_parts_are_lost(

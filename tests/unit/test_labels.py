@@ -44,6 +44,7 @@ def cells(release: discreet.Release, name: str) -> set[str]:
     return {str(cell) for cell in release.table.engine.to_arrow(release.table)[name].to_pylist()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_value_that_only_suppressed_people_have_stands_in_no_label(method: Method, tmp_path: Path) -> None:
     plan = Plan(method=method, keep=("sex",), suppression_limit=0.1, seconds=3600)
@@ -70,6 +71,7 @@ def test_a_set_with_fewer_names_is_read_as_the_node_that_it_stands_for() -> None
     assert height.value == pytest.approx(height.value), "a level is known"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_intervals_are_open_at_the_smallest_and_largest_age(method: Method) -> None:
     people = townspeople().slice(0, 80)
@@ -130,6 +132,7 @@ def ends_of(cells: set[str]) -> set[str]:
     return {end for cell in cells for end in re.split(r"[\[\]()<>=, ]+", cell) if end}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ["income", "born"])
 def test_no_interval_ends_at_a_value_of_a_few_people(method: Method, name: str) -> None:

@@ -90,6 +90,7 @@ def test_without_ids_nothing_is_linked() -> None:
     assert LinkedKAnonymity(2).per_class(classes).tolist() == [2.0, 1.0]
 
 
+@pytest.mark.slow
 def test_merging_classes_never_tells_people_apart() -> None:
     for rows in itertools.product("stv", repeat=6):
         fine = EquivalenceClasses.from_columns({"car": list(rows)}, person=[1, 1, 2, 2, 3, 3])
@@ -244,6 +245,7 @@ def pair_of(persons: dict[str, str], released: dict[str, str], links: Links | No
     return Pair.of(sides[0], sides[1], links=links)
 
 
+@pytest.mark.slow
 def test_people_are_singled_out_by_their_rows_together() -> None:
     people = {"a": "sv", "b": "sv", "c": "ss", "d": "v"}
     result = singling_out(pair_of(people, {f"x{who}": cars for who, cars in people.items()}))

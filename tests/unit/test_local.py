@@ -215,6 +215,7 @@ def test_every_objective_gives_a_valid_recoding(objective: str) -> None:
             assert model.satisfied(found.shown())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [KAnonymity(5), LDiversity(3, "dx", kind="entropy"), LDiversity(2, "dx", kind="simple"),
               TCloseness(0.3, "dx"), LDiversity(3, "dx")]

@@ -99,6 +99,7 @@ def test_one_null_is_alone_and_no_method_leaves_it_so(method: str) -> None:
     assert release.after.measure("k-anonymity").value >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ALL_METHODS)
 def test_a_null_that_is_not_generalised_is_released_as_a_null(method: str, tmp_path: Path) -> None:
     """Not as a sign that nobody can read again; and a recipe does the same as the search did."""

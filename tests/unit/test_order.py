@@ -92,6 +92,7 @@ def test_keeping_the_order_is_said() -> None:
     assert not any("order" in note for note in released(patients()).notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "local", "clustering", "microaggregation"])
 def test_links_lead_from_each_row_to_its_own(method: Method) -> None:
     people = patients()
@@ -133,6 +134,7 @@ def test_links_are_written_only_on_demand_and_for_the_owner_alone(tmp_path: Path
     assert first == {"released": 1, "original": release.links[0] + 1}
 
 
+@pytest.mark.slow
 def test_two_files_and_their_links_tell_as_much_as_the_release_in_memory(tmp_path: Path) -> None:
     people = patients()
     release = released(people)
@@ -183,6 +185,7 @@ def test_another_original_is_not_matched_by_links_in_memory() -> None:
 # ── matching by values, whatever the order ───────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_shuffled_release_is_matched_class_by_class_where_its_values_leave_one_way(tmp_path: Path) -> None:
     people = patients()
     release = released(people, method="optimal", suppression_limit=1.0)
@@ -200,6 +203,7 @@ def test_a_shuffled_release_is_matched_class_by_class_where_its_values_leave_one
 # ── the attack ───────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "mondrian", "local", "clustering", "microaggregation"])
 def test_order_links_everybody_where_it_is_kept_and_nobody_where_it_is_random(method: Method) -> None:
     people = patients()

@@ -98,6 +98,7 @@ def test_columns_that_the_release_lacks() -> None:
         make_pair(table(PEOPLE), table({"flu": PEOPLE["flu"]}), POLICY)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["optimal", "local", "mondrian", "clustering", "microaggregation"])
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
 def test_what_a_search_knows_is_found_again_in_its_release(method: str, suppressed: str) -> None:

@@ -244,6 +244,7 @@ def test_every_measure_is_explained(residents: Audit) -> None:
     assert "infinite: no finite number satisfies the definition" in html
 
 
+@pytest.mark.slow
 def test_every_picture_has_words_and_numbers(residents: Audit) -> None:
     page = Page(render(residents))
     drawings = [attrs for tag, attrs in page.tags if attrs.get("role") == "img"]
@@ -292,6 +293,7 @@ def single_row() -> Audit:
     return audit(read(pa.table({"a": [1], "b": ["x"]})), Policy.of(quasi_identifiers=["a"], sensitive=["b"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [one_attribute, without_exposure, constant, events, single_row])
 @pytest.mark.parametrize("edition", ["internal", "public"])
 def test_all_kinds_of_audit(make, edition: str) -> None:  # type: ignore[no-untyped-def]
@@ -316,6 +318,7 @@ def test_events_are_counted_in_persons() -> None:
     assert "simple random sample" in text
 
 
+@pytest.mark.slow
 def test_wide_table_shows_the_worst_and_says_so() -> None:
     rng = np.random.default_rng(3)
     names = [f"an_attribute_with_quite_a_long_name_{i}" for i in range(30)]

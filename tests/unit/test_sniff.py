@@ -197,6 +197,7 @@ def test_a_blank_line_beyond_the_sample_is_seen_at_the_end(tmp_path: Path) -> No
         assert sniff(path, sample_bytes=1000).blank_lines
 
 
+@pytest.mark.slow
 def test_very_long_lines(tmp_path: Path) -> None:
     row = ",".join(str(i) for i in range(60_000))
     names = ",".join(f"v{i}" for i in range(60_000))

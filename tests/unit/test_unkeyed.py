@@ -33,6 +33,7 @@ def generalised(table: pa.Table, rows: np.ndarray) -> pa.Table:
     return taken.set_column(1, "age", pa.array(bands))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_reordered_sample_is_not_matched_and_no_verdict_becomes_better_by_it(seed: int) -> None:
     original = people(300, seed)
