@@ -172,6 +172,7 @@ def test_order_of_the_report() -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_says_verified_only_of_a_written_file(tmp_path: Path) -> None:
     release = released()
     assert "Verified on the written file" not in Page(render_release(release)).text
@@ -215,6 +216,7 @@ def test_columns_that_were_not_examined_are_named() -> None:
 # ── kinds of releases ─────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("make", [released, local, applied, starred, events, without_persons])
 def test_all_kinds_of_releases(make: Callable[[], Release], edition: str) -> None:
@@ -275,6 +277,24 @@ def test_events_are_counted_in_persons() -> None:
     assert "id left out" in text
 
 
+def test_no_drawing_of_both_editions_is_converted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    import vl_convert
+
+    specs: list[str] = []
+    convert = vl_convert.vegalite_to_svg
+
+    def counted(spec: str, **options: object) -> str:
+        specs.append(spec)
+        return str(convert(spec, **options))
+
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", counted)
+    svg._svg.cache_clear()
+    for edition in EDITIONS:
+        render_release(released(), edition=edition)  # type: ignore[arg-type]
+    assert specs
+    assert len(specs) == len(set(specs))
+
+
 @pytest.mark.slow
 def test_wide_table_stays_small() -> None:
     rng = np.random.default_rng(3)
@@ -332,6 +352,7 @@ def test_public_edition_hides_the_source_but_not_the_release() -> None:
     assert "f" * 64 in outside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("method", ["optimal", "mondrian"])
 def test_markup_in_names_and_values_is_escaped(method: str, edition: str) -> None:

@@ -6,8 +6,10 @@ variable of the page, so that light and dark both work. Nothing is fetched while
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -123,8 +125,6 @@ def inline(chart: alt.LayerChart | alt.FacetChart, *, slack: int = 0) -> str:
 
 def converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
     """The chart as it was drawn, with stand-ins for its colours."""
-    import vl_convert
-
     spec = chart.to_dict(validate=False)
     # Altair would copy and check the whole drawing to add them.
     spec["config"] |= {
@@ -145,6 +145,14 @@ def converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
             "titleFontWeight": "normal",
         },
     }
+    return _svg(json.dumps(spec))
+
+
+@lru_cache(maxsize=32)
+def _svg(spec: str) -> str:
+    """The SVG of a specification: page and both editions of a report show many drawings that are the same."""
+    import vl_convert
+
     return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 
