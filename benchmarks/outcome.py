@@ -2,7 +2,7 @@
 
 For the real tables and the made-up town, with nothing but defaults (suggest, anonymise, write, check the written file with
 the suggested policy): seconds, loss, suppressed share, the median error of random counts, columns wiped out (all detail
-gone, though an alternative keeps more than half of it), categories of which suppression takes a quarter or more and how
+gone, though an alternative keeps more than half of it), categories of which suppression takes a large part and how
 many of these no note tells of, columns left out, verdict, and whether the check passes. With ``--methods`` the same of every
 method by itself under the same policy: the yardstick of the same run. ARX has published no loss of these tables under these
 requirements, so there is no line for it.

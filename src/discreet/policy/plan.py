@@ -50,7 +50,7 @@ class Plan:
     keep_representation: Annotated[
         bool,
         Field(
-            description="where the method is auto, generalise rather than suppress a quarter or more of a category"
+            description="where the method is auto, generalise rather than suppress a large part of a category"
         ),
     ] = True
     weights: Annotated[
