@@ -49,7 +49,7 @@ from discreet.release.requirements import (
     within_mean,
 )
 from discreet.release.rules import known_columns
-from discreet.search.contest import FEW_SUPPRESSED, WHOLE, find
+from discreet.search.contest import ALLOWED, FEW_SUPPRESSED, WHOLE, find
 from discreet.search.cost import Cost, cost_of
 from discreet.search.methods import SearchResult
 from discreet.search.problem import Problem, make_problem
@@ -279,12 +279,17 @@ def least_change(
 
 def _representing(chosen: SearchResult, problem: Problem, plan: Plan, say: Progress) -> SearchResult:
     """The least change that suppresses nobody, where there is one; what was found with suppression stands beside it."""
+    complete = [other for other in chosen.others if other.why == WHOLE and other.shape in ALLOWED[plan.shape]]
     try:
-        whole = find(
-            replace(problem, suppression_limit=0.0),
-            shape=plan.shape,
-            seconds=AGAIN * plan.seconds,
-            progress=say,
+        whole = (
+            complete[0]
+            if complete
+            else find(
+                replace(problem, suppression_limit=0.0),
+                shape=plan.shape,
+                seconds=AGAIN * plan.seconds,
+                progress=say,
+            )
         )
     except GoalUnreachable:
         return chosen

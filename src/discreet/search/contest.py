@@ -71,10 +71,10 @@ def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progres
     """
     end = clock.now() + (1.0 - UNIFORM_PART) * seconds
     free = GROUPINGS["mondrian"](problem, FREE_PART * seconds, progress)
-    groups = {"mondrian": free, "local": nested(problem, free, end, progress)}
+    groups = [("mondrian", free), *(("local", each) for each in nested(problem, free, end, progress))]
     if len(problem.classes) <= FEW_CLASSES:
-        groups["clustering"] = GROUPINGS["clustering"](problem, seconds, progress)
-    grouped = (of_groups(problem, groups[name], name, "") for name in groups)
+        groups.append(("clustering", GROUPINGS["clustering"](problem, seconds, progress)))
+    grouped = (of_groups(problem, recoding, name, "") for name, recoding in groups)
     results = [result for result in grouped if result is not None]
     uniform, unreachable = uniform_method(problem), None
     try:
@@ -104,7 +104,9 @@ def _others(chosen: SearchResult, ranked: Sequence[SearchResult]) -> list[Search
     """What is better than the chosen one in some way: the least cost, simpler labels, nobody left out."""
     simpler = (result for result in ranked if result.shape == "uniform" != chosen.shape)
     suppressed = chosen.recoding.suppressed_records
-    whole = (result for result in ranked if suppressed and not result.recoding.suppressed_records)
+    complete = [result for result in ranked if suppressed and not result.recoding.suppressed_records]
+    # One of the shape that was asked for stands for itself; a freer one is the most detailed at best.
+    whole = iter(sorted(complete, key=lambda result: result.shape not in ALLOWED[chosen.shape]))
     titles = {
         MOST_DETAIL: ranked[0] if ranked[0] is not chosen else None,
         SIMPLEST: next(simpler, None),

@@ -20,7 +20,7 @@ from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
 from discreet.search.lattice.subtree import subtree
 from discreet.search.local.finer import finely
-from discreet.search.local.search import local_recoding, top_down
+from discreet.search.local.search import local_recoding, local_recodings, top_down
 from discreet.search.local.trees import grown
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
@@ -157,14 +157,16 @@ def minimised_by(method: str, objective: Objective) -> str:
     return "squared distance" if method == "microaggregation" else LOSS.name
 
 
-def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> Recoding:
+def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> list[Recoding]:
     """Local recoding, part by part, by the best trees of several: all labels of a column are of one tree.
 
     Trees are grown from the groups of the ``free`` recoding, and compared by what a division of the table along them
     loses; further ones from the groups of the best so far, as long as that helps. The search by the best trees begins
     with its groups or with those of its nodes, whichever ends better. Where no hierarchy was learned, what was given is
-    halved. After ``end`` nothing further is tried.
+    halved. After ``end`` nothing further is tried. Where the best one suppresses records, the best of the same searches
+    follows that suppresses nobody.
     """
+    complete: list[Recoding] = []
 
     def recoded(trees: Problem, start: IntArray | None) -> Recoding:
         def search_part(part: Problem) -> Recoding:
@@ -172,18 +174,25 @@ def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> Recod
             if part is not trees:
                 alone = replace(part, suppression_limit=0.0)
                 return local_recoding(alone, nodes=NODES_OF_A_TREE, end=end, progress=say)
-            return local_recoding(part, start=start, nodes=NODES_OF_A_TREE, end=end, progress=say)
+            least, *others = local_recodings(part, start=start, nodes=NODES_OF_A_TREE, end=end, progress=say)
+            complete.extend(others)
+            return least
 
         return consistent(part_by_part(trees, search_part), problem.models, problem.allowed)
 
+    def ranked(recodings: list[Recoding]) -> list[Recoding]:
+        first, *_ = sorted(recodings, key=lambda recoding: _rank(recoding, problem))
+        whole = sorted(complete, key=lambda recoding: _rank(recoding, problem))
+        return [first, *whole[:1]] if first.suppressed_records else [first]
+
     if not free.kept.any() or not any(ladder.assumed == LEARNED for ladder in problem.ladders):
-        return recoded(finely(problem), None)
+        return ranked([recoded(finely(problem), None)])
     now = clock.now()
     trees, start = _best_trees(problem, free, now + TREE_PART * (end - now), say)
     best = recoded(trees, start)
     if start is None or clock.now() >= end:
-        return best
-    return min(best, recoded(trees, None), key=lambda recoding: _rank(recoding, problem))
+        return ranked([best])
+    return ranked([best, recoded(trees, None)])
 
 
 def _best_trees(
@@ -223,7 +232,7 @@ def _local(problem: Problem, seconds: float, say: Progress) -> Recoding:
     end = clock.now() + seconds
     fine = finely(problem)
     less_free = subtree(problem, seconds=seconds / 2, progress=say)
-    own = nested(problem, _mondrian(problem, seconds, say), end, say)
+    own = nested(problem, _mondrian(problem, seconds, say), end, say)[0]
     given = consistent(replace(less_free, method="local recoding"), problem.models, problem.allowed)
     if _rank(own, problem) <= _rank(given, problem):
         return own

@@ -101,6 +101,18 @@ def local_recoding(
     >>> local_recoding(make_problem(classes, [ladder], [KAnonymity(2)])).columns[0].per_class().to_pylist()
     ['1010', '1011', '202*', '202*']
     """
+    return local_recodings(problem, start=start, nodes=nodes, end=end, progress=progress)[0]
+
+
+def local_recodings(
+    problem: Problem,
+    *,
+    start: IntArray | None = None,
+    nodes: int = MOST_NODES,
+    end: float = math.inf,
+    progress: Progress | None = None,
+) -> tuple[Recoding, ...]:
+    """The result of ``local_recoding``, and, where it suppresses records, the same groups with nobody suppressed."""
     classes, ladders = problem.classes, problem.ladders
     refuse_empty(classes)
     say = progress or (lambda _: None)
@@ -129,14 +141,15 @@ def local_recoding(
     recoding = partial(released, classes, models, ladders=ladders, style="hierarchy", method="local recoding")
     whole = recoding(owner, kept)
     if not problem.allowed or not kept.all() or whole.suppressed_records:
-        return whole
+        return (whole,)
     spared, lost = _given_up(problem, space, screen, models, owner, star, say)
     if lost < 0:
-        return whole
+        return (whole,)
     less = recoding(spared, np.arange(int(spared.max()) + 1) != lost)
     # What is given up may be what the others were compared with.
     honest = consistent(less, models, problem.allowed).suppressed_records == less.suppressed_records
-    return less if honest and less.kept.any() and less.suppressed_records <= problem.allowed else whole
+    fits = honest and less.kept.any() and less.suppressed_records <= problem.allowed
+    return (less, whole) if fits else (whole,)
 
 
 def top_down(
