@@ -155,6 +155,21 @@ def test_equal_rows_are_spread_and_each_is_followed_to_its_own(engine: Engine) -
     assert runs > 30, "equal rows do not stand in one block"
 
 
+def test_many_rows_are_shuffled_by_what_they_are(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal rows stand together then; the order they had is gone all the same."""
+    monkeypatch.setattr("discreet.engine.sql.SPREAD_ROWS", 10)
+    rows = pa.table({"a": [i % 40 for i in range(120)], "b": ["x", "y"] * 60})
+    shuffled = engine.shuffle(read(rows, engine=engine), seed=4)
+    shown = engine.to_arrow(shuffled)
+    assert sorted(shown.to_pylist(), key=str) == sorted(rows.to_pylist(), key=str)
+    backwards = read(rows.take(list(range(119, -1, -1))), engine=engine)
+    assert engine.to_arrow(engine.shuffle(backwards, seed=4)).equals(shown)
+    assert shown["a"].to_pylist() != sorted(shown["a"].to_pylist())
+    places = engine.places(shuffled)
+    assert places is not None
+    assert rows.take(pa.array(places)).equals(shown)
+
+
 def test_places_are_those_of_the_first_table_through_drawing_recoding_and_shuffling(engine: Engine) -> None:
     many = pa.table({"nr": list(range(400)), "age": [n % 7 for n in range(400)]})
     table = engine.thin(read(many, engine=engine), 0.5, seed=2)

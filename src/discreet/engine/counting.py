@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from discreet.engine.limits import check_counted
 from discreet.engine.relations import SqlRelations
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.sentences import Sentence
-from discreet.table import Column, Domain, Table
+from discreet.table import Column, Domain, Lease, Table
 from discreet.types import BoolArray, IntArray
 
 
@@ -172,6 +173,39 @@ class Counting(SqlRelations):
             for relation in filter(None, kept):
                 self._drop(relation)
 
+    def relabel(self, table: Table, labels: Mapping[str, tuple[pa.Array, pa.Array]]) -> Table:
+        """The table with other values in some columns: per column its distinct values and what replaces each.
+
+        Rows are not written anew: whoever reads them looks the values up, in one relation for all columns.
+        """
+        if not labels:
+            return table
+        longest = max(len(new) for _, new in labels.values())
+        padded = {
+            f"{side}{i}": pa.concat_arrays([values, pa.nulls(longest - len(values), values.type)])
+            for i, pair in enumerate(labels.values())
+            for side, values in zip("vl", pair, strict=True)
+        }
+        dictionary = self._put(pa.table(padded))
+        lease = Lease(dictionary, self._unused.append)
+        lease.rests_on = table.lease
+        place = {name: i for i, name in enumerate(labels)}
+        shown = ", ".join(
+            f"d{place[name]}.l{place[name]} AS {self.dialect.quote(name)}"
+            if name in place
+            else f"r.{self.dialect.quote(name)}"
+            for name in table.names
+        )
+        joins = " ".join(
+            f"LEFT JOIN {dictionary} AS d{i} ON {self.dialect.value(table.column(name), 'r.')} = d{i}.v{i}"
+            for name, i in place.items()
+        )
+        relation = self._computed(f"SELECT {shown} FROM {table.relation} AS r {joins}")
+        made = self._table(relation, table.source)
+        made.lease.rests_on = lease
+        kept = {column.name: column for column in table.columns if column.name not in labels}
+        return replace(made, columns=tuple(kept.get(column.name, column) for column in made.columns))
+
     def recode(
         self,
         table: Table,
@@ -181,13 +215,14 @@ class Counting(SqlRelations):
         kept: BoolArray,
         columns: Sequence[str],
         keys: Mapping[str, str] | None = None,
+        in_order: bool = True,
     ) -> Table:
         """The table after a recoding: one join of its rows with what becomes of their classes.
 
         ``classes`` must have been counted from this table; ``values[name][c]`` replaces quasi-identifier
         ``name`` in the records of class ``c``; records of classes that are not ``kept`` are left out. Only
         ``columns`` remain, in the order given; a column in ``keys`` is replaced by a hash with that key. Rows
-        keep their order.
+        keep their order, unless nobody needs it.
         """
         quasi_identifiers = [table.column(name) for name in classes.names]
         packing = Packing.of([domain.size for domain in classes.attributes])
@@ -221,7 +256,8 @@ class Counting(SqlRelations):
                 relation = self._keep(
                     f"WITH r AS (SELECT *, {self._place(table)} AS {row} FROM {table.relation}), "
                     f"c AS (SELECT {', '.join([f'r.{row} AS place', packed, *taken])} FROM r {joins}) "
-                    f"SELECT {', '.join([*given, f'c.place AS {place}'])} FROM c JOIN {fate} AS m ON {on} ORDER BY c.place"
+                    f"SELECT {', '.join([*given, f'c.place AS {place}'])} FROM c JOIN {fate} AS m ON {on}"
+                    f"{' ORDER BY c.place' if in_order else ''}"
                 )
         finally:
             self._drop(fate)

@@ -22,6 +22,8 @@ class SqlDialect:
     keyed_hash: str
     drawn: str
     """Whether values belong to the one in so many that are drawn by their hash."""
+    hex_number: str
+    """A text of up to 15 hexadecimal digits as a whole number."""
     timestamp: str = "TIMESTAMP"
     backslash: str = "\\"
     """How a backslash is written inside a text constant."""
@@ -75,6 +77,7 @@ DUCKDB = SqlDialect(
     row_number="row_number() OVER ()",
     keyed_hash="sha256({key} || sha256({key} || {value}))",
     drawn="hash({values}) % {of} = 0",
+    hex_number="CAST('0x' || {text} AS BIGINT)",
 )
 
 SPARK = SqlDialect(
@@ -89,6 +92,7 @@ SPARK = SqlDialect(
     row_number="monotonically_increasing_id()",
     keyed_hash="sha2({key} || sha2({key} || {value}, 256), 256)",
     drawn="pmod(xxhash64({values}), {of}) = 0",
+    hex_number="CAST(conv({text}, 16, 10) AS BIGINT)",
     timestamp="TIMESTAMP_NTZ",
     backslash="\\\\",
 )

@@ -180,13 +180,10 @@ class DuckDBEngine(SqlEngine):
             raise _unreadable(source, f" (line {at.group(1)})" if at else "") from None
 
     def _view(self, scan: str, source: Source) -> str:
-        relation = self._name()
         try:
-            self._run(f"CREATE TEMP VIEW {relation} AS {scan}")
-            self._views.add(relation)
+            return self._computed(scan)
         except duckdb.Error:
             raise _unreadable(source) from None
-        return relation
 
     def _make_room(self, path: Path) -> None:
         """Unpack large text into a database file in the private directory instead of into memory."""
@@ -267,6 +264,12 @@ class DuckDBEngine(SqlEngine):
     def _keep(self, query: str) -> str:
         relation = f"on_disk.main.{self._name()}" if self._on_disk else self._name()
         self._run(f"CREATE TABLE {relation} AS {query}")
+        return relation
+
+    def _computed(self, query: str) -> str:
+        relation = self._name()
+        self._run(f"CREATE TEMP VIEW {relation} AS {query}")
+        self._views.add(relation)
         return relation
 
     def _put(self, table: pa.Table) -> str:

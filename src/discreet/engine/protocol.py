@@ -60,8 +60,12 @@ class Engine(Protocol):
         kept: BoolArray,
         columns: Sequence[str],
         keys: Mapping[str, str] | None = None,
+        in_order: bool = True,
     ) -> Table:
         """The table after a recoding: one join of its rows with what becomes of their classes."""
+
+    def relabel(self, table: Table, labels: Mapping[str, tuple[pa.Array, pa.Array]]) -> Table:
+        """The table with other values in some columns: per column its distinct values and what replaces each."""
 
     def shuffle(self, table: Table, *, seed: int) -> Table:
         """The same rows in an order that follows from their values and the seed alone, not from the order they had."""

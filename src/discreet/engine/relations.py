@@ -52,6 +52,10 @@ class SqlRelations(ABC):
     def _keep(self, query: str) -> str:
         """Materialise a query's result inside the engine, in order, and return its quoted name."""
 
+    def _computed(self, query: str) -> str:
+        """A relation that may be computed anew whenever it is read, and its quoted name; kept, where that is not offered."""
+        return self._keep(query)
+
     @abstractmethod
     def _put(self, table: pa.Table) -> str:
         """Bring a small Arrow table into the engine and return its quoted name."""

@@ -79,6 +79,7 @@ def singling_out(table: Table, policy: Policy) -> list[Culprit]:
         _sampled_codes(table, known),
         unexamined,
         confirm=partial(table.engine.unique_share, table) if table.rows > ROWS else None,
+        rows=table.rows,
     )
 
 

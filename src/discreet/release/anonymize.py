@@ -15,12 +15,13 @@ from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy
 from discreet.policy import Policy
 from discreet.policy.examination import naming_people
 from discreet.policy.file import GivenPolicy
-from discreet.policy.hierarchies import hierarchies
+from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import LinkedKAnonymity, PrivacyModel
 from discreet.progress import Asked, telling
 from discreet.release.build import Solution, make_release
+from discreet.release.coarsen import CoarserTable, coarsened, needs_coarsening
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import (
     as_shown,
@@ -119,7 +120,8 @@ def anonymize(
     left = (
         counted.project(without_dropped(policy, plan).quasi_identifiers) if plan.drop_attributes else counted
     )
-    solution = solve(left, policy, plan, say)
+    coarser = _coarser(table, left, policy, plan, say)
+    solution = solve(left, policy, plan, say) if coarser is None else _solved(coarser, plan, say)
     solution = replace(solution, notes=(*notes, *solution.notes))
 
     def made(chosen: SearchResult) -> Release:
@@ -135,6 +137,7 @@ def anonymize(
             },
             key=key,
             progress=say,
+            coarser=coarser,
         )
 
     others = tuple(
@@ -147,6 +150,22 @@ def anonymize(
         for other in solution.chosen.others
     )
     return replace(made(solution.chosen), alternatives=others)
+
+
+def _coarser(
+    table: Table, counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
+) -> CoarserTable | None:
+    """The table at the levels at which the search begins, where its combinations are too many to begin with the values."""
+    if not needs_coarsening(counted, plan):
+        return None
+    say("choosing the levels at which the search begins")
+    return coarsened(table, without_dropped(policy, plan), counted, plan.weights)
+
+
+def _solved(coarser: CoarserTable, plan: Plan, say: Progress) -> Solution:
+    """The least change from the levels of a coarser table on."""
+    solution = solve(coarser.counted, coarser.policy, coarser.plan(plan), say, fitted=coarser.fitted)
+    return replace(solution, notes=(coarser.note, *solution.notes))
 
 
 def refuse_names_in_labels(table: Table, policy: Policy) -> None:
@@ -181,13 +200,20 @@ def unknown_left_out(table: Table, policy: Policy) -> tuple[str, ...]:
     return rule.columns
 
 
-def solve(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> Solution:
+def solve(
+    counted: EquivalenceClasses,
+    policy: Policy,
+    plan: Plan,
+    say: Progress,
+    *,
+    fitted: Sequence[FittedHierarchy] | None = None,
+) -> Solution:
     """The least change that a plan allows for counted classes; no row is touched.
 
-    The classes are those of the policy without the attributes that the plan drops.
+    The classes are those of the policy without the attributes that the plan drops; hierarchies may be ``fitted``.
     """
     profile = load_profile(policy.profile)
-    ready = prepare(counted, policy, plan)
+    ready = prepare(counted, policy, plan, fitted)
     notes = list(ready.notes)
     learned = [fitted.ladder.name for fitted in ready.fitted if fitted.learned]
     if learned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import audit_counted
+from discreet.release.coarsen import CoarserTable
 from discreet.release.prepare import count_classes
 from discreet.release.release import Release
 from discreet.release.removed import IDENTIFIER, PERSON, removed_columns
@@ -60,10 +61,12 @@ def make_release(
     left_out: Mapping[str, str],
     key: str | None,
     progress: Progress,
+    coarser: CoarserTable | None = None,
 ) -> Release:
     """Apply a solution and audit what came of it; ``counted`` are the classes of the table under the policy.
 
-    ``left_out`` are the columns that the release lacks besides direct identifiers, each with the reason.
+    ``left_out`` are the columns that the release lacks besides direct identifiers, each with the reason. A solution
+    may be one for a ``coarser`` table, which then is what it is applied to.
     The recipe carries what is required; what was wished for beyond depends on the number of these rows.
     """
     progress("applying the change")
@@ -78,14 +81,18 @@ def make_release(
     # Persons are counted also where the release will not tell them apart.
     columns = [name for name in table.names if name not in gone or name == policy.person]
     values, kept, stand_ins = _new_values(recoding)
-    released = table.engine.recode(
-        table, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed
+    changed, named = (table, policy) if coarser is None else (coarser.table, coarser.policy)
+    # Rows that are put in a random order later need none now; of few, the first are looked at in theirs.
+    in_order = plan.order == "kept" or coarser is None
+    released = changed.engine.recode(
+        changed, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed, in_order=in_order
     )
     linked, released = released, released.without(gone)
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        culprits = _unfit(table, released, policy, {*values, *gone} & set(policy.quasi_identifiers))
+        hidden = {*values, *gone, *(coarser.labels if coarser else ())} & set(policy.quasi_identifiers)
+        culprits = _unfit(table, released, policy, hidden)
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         left = "{name} was left out: nobody judged it, and {why}"
@@ -94,31 +101,15 @@ def make_release(
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     progress("auditing the release")
     notes = (*notes, *_told(recoding, plan, stand_ins))
-    counting = _remaining(policy, values, gone.keys() - {policy.person})
+    counting = _remaining(named, values, gone.keys() - {policy.person})
     recounted = count_classes(counting.fit(linked), counting)
     remaining = counting.without(gone)
     released, told = _ordered(released, plan)
     notes += told
-    levels = recoding.levels or {}
-    recipe = Recipe.of(
-        recoding,
-        requirements=[as_entry(model) for model in solution.required],
-        suppression_limit=plan.suppression_limit,
-        columns=released.names,
-        keyed=list(keyed),
-        sensitive=policy.sensitive,
-        person=policy.person,
-        profile=policy.profile,
-        known={
-            fitted.ladder.name: fitted.known(levels[fitted.ladder.name])
-            for fitted in solution.fitted
-            if fitted.ladder.name in levels
-        },
-    )
     return Release(
         released,
         recoding,
-        recipe,
+        _recipe(solution, policy, plan, columns=released.names, keyed=list(keyed), coarser=coarser),
         remaining,
         plan,
         solution.chosen,
@@ -136,6 +127,36 @@ def _unfit(table: Table, released: Table, policy: Policy, hidden: Collection[str
     """Columns that nobody judged and that the release must lack, by the original and by what is shown of it."""
     told = telling(table, released, policy, hidden)
     return told | unfit(released.without(told), policy, partial(recognise_columns, released))
+
+
+def _recipe(
+    solution: Solution,
+    policy: Policy,
+    plan: Plan,
+    *,
+    columns: Sequence[str],
+    keyed: Sequence[str],
+    coarser: CoarserTable | None,
+) -> Recipe:
+    """How to do the same to other rows, from their values on."""
+    recoding = solution.chosen.recoding
+    levels = (recoding.levels if coarser is None else coarser.from_values(recoding.levels)) or {}
+    recipe = Recipe.of(
+        recoding,
+        requirements=[as_entry(model) for model in solution.required],
+        suppression_limit=plan.suppression_limit,
+        columns=columns,
+        keyed=keyed,
+        sensitive=policy.sensitive,
+        person=policy.person,
+        profile=policy.profile,
+        known={
+            fitted.ladder.name: fitted.known(levels[fitted.ladder.name])
+            for fitted in solution.fitted
+            if fitted.ladder.name in levels
+        },
+    )
+    return recipe if coarser is None else coarser.recipe(recipe)
 
 
 def _remaining(policy: Policy, changed: Collection[str], gone: Collection[str]) -> Policy:

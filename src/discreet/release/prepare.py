@@ -284,10 +284,18 @@ class Preparation:
         return self.covered.classes
 
 
-def prepare(counted: EquivalenceClasses, policy: Policy, plan: Plan) -> Preparation:
-    """Ready for a search: counted classes of what the plan does not drop, suppressed and with hierarchies."""
+def prepare(
+    counted: EquivalenceClasses,
+    policy: Policy,
+    plan: Plan,
+    fitted: Sequence[FittedHierarchy] | None = None,
+) -> Preparation:
+    """Ready for a search: counted classes of what the plan does not drop, suppressed and with hierarchies.
+
+    Hierarchies that are at hand need not be ``fitted`` again.
+    """
     refuse_absent_values(policy, counted)
     covered, notes = cover(counted, plan)
-    fitted = tuple(hierarchies(without_dropped(policy, plan), covered.classes))
+    fitted = tuple(fitted or hierarchies(without_dropped(policy, plan), covered.classes))
     ladders = tuple(covered.priced(ladder) for ladder in kept_ladders(fitted, plan))
     return Preparation(covered, fitted, ladders, tuple(notes))

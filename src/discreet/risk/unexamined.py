@@ -19,6 +19,8 @@ TOGETHER = 3
 """So many columns are taken together, besides all unexamined columns at once."""
 SETS = 1_000
 """So many sets are looked at, those with most possible values first."""
+UNSEEN_SHARE = 0.005
+"""If so few rows of a sample have a value that no other row has, as few of the table have one that it has not seen."""
 WIDEST = 60
 """So many columns, those with most values, are combined; of a wider table the others are looked at alone."""
 
@@ -75,6 +77,7 @@ def culprits(
     *,
     share: float = SHARE,
     confirm: Callable[[Sequence[str]], float] | None = None,
+    rows: int | None = None,
 ) -> list[Culprit]:
     """The unexamined columns to treat so that those left single out at most a ``share`` of the records.
 
@@ -83,7 +86,8 @@ def culprits(
     that singles out more, beyond what its other columns do, the unexamined column with most values is named and
     left out of what follows.
     ``confirm`` gives the share in the whole table where the codes are those of a sample: alone in a sample is
-    not yet alone in the table.
+    not yet alone in the table. It is not asked where the values that the sample has seen cannot single out so many of
+    the table's ``rows``, and hardly a row has a value that it has not (Good 1953: as many as have one seen once).
 
     >>> weight, hours, sex = np.arange(100), np.arange(100) % 5, np.arange(100) % 2
     >>> culprits({"weight": weight, "hours": hours, "sex": sex}, ["weight", "hours"])
@@ -96,6 +100,10 @@ def culprits(
         return []
     records = len(next(iter(columns.values())))
     distinct = {name: len(np.unique(codes)) for name, codes in columns.items()}
+    seen = {
+        name: np.count_nonzero(np.bincount(codes) == 1) <= UNSEEN_SHARE * records
+        for name, codes in columns.items()
+    }
     left = [name for name in unexamined if distinct[name] > 1]
     judged = [name for name in columns if name not in unexamined and distinct[name] > 1]
     named: list[Culprit] = []
@@ -108,6 +116,12 @@ def culprits(
             sampled -= unique_share([columns[name] for name in known])
         if sampled <= share or confirm is None:
             return sampled
+        if (
+            rows
+            and all(seen[name] for name in names)
+            and prod(distinct[name] for name in names) <= share / 2 * rows
+        ):
+            return 0.0
         return confirm(names) - (confirm(known) if known else 0.0)
 
     def name_one(names: Sequence[str], singled_out: float) -> None:

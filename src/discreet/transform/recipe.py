@@ -98,7 +98,7 @@ class Recipe:
         """The recipe of a recoding. ``known`` adds what hierarchies say about values that did not occur."""
         classes = recoding.classes
         labels = [_labels(domain) for domain in classes.attributes]
-        new = [[_written(value) for value in column.values.to_pylist()] for column in recoding.columns]
+        new = [[written(value) for value in column.values.to_pylist()] for column in recoding.columns]
         suppressed: set[tuple[str, ...]] = set()
         if recoding.scope == "global":
             values: dict[str, dict[str, str]] = {}
@@ -106,7 +106,7 @@ class Recipe:
                 codes = classes.codes[j]
                 first = np.unique(codes, return_index=True)[1]
                 values[column.name] = {
-                    **{_written(a): _written(b) for a, b in (known or {}).get(column.name, {}).items()},
+                    **{written(a): written(b) for a, b in (known or {}).get(column.name, {}).items()},
                     **{labels[j][codes[c]]: new[j][column.codes[c]] for c in first},
                 }
             for c in np.flatnonzero(~recoding.kept):
@@ -336,10 +336,10 @@ class _RecipeFile(BaseModel):
         return given
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
     """A value as a recipe names it: a null is ``∅``, and a text that looks like it gets a backslash.
 
-    >>> _written(None), _written("∅"), _read(_written("∅")), _written(7)
+    >>> written(None), written("∅"), _read(written("∅")), written(7)
     ('∅', '\\\\∅', '∅', '7')
     """
     if value is None:
@@ -355,7 +355,7 @@ def _read(text: str) -> str:
 
 def _labels(domain: Domain) -> list[str]:
     """The values of a domain as a recipe names them, by code."""
-    return [_written(value) for value in (*domain.values.to_pylist(), *([None] if domain.has_null else []))]
+    return [written(value) for value in (*domain.values.to_pylist(), *([None] if domain.has_null else []))]
 
 
 def _entry_text(entry: Mapping[str, object]) -> str:
