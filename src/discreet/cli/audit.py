@@ -33,6 +33,8 @@ from discreet.reports.words import Edition
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON (see `discreet schema`).")
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict only, on one line.")
+@click.option("--brief", is_flag=True, help="Print five lines.")
+@click.option("--full", is_flag=True, help="Print everything, also of tables with many columns.")
 @click.option("--core", is_flag=True, help="Leave out the search for exposing combinations (faster).")
 @click.option("--report", "report_file", type=PATH, help="Also write an HTML report.")
 @click.option(
@@ -43,6 +45,8 @@ def audit(
     file: Path,
     as_json: bool,
     quiet: bool,
+    brief: bool,
+    full: bool,
     core: bool,
     report_file: Path | None,
     records: Path | None,
@@ -62,9 +66,9 @@ def audit(
     elif quiet:
         say(f"{result.verdict.decision}: {result.verdict.words}")
     else:
-        from discreet.reports.audit.terminal import show
+        from discreet.reports.audit.terminal import show, show_brief
 
-        print_result(show(result), report_file)
+        print_result(show_brief(result) if brief else show(result, full=full), report_file)
 
 
 def audit_file(

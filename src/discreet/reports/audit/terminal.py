@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -33,17 +35,34 @@ KEY_MEASURES = (
 )
 
 
-def show(audit: Audit) -> RenderableType:
-    """The whole audit as something rich can print."""
+FIRST_MEASURES = (
+    "k-anonymity",
+    "l-diversity",
+    "t-closeness",
+    "ordered-t-closeness",
+    "linked-k-anonymity",
+    "sample-uniques",
+    "average-risk",
+)
+FEW = 3
+"""Of so many sensitive attributes each is shown by itself; of more, only the worst of them."""
+MOST_OBSTACLES = 6
+MOST_MISSING = 4
+
+
+def show(audit: Audit, *, full: bool = False) -> RenderableType:
+    """The audit as something rich can print: what matters most on two screens, or all of it."""
     parts: list[RenderableType] = [headline(audit.verdict, audit), Text()]
     if audit.verdict.obstacles:
-        parts += [title("What stands in the way"), obstacles(audit.verdict), Text()]
+        shown = None if full else MOST_OBSTACLES
+        parts += [title("What stands in the way"), obstacles(audit.verdict, shown), Text()]
+    several = not full and len(audit.classes.sensitive) > FEW
     parts += [
-        title("Measures"),
-        _measures(audit),
+        title("Measures, of the sensitive attribute that is worst off" if several else "Measures"),
+        _measures(audit, worst=several),
         Text(),
-        title("Extended risks (0 safe … 1 exposed)"),
-        _risks(audit),
+        title("Extended risks (0 safe … 1 exposed): worst record · mean"),
+        _risks(audit, worst=several),
     ]
     if audit.exposure is not None and audit.exposure.combinations:
         parts += [Text(), title("Combinations that single people out"), _combinations(audit)]
@@ -51,8 +70,21 @@ def show(audit: Audit) -> RenderableType:
             parts += [Text(), title("What each attribute adds"), _contributions(audit)]
     if audit.estimates:
         parts += [Text(), title("Estimates for the population"), _estimates(audit)]
-    parts += [Text(), *_remarks(audit)]
+    parts += [Text(), *_remarks(audit, full=full)]
     return Group(*parts)
+
+
+def show_brief(audit: Audit) -> RenderableType:
+    """The audit in five lines: the verdict, what it rests on, what stands in the way, and what to do next."""
+    verdict = audit.verdict
+    colour, symbol = STYLE[verdict.decision]
+    first = Text(f"{symbol} {verdict.words}", style=f"bold {colour}")
+    about = f"{audit.source.name}: {audit.rows:,} records in {len(audit.classes):,} classes, judged by {verdict.profile.title}"
+    told = [f"{place}. {c.description}: {c.found}" for place, c in enumerate(verdict.obstacles[:2], start=1)]
+    more = len(verdict.obstacles) - len(told)
+    told += [f"and {more} more" if more > 0 else "nothing else stands in the way"]
+    lines = [Text(line, no_wrap=True, overflow="ellipsis") for line in (about, *told)]
+    return Group(first, *lines[:4])
 
 
 def headline(verdict: Verdict, audit: Audit) -> RenderableType:
@@ -87,12 +119,13 @@ def show_verdict(verdict: Verdict) -> RenderableType:
     return Group(body, *lines, *footnotes([f"Note: {note}." for note in verdict.notes]))
 
 
-def obstacles(verdict: Verdict) -> RenderableType:
-    """The failed criteria, most important first."""
+def obstacles(verdict: Verdict, most: int | None = None) -> RenderableType:
+    """The failed criteria, most important first, or the ``most`` important of them."""
     table = grid("", "asked", "found", "what to do")
-    for place, criterion in enumerate(verdict.obstacles, start=1):
+    for place, criterion in enumerate(verdict.obstacles[:most], start=1):
         row(table, f"{place}.", criterion.description, Text(criterion.found, style="red"), criterion.remedy)
-    return table
+    left = len(verdict.obstacles) - table.row_count
+    return Group(table, *footnotes([f"And {left} more (--full shows all)."])) if left else table
 
 
 def criterion_line(criterion: Criterion) -> Text:
@@ -107,11 +140,15 @@ def criterion_line(criterion: Criterion) -> Text:
     return line
 
 
-def _measures(audit: Audit) -> RenderableType:
+def _measures(audit: Audit, *, worst: bool) -> RenderableType:
+    """The measures that people ask for; with ``worst`` each once, of the sensitive attribute that it is worst for."""
     required = {(c.id, c.attribute): c for c in audit.verdict.criteria}
     table = grid("measure", "of", "value", "required", "what it says")
-    for measure in audit.measures:
-        if measure.name in KEY_MEASURES:
+    measures: Sequence[Measure] = audit.measures
+    if worst:
+        measures = [audit.measure(name) for name in dict.fromkeys(measure.name for measure in audit.measures)]
+    for measure in measures:
+        if measure.name in (FIRST_MEASURES if worst else KEY_MEASURES):
             asked = required.get((measure.name, measure.attribute))
             row(
                 table,
@@ -132,8 +169,9 @@ def _value(measure: Measure) -> str:
     return number(measure.value) + (f" {measure.unit}" if measure.unit in ("records", "persons") else "")
 
 
-def _risks(audit: Audit) -> RenderableType:
-    targets = [domain.name for domain in audit.classes.sensitive]
+def _risks(audit: Audit, *, worst: bool) -> RenderableType:
+    """Each extended risk of each attribute; with ``worst`` of the sensitive attribute that it is worst for."""
+    targets: list[str | None] = [None] if worst else [domain.name for domain in audit.classes.sensitive]
     kinds = [(name, target) for name in GRADED for target in (targets if name == "correlation" else [None])]
     heads = [name if about is None else f"{name} with {about}" for name, about in kinds]
     table = grid("attribute", *heads)
@@ -144,7 +182,7 @@ def _risks(audit: Audit) -> RenderableType:
             risk = audit.risk(name, attribute=attribute, sensitive=about)
             grade = category(risk.max, low=low, medium=medium)
             cell = Text(f"{risk.max:.2f} {grade}", style=GRADE[grade])
-            cell.append(f"  mean {risk.mean:.2f}", style="dim")
+            cell.append(f" · {risk.mean:.2f}", style="dim")
             cells.append(cell)
         row(table, *cells)
     return table
@@ -186,10 +224,14 @@ def _estimates(audit: Audit) -> RenderableType:
     return table
 
 
-def _remarks(audit: Audit) -> list[RenderableType]:
+def _remarks(audit: Audit, *, full: bool) -> list[RenderableType]:
     lines = ["Missing values: none in the audited columns."]
     if audit.missing:
-        lines = [f"Missing values: {'; '.join(f'{m.column}: {m.treatment}' for m in audit.missing)}."]
+        shown = audit.missing if full else audit.missing[:MOST_MISSING]
+        told = [f"{m.column}: {m.treatment}" for m in shown]
+        left = len(audit.missing) - len(shown)
+        told += [f"and in {left} more columns (--full)"] if left else []
+        lines = [f"Missing values: {'; '.join(told)}."]
     lines += [f"Note: {note}." for note in audit.notes]
     lines.append(f"Source of the thresholds: {audit.verdict.profile.source}.")
     return footnotes(lines)
