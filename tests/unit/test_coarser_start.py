@@ -38,6 +38,7 @@ POLICY = discreet.Policy.of(quasi_identifiers=["age", "zip", "job"], sensitive=[
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed, "MANY", 0)
     monkeypatch.setattr(coarsen, "COMBINATIONS", 800)
+    monkeypatch.setattr(coarsen, "MOST_COMBINATIONS", 0)
 
 
 def test_levels_rise_until_few_combinations_are_left(many: None) -> None:

@@ -101,6 +101,20 @@ def test_wide_tables_are_asked_about_in_parts() -> None:
     assert {(profile.nulls, profile.distinct) for profile in profiles} == {(1, 2)}
 
 
+def test_threads_are_what_the_option_says(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(limits.THREADS, "")
+    (tmp_path / "people.csv").write_text("age,ill\n31,flu\n34,cold\n")
+    told = run("audit", tmp_path / "people.csv", "--qi", "age", "--core", "--quiet", "--threads", "1")
+    assert told.code == 0, told.err
+    assert limits.threads() == 1
+    engine = DuckDBEngine()
+    assert engine._fetch("SELECT current_setting('threads') AS n")["n"][0].as_py() == 1
+    engine.close()
+    told = run("audit", tmp_path / "people.csv", "--qi", "age", "--threads", "many")
+    assert told.code == 2
+    assert "is no number of threads" in told.err
+
+
 def test_memory_is_what_the_option_says(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(limits.MEMORY, "1G")
     (tmp_path / "people.csv").write_text("age,sex\n31,f\n31,f\n47,m\n47,m\n")

@@ -14,7 +14,7 @@ from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.packing import CHUNK, Packing
 from discreet.types import AnyIntArray, IntArray
 
-MANY = 1_000_000
+MANY = 200_000
 """Above so many classes with one record per person each, they are walked through by compiled loops and some of what is
 said of them is estimated."""
 DRAWN = 1_000_000

@@ -1,4 +1,4 @@
-"""The option that limits memory."""
+"""The options that limit memory and threads."""
 
 from __future__ import annotations
 
@@ -46,4 +46,18 @@ MEMORY_OPTION = click.option(
     expose_value=False,
     callback=_limit,
     help="Memory that may be taken, e.g. 4G: an engine moves to disk what needs more, anything else ends with an error.",
+)
+
+
+def _share(ctx: click.Context, parameter: click.Parameter, number: str | None) -> None:
+    """Say it in the environment, as for memory."""
+    from discreet.engine.limits import THREADS, threads
+
+    if number is not None:
+        os.environ[THREADS] = number
+        threads()
+
+
+THREADS_OPTION = click.option(
+    "--threads", metavar="N", expose_value=False, callback=_share, help="Threads on which an engine works."
 )

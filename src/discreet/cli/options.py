@@ -13,7 +13,7 @@ import click
 from rich.console import RenderableType
 
 from discreet.attacks.scenario import SCENARIOS
-from discreet.cli.memory import MEMORY_OPTION
+from discreet.cli.memory import MEMORY_OPTION, THREADS_OPTION
 from discreet.cli.setting_options import Option, given_settings, setting_options, split
 from discreet.cli.streams import InputFile
 from discreet.engine.read import read
@@ -51,6 +51,7 @@ READING: list[Option] = [
         help="Where the rows are counted.",
     ),
     MEMORY_OPTION,
+    THREADS_OPTION,
 ]
 ROLES = [
     click.option(

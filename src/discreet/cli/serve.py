@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from discreet.cli.memory import MEMORY_OPTION
+from discreet.cli.memory import MEMORY_OPTION, THREADS_OPTION
 from discreet.errors import InvalidParameter, MissingDependency
 
 DEFAULT_PORT = 8477
@@ -56,6 +56,7 @@ DEFAULT_PORT = 8477
     help="How many jobs may run at once.",
 )
 @MEMORY_OPTION
+@THREADS_OPTION
 def serve(
     port: int | None,
     host: str,

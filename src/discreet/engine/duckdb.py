@@ -18,6 +18,7 @@ from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import describe_file, head_of_lines, open_batches, scan_path, text_scan
 from discreet.engine.limits import machine_memory, memory
+from discreet.engine.limits import threads as allowed_threads
 from discreet.engine.locked import answer, locked
 from discreet.engine.query import check_duckdb, named_columns, refuse
 from discreet.engine.recognise import DATES
@@ -46,6 +47,7 @@ class DuckDBEngine(SqlEngine):
         allowed = memory()
         if memory_limit is None and allowed is not None:
             memory_limit = f"{allowed >> 20}MiB"
+        workers = threads or allowed_threads()
         self._lock = threading.RLock()
         self._views: set[str] = set()
         self._folder = Scratch("rows")
@@ -60,7 +62,7 @@ class DuckDBEngine(SqlEngine):
                     "autoinstall_known_extensions": "false",
                     "autoload_known_extensions": "false",
                     **({"memory_limit": memory_limit} if memory_limit else {}),
-                    **({"threads": str(threads)} if threads else {}),
+                    **({"threads": str(workers)} if workers else {}),
                 }
             )
             # Moments print and come back the same wherever the audit runs.

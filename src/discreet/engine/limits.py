@@ -25,6 +25,8 @@ MAX_CELLS = 50_000_000
 """Cells of a sheet, from its first to its last filled one in both directions: each takes memory, filled or not."""
 MEMORY = "DISCREET_MEMORY"
 """The variable of the environment that says how much memory may be taken; jobs of the page inherit it."""
+THREADS = "DISCREET_THREADS"
+"""The variable of the environment that says on how many threads an engine works."""
 PROGRAM_MEMORY = 512 << 20
 """What the program itself may take besides: its libraries, and compiling."""
 WATCH_SECONDS = 0.1
@@ -88,6 +90,16 @@ def watch_memory(leave: Callable[[], None]) -> Callable[[], None]:
 
         threading.Thread(target=watch, name="discreet-memory", daemon=True).start()
     return ended.set
+
+
+def threads() -> int | None:
+    """The threads of an engine, as the environment says; nothing if it leaves that to the engine."""
+    text = os.environ.get(THREADS)
+    if not text:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", text):
+        raise InvalidParameter(f"{text!r} is no number of threads", remedy="give a whole number from 1 on")
+    return int(text)
 
 
 def machine_memory() -> int:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.engine.limits import machine_memory, memory
+from discreet.engine.limits import machine_memory, memory, threads
 from discreet.errors import MissingDependency
 from discreet.files.scratch import Scratch
 
@@ -96,7 +96,7 @@ def start() -> SparkSession:
         raise MissingDependency("the Spark engine needs Java", remedy=JAVA_REMEDY)
     scratch = _java_folder()
     allowed = memory() or int(MEMORY_SHARE * machine_memory())
-    conf = SparkConf().setMaster("local[2]").setAppName("discreet")
+    conf = SparkConf().setMaster(f"local[{threads() or 2}]").setAppName("discreet")
     for key, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

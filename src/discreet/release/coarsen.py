@@ -22,6 +22,8 @@ from discreet.transform.recipe import Recipe, written
 from discreet.transform.recoding import with_null
 from discreet.types import IntArray
 
+MOST_COMBINATIONS = 300_000
+"""Up to so many combinations a search begins with the values."""
 COMBINATIONS = 40_000
 """Levels are raised until so many combinations are left among the classes that are looked at."""
 LOOKED_AT = 200_000
@@ -83,7 +85,8 @@ class CoarserTable:
 def needs_coarsening(classes: EquivalenceClasses, plan: Plan) -> bool:
     """Whether a plan's search must begin at coarser levels, and can."""
     named = (plan.keep, plan.suppress_values, plan.suppress_rare, plan.suppress_attributes)
-    return are_many(classes) and plan.method in METHODS and not any(named)
+    many = are_many(classes) and len(classes) > MOST_COMBINATIONS
+    return many and plan.method in METHODS and not any(named)
 
 
 def coarsened(
