@@ -274,6 +274,11 @@ def test_report_writes_one_page(people: Path, tmp_path: Path, run: Run) -> None:
     assert str(again) in run("audit", people, "--qi", "age", "--report", again, "--edition", "public").out
     assert again.exists()
     assert run("report", people, "--qi", "age", "-o", again, "-q").said == ""
+    assert run("report", people, "--qi", "age", "-o", again, "--lang", "de").code == 0
+    german = again.read_text(encoding="utf-8")
+    assert '<html lang="de">' in german
+    assert "Was im Weg steht" in german
+    assert "What stands in the way" not in german
 
 
 def test_profiles_lists_them_all(run: Run) -> None:

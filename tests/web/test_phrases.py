@@ -274,6 +274,8 @@ def test_every_template_has_german() -> None:
 
 
 PATTERNED = {
+    "attacks/disclosure/homogeneity.py",
+    "reports/audit/tables.py",
     "attacks/minimality/minimality.py",
     "cli/__init__.py",
     "engine/counting.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +24,11 @@ from discreet.release.attack import attack
 from discreet.release.audit import audit as run_audit
 from discreet.release.compare import compare
 from discreet.release.recommend import recommend
+from discreet.reports.audit.html import render
+from discreet.reports.evidence.html import render_evidence
+from discreet.reports.release.html import render_release
+from discreet.reports.words import Edition
+from discreet.utility.measures import MEASURES as LOSSES
 from discreet.web.pages import evidence_views as proof_views
 from discreet.web.pages import release_views as views
 from discreet.web.pages.language import translate
@@ -59,6 +65,18 @@ QUICK = (
     "proximity",
     "worst-case",
 )
+
+
+EDITIONS: tuple[Edition, ...] = ("internal", "public")
+IDENTIFIERS = {*LOSSES, "discreet", "duckdb", "numpy", "pyarrow", "python", "arrow", "c", "|ln ratio|"}
+"""What is called the same in every language, besides values of the data."""
+
+
+def english(page: str) -> list[str]:
+    """What a report in another language says in English, but for the sources that it cites."""
+    body = re.sub(r'<details class="source">.*?</details>', "", page, flags=re.DOTALL)
+    said = [unescape(text) for text in re.findall(r'<span lang="en">(.*?)</span>', body, re.DOTALL)]
+    return [text for text in said if not re.search(r"(19|20)\d\d", text)]
 
 
 def texts(value: object, field: str = "") -> Iterator[str]:
@@ -126,6 +144,7 @@ def test_what_real_runs_show_has_german(
     said: list[str] = []
     audited = run_audit(table, policy, progress=said.append)
     shown: list[dict[str, object]] = [views.audit(audited)]
+    pages = [render(audited, edition=edition, language="de") for edition in EDITIONS]
     if method is not None:
         plan = replace(policy.plan, method=method, suppression_limit=1.0)
         made = anonymize(table, policy, plan=plan, progress=said.append)
@@ -137,6 +156,9 @@ def test_what_real_runs_show_has_german(
         compared = compare(table, made.table, policy, labels=(), queries=20, progress=said.append)
         attacked = attack(made.table, policy, original=table, attacks=QUICK, progress=said.append)
         shown.append(proof_views.evidence(compared, attacked))
+        proof = partial(render_evidence, comparison=compared, attacks=attacked, policy=policy, language="de")
+        for edition in EDITIONS:
+            pages += [render_release(made, edition=edition, language="de"), proof(edition=edition)]
     if profile == "research-partner-3":
         shown.append(recommend(table, policy, progress=said.append).to_dict())
     said += table.source.notes
@@ -145,6 +167,9 @@ def test_what_real_runs_show_has_german(
     names = tuple(table.names)
     assert len(said) > 100
     assert sorted({one for one in said if one and german(one, names) is None}) == []
+    cells = table.engine.to_arrow(table)
+    values = {str(value) for name in cells.column_names for value in cells[name].to_pylist()}
+    assert sorted({one for page in pages for one in english(page)} - values - IDENTIFIERS) == []
     drawn = {one for view in shown for one in in_drawings(view) if german(one, names) is None}
     # Names of columns, in a drawing some of them shortened, and values of the data stay as they are.
     values = {str(one) for column in rows().columns for one in column.unique().to_pylist()}

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from discreet.cli.options import FILE, print_json, reading_options, refuse_unwritable, role_options
+from discreet.cli.options import FILE, LANGUAGE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.cli.streams import OutputFile, is_streamed, stream
@@ -58,6 +58,7 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
 @FILE
 @OUTPUT
 @click.option("--report", "report_file", type=click.Path(path_type=Path), help="Also write an HTML report.")
+@LANGUAGE
 @click.option(
     "--recipe", "recipe_file", type=click.Path(path_type=Path), help="Also write the recipe (.json or .toml)."
 )
@@ -80,6 +81,7 @@ def anonymize(
     file: Path,
     output: Path,
     report_file: Path | None,
+    language: str,
     recipe_file: Path | None,
     codebook_file: Path | None,
     links_file: Path | None,
@@ -109,7 +111,14 @@ def anonymize(
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
         release = release_anyway(release, acknowledge)
         tell("writing and verifying")
-        release.save(output, report=report_file, recipe=recipe_file, links=links_file, codebook=codebook_file)
+        release.save(
+            output,
+            report=report_file,
+            recipe=recipe_file,
+            links=links_file,
+            codebook=codebook_file,
+            language=language,
+        )
         others = write_alternatives(release, alternatives_folder, output.suffix, acknowledge)
     print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
 

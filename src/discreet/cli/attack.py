@@ -49,6 +49,7 @@ def attack(
     exposed: bool,
     report_file: Path | None,
     edition: Edition,
+    language: str,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -80,7 +81,14 @@ def attack(
             from discreet.reports.evidence.html import evidence_report
 
             tell("drawing the report")
-            evidence_report(report_file, comparison=None, attacks=attacked, policy=policy, edition=edition)
+            evidence_report(
+                report_file,
+                comparison=None,
+                attacks=attacked,
+                policy=policy,
+                edition=edition,
+                language=language,
+            )
     if as_json:
         print_json(attacked.to_dict(exposed=exposed))
     else:

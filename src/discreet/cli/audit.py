@@ -11,6 +11,7 @@ import click
 from discreet.cli.options import (
     EDITION,
     FILE,
+    LANGUAGE,
     PATH,
     open_with_policy,
     print_json,
@@ -41,6 +42,7 @@ from discreet.reports.words import Edition
     "--records", type=PATH, help="Also write what each record risks, in the order of FILE; keep it private."
 )
 @EDITION
+@LANGUAGE
 def audit(
     file: Path,
     as_json: bool,
@@ -51,6 +53,7 @@ def audit(
     report_file: Path | None,
     records: Path | None,
     edition: Edition,
+    language: str,
     **given: Any,
 ) -> None:
     """Say whether the table in FILE may be released, with reasons, numbers and sources.
@@ -60,7 +63,7 @@ def audit(
     refuse_unwritable(report_file, records, inputs=[file], given=given)
     result = audit_file(file, given, quiet=quiet or as_json, core=core, records=records)
     if report_file is not None:
-        write_report(result, report_file, edition, quiet=quiet or as_json)
+        write_report(result, report_file, edition, language, quiet=quiet or as_json)
     if as_json:
         print_json(result.to_dict())
     elif quiet:
@@ -83,10 +86,10 @@ def audit_file(
     return dataclasses.replace(result, notes=(*result.notes, *assumed))
 
 
-def write_report(result: Audit, target: Path, edition: Edition, *, quiet: bool) -> Path:
+def write_report(result: Audit, target: Path, edition: Edition, language: str, *, quiet: bool) -> Path:
     """Write an audit as an HTML page."""
     from discreet.reports.audit.html import report
 
     with progress(quiet=quiet) as tell:
         tell("drawing the report")
-        return report(result, target, edition=edition)
+        return report(result, target, edition=edition, language=language)

@@ -52,6 +52,7 @@ def compare(
     queries: int,
     report_file: Path | None,
     edition: Edition,
+    language: str,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -98,7 +99,12 @@ def compare(
             )
             tell("drawing the report")
             evidence_report(
-                report_file, comparison=comparison, attacks=attacks, policy=policy, edition=edition
+                report_file,
+                comparison=comparison,
+                attacks=attacks,
+                policy=policy,
+                edition=edition,
+                language=language,
             )
     if as_json:
         print_json(comparison.to_dict())

@@ -23,6 +23,7 @@ from discreet.plain import printable, printable_json
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
 from discreet.reports.console import Terminal
+from discreet.reports.phrasebook import LANGUAGES
 from discreet.table import Table
 from discreet.table.reading import ReadOptions
 from discreet.types import Progress
@@ -37,6 +38,14 @@ EDITION = click.option(
     default="internal",
     show_default=True,
     help="The public edition of the report shows no values of the data.",
+)
+LANGUAGE = click.option(
+    "--lang",
+    "language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    help="The language of the HTML report.",
 )
 CHART = click.option(
     "--chart", type=click.Path(path_type=Path), help="Write risk against loss as an SVG picture."
@@ -86,6 +95,7 @@ EVIDENCE = [
     ),
     click.option("--report", "report_file", type=PATH, help="Write loss and exposure as one HTML page."),
     EDITION,
+    LANGUAGE,
     click.option("--json", "as_json", is_flag=True, help="Print everything as JSON."),
 ]
 INTRUDER = [

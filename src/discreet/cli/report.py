@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli.audit import audit_file, write_report
-from discreet.cli.options import FILE, PATH, reading_options, refuse_unwritable, role_options, say
+from discreet.cli.options import FILE, LANGUAGE, PATH, reading_options, refuse_unwritable, role_options, say
 from discreet.reports.words import Edition
 
 
@@ -22,13 +22,14 @@ from discreet.reports.words import Edition
     show_default=True,
     help="The public edition shows no values of the data.",
 )
+@LANGUAGE
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @role_options
 @reading_options
-def report(file: Path, output: Path, edition: Edition, quiet: bool, **given: Any) -> None:
+def report(file: Path, output: Path, edition: Edition, language: str, quiet: bool, **given: Any) -> None:
     """Write the audit of FILE as one self-contained HTML page for people."""
     refuse_unwritable(output, inputs=[file], given=given)
     result = audit_file(file, given, quiet=quiet)
-    written = write_report(result, output, edition, quiet=quiet)
+    written = write_report(result, output, edition, language, quiet=quiet)
     if not quiet:
         say(f"{result.verdict.words} Report: {written}")

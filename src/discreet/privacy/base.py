@@ -209,7 +209,12 @@ class WithClassSize:
 
     def size_note(self, classes: EquivalenceClasses) -> str:
         unit = counted_in(self.unit, classes)
-        return f"the smallest class has {int(classes.sizes(unit).min())} {unit}; required are {self.k}"
+        return Sentence(
+            "the smallest class has {min} {unit}; required are {k}",
+            min=int(classes.sizes(unit).min()),
+            unit=Sentence(unit),
+            k=self.k,
+        )
 
 
 @dataclass(frozen=True)

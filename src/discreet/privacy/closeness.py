@@ -24,6 +24,7 @@ from discreet.privacy.base import (
     record_note,
     refuse_uncovered,
 )
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
@@ -230,9 +231,10 @@ class TCloseness(DistributionModel):
         return self.meets(self.distances(histogram) - share)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return (
-            f"In the most unusual class up to {value:.1%} of the distribution (weighted by distance) would have "
-            "to change to look like the whole table."
+        return Sentence(
+            "In the most unusual class up to {value:.1%} of the distribution (weighted by distance) "
+            "would have to change to look like the whole table.",
+            value=value,
         )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:

@@ -109,7 +109,10 @@ class _Confidence(PrivacyModel):
         return "share of records"
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"Who knows the quasi-identifiers infers a protected value with up to {value:.1%} confidence."
+        return Sentence(
+            "Who knows the quasi-identifiers infers a protected value with up to {value:.1%} confidence.",
+            value=value,
+        )
 
 
 class _GivenColumns(_Confidence):

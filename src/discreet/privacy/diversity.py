@@ -167,16 +167,26 @@ class _Diversity(PrivacyModel):
         if self.kind == "distinct":
             if value == 1:
                 return "In at least one class everybody has the same sensitive value: it is disclosed."
-            return (
-                f"Who knows a person's class still has at least {value:.0f} sensitive values to choose from."
+            return Sentence(
+                "Who knows a person's class still has at least {value:.0f} sensitive values to choose from.",
+                value=value,
             )
         if self.kind == "entropy":
-            return f"Who knows a person's class is as uncertain as among {value:.3g} equally likely values."
+            return Sentence(
+                "Who knows a person's class is as uncertain as among {value:.3g} equally likely values.",
+                value=value,
+            )
         if self.kind == "simple":
             return f"Who knows a person's class guesses the sensitive value right in up to {1 / value:.0%} of cases."
         if np.isinf(value):
-            return f"At least one class has fewer than {self.l:g} sensitive values, so no c suffices."
-        return f"The most frequent value of a class is up to {value:.3g} times as frequent as the rarer ones together."
+            return Sentence(
+                "At least one class has fewer than {l:g} sensitive values, so no c suffices.", l=self.l
+            )
+        return Sentence(
+            "The most frequent value of a class is up to {value:.3g} times as frequent as the rarer ones "
+            "together.",
+            value=value,
+        )
 
 
 @dataclass(frozen=True)
@@ -248,9 +258,15 @@ class LDiversity(_Diversity):
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         values = int(np.count_nonzero(classes.histogram(self.sensitive).totals))
         about_l = (
-            (f"the bound on c for l = {self.l:g}; c must be greater",) if self.kind == "recursive" else ()
+            (Sentence("the bound on c for l = {l:g}; c must be greater", l=self.l),)
+            if self.kind == "recursive"
+            else ()
         )
-        return (*about_l, f"the table has {values} different values", *record_note(classes))
+        return (
+            *about_l,
+            Sentence("the table has {values} different values", values=values),
+            *record_note(classes),
+        )
 
 
 @dataclass(frozen=True)

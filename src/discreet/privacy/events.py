@@ -159,7 +159,10 @@ class GBalance(PrivacyModel):
         return balance(classes)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"Two records of a class belong to different persons with a chance of at least {value:.0%}."
+        return Sentence(
+            "Two records of a class belong to different persons with a chance of at least {value:.0%}.",
+            value=value,
+        )
 
 
 @dataclass(frozen=True)
@@ -216,4 +219,4 @@ class HAffiliation(PrivacyModel):
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if value >= 1:
             return "In at least one class everybody shares a sensitive value: it is disclosed."
-        return f"In the worst class {value:.0%} of the persons share a sensitive value."
+        return Sentence("In the worst class {value:.0%} of the persons share a sensitive value.", value=value)

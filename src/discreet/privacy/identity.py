@@ -64,8 +64,15 @@ class KAnonymity(PrivacyModel):
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         unit = counted_in(self.unit, classes)
         if value == 1:
-            return f"At least one of the {unit} is alone with its combination of quasi-identifiers."
-        return f"Everybody hides among at least {value:.0f} {unit} with the same quasi-identifiers."
+            return Sentence(
+                "At least one of the {unit} is alone with its combination of quasi-identifiers.",
+                unit=Sentence(unit),
+            )
+        return Sentence(
+            "Everybody hides among at least {value:.0f} {unit} with the same quasi-identifiers.",
+            value=value,
+            unit=Sentence(unit),
+        )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         return ("a null in a quasi-identifier is a value of its own, and two nulls are equal",)

@@ -189,13 +189,18 @@ class BetaLikeness(DistributionModel):
                 "Knowing the class makes some sensitive value more probable by up to {value:.4g}.",
                 value=value,
             )
-        return (
-            f"Knowing the class makes some sensitive value up to {value:.0%} more likely than in the table."
+        return Sentence(
+            "Knowing the class makes some sensitive value up to {value:.0%} more likely than in the table.",
+            value=value,
         )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         stuck = classes.how_many(np.isinf(per_class))
-        impossible = (f"{stuck} classes satisfy it for no beta: a gain exceeds -ln of the value's share",)
+        impossible = (
+            Sentence(
+                "{stuck} classes satisfy it for no beta: a gain exceeds -ln of the value's share", stuck=stuck
+            ),
+        )
         return (*(impossible if stuck else ()), *record_note(classes))
 
 
@@ -266,9 +271,16 @@ class DeltaDisclosure(DistributionModel):
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if math.isinf(value):
             return "At least one class misses a value of the table: nobody in it has that value."
-        return f"Knowing the class changes the odds of a value by a factor of up to {self.base**value:.3g}."
+        return Sentence(
+            "Knowing the class changes the odds of a value by a factor of up to {base:.3g}.",
+            base=self.base**value,
+        )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         missing = classes.how_many(np.isinf(per_class))
-        gaps = (f"{missing} classes miss at least one value of the table",) if missing else ()
+        gaps = (
+            (Sentence("{missing} classes miss at least one value of the table", missing=missing),)
+            if missing
+            else ()
+        )
         return (*gaps, *record_note(classes))

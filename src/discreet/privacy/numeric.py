@@ -173,7 +173,9 @@ class KEAnonymity(_Numeric):
         return super().holds(classes) & (distinct_numbers(classes.histogram(self.sensitive)) >= self.k)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"Who knows the class knows the number no closer than a range of {value:g}."
+        return Sentence(
+            "Who knows the class knows the number no closer than a range of {value:g}.", value=value
+        )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         histogram = classes.histogram(self.sensitive)

@@ -119,7 +119,7 @@ class PSensitivity(_PSensitive):
         return distinct_l(classes.histogram(self.sensitive))
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"Every class has at least {value:.0f} different sensitive values."
+        return Sentence("Every class has at least {value:.0f} different sensitive values.", value=value)
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class PPlusSensitivity(_PSensitive):
         return distinct_categories(histogram, of_value)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"Every class has sensitive values from at least {value:.0f} categories."
+        return Sentence("Every class has sensitive values from at least {value:.0f} categories.", value=value)
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,9 @@ class PAlphaSensitivity(_PSensitive):
         return heavy_and_large & (classes.histogram(self.sensitive).distinct >= self.p)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"The different sensitive values of every class weigh at least {value:.3g} together."
+        return Sentence(
+            "The different sensitive values of every class weigh at least {value:.3g} together.", value=value
+        )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         least = int(distinct_l(classes.histogram(self.sensitive)).min())

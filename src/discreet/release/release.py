@@ -220,11 +220,12 @@ class Release(AsFrames):
         recipe: str | PathLike[str] | None = None,
         links: str | PathLike[str] | None = None,
         codebook: str | PathLike[str] | None = None,
+        language: str = "en",
     ) -> Path:
         """Write the release, verified, and the report, the recipe, the links and the codebook if asked for.
 
         The links say which row of the original each row was: a secret of the custodian's, which only the owner of that
-        file can read.
+        file can read. ``language`` is that of the report: ``en`` or ``de``.
 
         A requirement that does not hold on the written file raises ``RequirementNotMet``, and no file appears.
         """
@@ -260,7 +261,7 @@ class Release(AsFrames):
             kind = "toml" if str(recipe).endswith(".toml") else "json"
             write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))
         if report is not None:
-            rendered.write_release_report(self, report, file_hash=hash_of(target))
+            rendered.write_release_report(self, report, file_hash=hash_of(target), language=language)
         return target
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Pages from templates: escaped, self-contained, with the drawings of a report as the only markup."""
+"""Pages from templates: escaped, self-contained, with the drawings of a report as the only markup, in a language."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from discreet.reports.figures import Picture
+from discreet.reports.phrasebook import phrasebook, translate_drawing
+from discreet.sentences import Sentence
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.runtime import Context
 
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
     environment = Environment(
         loader=PackageLoader("discreet.reports"),
@@ -23,19 +26,45 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["say"] = _say
+    environment.filters["say"] = pass_context(say)
+    environment.filters["sentence"] = Sentence
     return environment
 
 
-def _say(text: str, *, capital: bool = False, plain: bool = False) -> str:
-    """Words as they are: reports speak English. The page, which shares templates with them, translates here."""
-    return text[:1].upper() + text[1:] if capital else text
+def say(
+    context: Context, text: str, *, capital: bool = False, plain: bool = False, **parameters: object
+) -> str:
+    """What the core says, in the language of the page; what has no translation is marked as English.
 
-
-def page(template: str, content: Mapping[str, object], drawings: Sequence[Picture] = ()) -> str:
-    """A template filled with content and drawings."""
+    ``capital`` begins it with a capital letter, ``plain`` gives no markup, for attributes of tags. With ``parameters``
+    the text is a template.
+    """
     from markupsafe import Markup
 
+    language = context["language"]
+    given = Sentence(text, **parameters) if parameters else text if isinstance(text, str) else str(text)
+    book = phrasebook(language)
+    said = given if book is None else book.translate(given, context.get("names", ()))
+    shown = str(given if said is None else said)
+    shown = shown[:1].upper() + shown[1:] if capital else shown
+    return shown if said is not None or plain else Markup('<span lang="en">{}</span>').format(shown)
+
+
+def page(
+    template: str,
+    content: Mapping[str, object],
+    drawings: Sequence[Picture] = (),
+    *,
+    language: str = "en",
+) -> str:
+    """A template filled with content and drawings; ``names`` in the content are columns, which are not translated."""
+    from markupsafe import Markup
+
+    book, names = phrasebook(language), content.get("names", ())
     # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
-    svg = {picture.id: Markup(picture.svg) for picture in drawings}
-    return _environment().get_template(template).render({"svg": svg, **content}) + "\n"
+    svg = {
+        picture.id: Markup(picture.svg if book is None else translate_drawing(picture.svg, book, names))  # type: ignore[arg-type]
+        for picture in drawings
+    }
+    filled = {"language": language, "svg": svg, **content}
+    return _environment().get_template(template).render(filled) + "\n"

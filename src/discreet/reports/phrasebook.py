@@ -29,6 +29,10 @@ PLACE = re.compile(r"\{(\d+)(?::([ntlcx]))?\}")
 NAMED = re.compile(r"\{[a-z]")
 NUMBER = r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?"
 _LETTER = re.compile(r"[^\W\d_]")
+LANGUAGES = ("en", "de")
+"""What reports and the page speak; the first is the one that the core itself speaks."""
+FEWEST_LETTERS = 4
+"""A template with fewer letters of its own, such as ``{day} {month} {year}``, would be found everywhere."""
 AMOUNTS = "amounts"
 """The table of words that stand with or instead of a number; ``and`` joins the last of several names."""
 
@@ -68,7 +72,11 @@ class Phrasebook:
         rest = {text: said for text, said in phrases.items() if text not in self.templates}
         self.exact = {text: translation for text, translation in rest.items() if not PLACE.search(text)}
         # A template that was lost on the way, as in a document of JSON, is found again like any other pattern.
-        lost = {_numbered(text): _numbered(said, text) for text, said in self.templates.items()}
+        lost = {
+            _numbered(text): _numbered(said, text)
+            for text, said in self.templates.items()
+            if len(_LETTER.findall(fill(text, lambda name, form: ""))) >= FEWEST_LETTERS
+        }
         patterned = {**lost, **{text: said for text, said in rest.items() if text not in self.exact}}
         patterns = [self._phrase(text, said) for text, said in patterned.items()]
         self.patterns = sorted(
@@ -200,6 +208,9 @@ class Phrasebook:
             pattern += re.escape(literal)
             if i < len(fixed) - 1:
                 place, kind = PLACE.split(text)[3 * i + 1 : 3 * i + 3]
+                if place in kinds:
+                    pattern += f"(?P=p{place})"
+                    continue
                 kinds[place] = kind or ""
                 pattern += f"(?P<p{place}>{self._amount.pattern if kind == 'n' else '.+?'})"
         return Phrase(

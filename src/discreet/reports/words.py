@@ -66,7 +66,11 @@ def says_of(name: str) -> str:
 
 def heading(attribute: str | None) -> str:
     """The heading of the measures of one sensitive attribute, or of the whole table."""
-    return "Who could be recognised" if attribute is None else f"What could be learnt: {attribute}"
+    return (
+        "Who could be recognised"
+        if attribute is None
+        else Sentence("What could be learnt: {attribute}", attribute=attribute)
+    )
 
 
 def safer(measure: Measure) -> str:
@@ -114,18 +118,26 @@ def several(count: int, noun: str, plural: str = "") -> Sentence:
     return Sentence(f"{{count:,}} {noun if count == 1 else plural or noun + 's'}", count=count)
 
 
-def day(when: date) -> str:
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+
+def day(when: date) -> Sentence:
     """A date as it is written in prose.
 
     >>> day(date(2025, 4, 2))
     '2 April 2025'
     """
-    return f"{when.day} {when:%B %Y}"
+    return Sentence(
+        "{day} {month} {year}", day=when.day, month=Sentence(MONTHS[when.month - 1]), year=when.year
+    )
 
 
-def moment(when: datetime) -> str:
+def moment(when: datetime) -> Sentence:
     """A date with its time."""
-    return f"{day(when)}, {when:%H:%M %Z}".strip()
+    return Sentence("{day}, {time}", day=day(when), time=f"{when:%H:%M %Z}".strip())
 
 
 def amount(value: float) -> str:
@@ -169,8 +181,11 @@ def unit_of(measure: Measure) -> str:
 
 
 LEFT_OUT_OF_TABLES = (
-    f"counts of people or records below {SMALL_GROUP}, and shares that would betray such a count; ranges of class "
-    "sizes that hold only a few people are merged",
+    Sentence(
+        "counts of people or records below {small_group}, and shares that would betray such a count; "
+        "ranges of class sizes that hold only a few people are merged",
+        small_group=SMALL_GROUP,
+    ),
     "numbers in the unit of a sensitive column",
 )
 """What the public editions of audits and releases leave out besides values."""

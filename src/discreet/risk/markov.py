@@ -13,6 +13,7 @@ from discreet.classes.packed import LARGEST_TABLE, are_many, packed
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure, RecordRisk
 from discreet.risk.tally import number, tally
+from discreet.sentences import Sentence
 from discreet.types import IntArray
 
 _SOURCE = (
@@ -76,8 +77,11 @@ def markov_risk(
         np.clip(1.0 - expected, 0.0, 1.0),
         classes.records if len(whole) == len(classes) else whole,
         meaning=(
-            f"The risk that someone who knows {', '.join(known) or 'nothing'} pins the record down by inferring its other "
-            "values one from another; 0 stands for everything the formula puts at 0 or below."
+            Sentence(
+                "The risk that someone who knows {known} pins the record down by inferring its other values "
+                "one from another; 0 stands for everything the formula puts at 0 or below.",
+                known=", ".join(known) or "nothing",
+            )
         ),
         source=_SOURCE,
         decides=False,

@@ -19,6 +19,7 @@ from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure, RecordRisk
 from discreet.risk.population import checked_fraction
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.types import FloatArray
 
@@ -181,7 +182,10 @@ def share_above(classes: EquivalenceClasses, threshold: float) -> Measure:
         risk.share_above(threshold),
         "share of records",
         "lower",
-        f"The share of records whose person can be named with a chance above {threshold:g}.",
+        Sentence(
+            "The share of records whose person can be named with a chance above {threshold:g}.",
+            threshold=threshold,
+        ),
         _SOURCE,
         per_class=risk.values,
         notes=_notes(classes),

@@ -61,7 +61,10 @@ def uniqueness(classes: EquivalenceClasses, attribute: str | None = None) -> Rec
         "uniqueness",
         values,
         classes.all_records if attribute is None else sizes,
-        meaning=f"How rare a record's {what} is: 1 if no other record shares it, 0 if all records share it.",
+        meaning=Sentence(
+            "How rare a record's {what} is: 1 if no other record shares it, 0 if all records share it.",
+            what=Sentence(what),
+        ),
         source=_PAPER + "2",
         attribute=attribute,
     )
@@ -97,7 +100,10 @@ def uniformity(classes: EquivalenceClasses, attribute: str | None = None) -> Rec
         "uniformity",
         values,
         weights,
-        meaning=f"The chance to name the right person when picking one of the records with the same {what}.",
+        meaning=Sentence(
+            "The chance to name the right person when picking one of the records with the same {what}.",
+            what=Sentence(what),
+        ),
         source=_PAPER + "3",
         attribute=attribute,
     )
@@ -130,7 +136,11 @@ def correlation(classes: EquivalenceClasses, sensitive: str, attribute: str | No
         "correlation",
         values,
         weights,
-        meaning=f"The chance to guess a record's {sensitive} right for someone who knows its {what}.",
+        meaning=Sentence(
+            "The chance to guess a record's {sensitive} right for someone who knows its {what}.",
+            sensitive=sensitive,
+            what=Sentence(what),
+        ),
         source=_PAPER + "4",
         attribute=attribute,
         sensitive=sensitive,
@@ -166,8 +176,11 @@ def markov_simplified(classes: EquivalenceClasses, sensitive: str) -> RecordRisk
         values,
         weights,
         meaning=(
-            f"Rarity, pointing to one person and giving away {sensitive} in one number; it is close to 1 for "
-            "most tables, so it is shown and not used to decide."
+            Sentence(
+                "Rarity, pointing to one person and giving away {sensitive} in one number; it is close to 1 "
+                "for most tables, so it is shown and not used to decide.",
+                sensitive=sensitive,
+            )
         ),
         source=_PAPER + "5",
         sensitive=sensitive,

@@ -57,6 +57,8 @@ class Case:
     used: float = field(default_factory=time.time)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
     """Held by whoever changes the policy, a draft or the list of jobs."""
+    language: str = "en"
+    """What whoever works on it reads: the language of the reports."""
     being_replaced: Callable[[], bool] = field(default=lambda: False, repr=False)
     """Whether a reading is under way that suggests another policy."""
 

@@ -230,6 +230,7 @@ class Service:
             case.folder / "jobs" / name,
             case.folder / "scratch" / name,
             parameters,
+            case.language,
             base.task.out if base else None,
         )
         task_folders(task.out, task.scratch)

@@ -27,16 +27,18 @@ LEFT_OUT = (
 )
 
 
-def report(audit: Audit, path: str | PathLike[str], *, edition: Edition = "internal") -> Path:
+def report(
+    audit: Audit, path: str | PathLike[str], *, edition: Edition = "internal", language: str = "en"
+) -> Path:
     """Write an audit as one HTML file that needs nothing else: no script, no network, under 1 MB.
 
     The ``internal`` edition shows the values of the riskiest classes; the ``public`` one shows no value of
-    any column and no count of a few people, and says so.
+    any column and no count of a few people, and says so. ``language``: ``en`` or ``de``.
     """
-    return write_text(Path(path), render(audit, edition=edition))
+    return write_text(Path(path), render(audit, edition=edition, language=language))
 
 
-def render(audit: Audit, *, edition: Edition = "internal") -> str:
+def render(audit: Audit, *, edition: Edition = "internal", language: str = "en") -> str:
     """The report as HTML text."""
     figures = Figures(audit.rows, public=edition == "public")
     drawn = pictures(audit, figures)
@@ -46,6 +48,7 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
             "public": figures.public,
             "left_out": LEFT_OUT,
             "name": audit.source.name,
+            "names": audit.policy.names,
             "created": moment(audit.created),
             "facts": facts(audit),
             **judgement(audit.verdict, figures),
@@ -72,6 +75,7 @@ def render(audit: Audit, *, edition: Edition = "internal") -> str:
             "policy": "" if figures.public else dumps(audit.policy),
         },
         drawn,
+        language=language,
     )
 
 

@@ -29,6 +29,7 @@ from discreet.reports.words import (
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.risk.titles import EXTENDED
+from discreet.sentences import Sentence
 
 MOST_KINDS = 15
 
@@ -174,7 +175,7 @@ def special_uniques(audit: Audit, figures: Figures) -> Row | None:
         (
             "Singled out",
             figures.share(suda.share_scored),
-            f"of records, by {suda.max_size} or fewer attributes",
+            Sentence("of records, by {max_size} or fewer attributes", max_size=suda.max_size),
         ),
         ("Highest score", number(float(suda.scores.max())), "the fewer attributes it takes, the higher"),
         ("Mean score", number(mean), "over all records; 0 for whoever is not singled out"),

@@ -29,7 +29,11 @@ from discreet.utility.kpi import SOURCE as KPI_SOURCE
 LEFT_OUT = (
     "values of any column, and with them the distributions before and after, the most exposed people and the groups "
     "of your own figures",
-    f"counts of people or records below {SMALL_GROUP}, and shares and intervals that would betray such a count",
+    Sentence(
+        "counts of people or records below {small_group}, and shares and intervals that would betray "
+        "such a count",
+        small_group=SMALL_GROUP,
+    ),
     "exact numbers of losses that are no shares: they have two digits",
     "the fingerprint of the original, notes, and what single attacks say in words",
 )
@@ -82,15 +86,19 @@ def evidence_report(
     attacks: Attacks | None = None,
     policy: Policy,
     edition: Edition = "internal",
+    language: str = "en",
 ) -> Path:
     """Write loss and exposure as one HTML file that needs nothing else: no script, no network, under 1 MB.
 
     Either of ``comparison`` and ``attacks`` may be missing; the page says so. The ``internal`` edition shows
     distributions and the most exposed people; the ``public`` one shows no value of any column and no count of a
-    few people, and says so.
+    few people, and says so. ``language``: ``en`` or ``de``.
     """
     return write_text(
-        Path(path), render_evidence(comparison=comparison, attacks=attacks, policy=policy, edition=edition)
+        Path(path),
+        render_evidence(
+            comparison=comparison, attacks=attacks, policy=policy, edition=edition, language=language
+        ),
     )
 
 
@@ -100,6 +108,7 @@ def render_evidence(
     attacks: Attacks | None,
     policy: Policy,
     edition: Edition = "internal",
+    language: str = "en",
 ) -> str:
     """The evidence report as HTML text."""
     from markupsafe import Markup
@@ -121,6 +130,7 @@ def render_evidence(
             "left_out": LEFT_OUT,
             "symbols": SYMBOLS,
             "name": _name(comparison, attacks),
+            "names": policy.names,
             "facts": facts(comparison, attacks, public=public),
             **judgement(attacks),
             "criteria": [] if attacks is None else evidence_tables.criteria(attacks, public=public),
@@ -153,6 +163,7 @@ def render_evidence(
             "made_with": evidence_tables.provenance(comparison, attacks, public=public),
         },
         (*others, *shapes, *([map_of] if map_of else [])),
+        language=language,
     )
 
 

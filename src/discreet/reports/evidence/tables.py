@@ -24,6 +24,7 @@ from discreet.reports.evidence.pictures import (
 from discreet.reports.figures import Figures, Row, RowGroup, drawn_share
 from discreet.reports.words import Tone, amount, fingerprint, number, percent, title_of
 from discreet.risk.special_uniques import SMALL_GROUP
+from discreet.sentences import Sentence
 
 STATE_TONES: dict[State, Tone | None] = {
     "gives way": "bad",
@@ -211,7 +212,12 @@ def provenance(
             rows.append(("SHA-256 of the original", fingerprint(comparison.original.sha256)))
         rows.append(("SHA-256 of the release", fingerprint(comparison.release.sha256)))
         rows.append(("Seed of the comparison", f"{comparison.seed}"))
-        rows.append(("Random queries", f"{comparison.losses.workload.asked:,} had a true answer"))
+        rows.append(
+            (
+                "Random queries",
+                Sentence("{asked:,} had a true answer", asked=comparison.losses.workload.asked),
+            )
+        )
     elif attacks is not None:
         rows.append(("SHA-256 of the release", fingerprint(attacks.source.sha256)))
     if attacks is not None:

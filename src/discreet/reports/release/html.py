@@ -17,6 +17,7 @@ from discreet.reports.release import tables
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.verdict import compliance, first_obstacles, judgement
 from discreet.reports.words import LEFT_OUT_OF_TABLES, LIMITS, Edition, moment, says_of, title_of
+from discreet.sentences import Sentence
 
 SIDE_BY_SIDE = ("class-sizes", "risks")
 """Pictures that have the whole width, for before and after."""
@@ -37,14 +38,18 @@ def release_report(
     edition: Edition = "internal",
     file_hash: str | None = None,
     drawn: Sequence[Picture] | None = None,
+    language: str = "en",
 ) -> Path:
     """Write the report of a release as one HTML file that needs nothing else: no script, no network, under 1 MB.
 
     The ``internal`` edition shows what became of which value; the ``public`` one shows no value of any column
     and no count of a few people, and says so. ``file_hash`` is the SHA-256 of the file that was written and
-    verified; ``drawn`` are the edition's pictures, if they were drawn before.
+    verified; ``drawn`` are the edition's pictures, if they were drawn before; ``language`` is ``en`` or ``de``.
     """
-    return write_text(Path(path), render_release(release, edition=edition, file_hash=file_hash, drawn=drawn))
+    return write_text(
+        Path(path),
+        render_release(release, edition=edition, file_hash=file_hash, drawn=drawn, language=language),
+    )
 
 
 def render_release(
@@ -53,6 +58,7 @@ def render_release(
     edition: Edition = "internal",
     file_hash: str | None = None,
     drawn: Sequence[Picture] | None = None,
+    language: str = "en",
 ) -> str:
     """The report of a release as HTML text."""
     public = edition == "public"
@@ -65,6 +71,7 @@ def render_release(
             "public": public,
             "left_out": LEFT_OUT,
             "name": release.before.source.name,
+            "names": release.before.policy.names,
             "created": moment(release.after.created),
             "facts": facts(release, before),
             **judgement(release.verdict, after),
@@ -94,6 +101,7 @@ def render_release(
             "policy": "" if public else dumps(replace(release.before.policy, plan=release.plan)),
         },
         drawn,
+        language=language,
     )
 
 
@@ -188,7 +196,12 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
             "included: 0% nothing, 100% all.",
             "mean leaf-share loss: Iyengar 2002",
         ),
-        ("How near to the best", grade, says, f"search by the method {release.chosen.method}"),
+        (
+            "How near to the best",
+            grade,
+            says,
+            Sentence("search by the method {method}", method=release.chosen.method),
+        ),
     ]
     return [
         *shown,

@@ -208,10 +208,16 @@ def prices(release: Release, figures: Figures) -> list[RowGroup]:
         return []
     told = release.prices
     columns: tuple[Row, ...] = tuple(
-        {"what": f"without {price.column}", **_price(price, figures)} for price in told.columns
+        {"what": Sentence("without {column}", column=price.column), **_price(price, figures)}
+        for price in told.columns
     )
     requirements: tuple[Row, ...] = tuple(
-        {"what": f"without the requirement: {price.requirement}", **_price(price, figures)}
+        {
+            "what": Sentence(
+                "without the requirement: {requirement}", requirement=Sentence(price.requirement)
+            ),
+            **_price(price, figures),
+        }
         for price in told.requirements
     )
     groups = [RowGroup("Columns: the loss of all others", columns), RowGroup("Requirements", requirements)]

@@ -60,7 +60,12 @@ def evidence(task: Task, progress: JobProgress) -> None:
     editions: dict[str, Edition] = {"report.html": "internal", "report-public.html": "public"}
     for name, edition in editions.items():
         evidence_report(
-            task.out / name, comparison=comparison, attacks=attacks, policy=policy, edition=edition
+            task.out / name,
+            comparison=comparison,
+            attacks=attacks,
+            policy=policy,
+            edition=edition,
+            language=task.language,
         )
 
 

@@ -98,7 +98,7 @@ def report(task: Task, progress: JobProgress) -> None:
     table, policy = open_case(task, progress)
     result = run_audit(table, policy, detail=wanted.detail, progress=progress)
     progress("drawing the pictures")
-    write_report(result, task.out / "report.html", edition=wanted.edition)
+    write_report(result, task.out / "report.html", edition=wanted.edition, language=task.language)
     task.write(RESULT, result.to_dict())
 
 
@@ -143,7 +143,7 @@ def anonymize(task: Task, progress: JobProgress) -> None:
         progress("writing and verifying")
         _write_release(table, release, plan, folder, wanted.format)
         progress("drawing the pictures")
-        _describe_release(table, release, folder, place, wanted.format)
+        _describe_release(table, release, folder, place, wanted.format, task.language)
     task.write(READY_DOCUMENT, views.ready(chosen, releases))
 
 
@@ -176,12 +176,16 @@ def _dialect(table: Table, format: Format) -> TextDialect:
     return TextDialect(delimiter, "," if decimal == "," else ".")
 
 
-def _describe_release(table: Table, release: Release, folder: Path, place: int, format: Format) -> None:
+def _describe_release(
+    table: Table, release: Release, folder: Path, place: int, format: Format, language: str
+) -> None:
     """What the page and the report say of a release."""
     drawn = views.release_drawings(release)
     digest = hash_of(folder / f"release.{format}")
-    release_report(release, folder / "report.html", file_hash=digest, drawn=drawn)
-    release_report(release, folder / "report-public.html", edition="public", file_hash=digest)
+    release_report(release, folder / "report.html", file_hash=digest, drawn=drawn, language=language)
+    release_report(
+        release, folder / "report-public.html", edition="public", file_hash=digest, language=language
+    )
     shown = {
         **views.release(release, drawn),
         "place": place,

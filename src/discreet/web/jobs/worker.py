@@ -81,6 +81,8 @@ class Task:
     out: Path
     scratch: Path
     parameters: BaseModel
+    language: str = "en"
+    """The language of the reports."""
     base: Path | None = None
     """What the job that this one follows has left."""
 

@@ -13,6 +13,7 @@ from discreet.table.roles import Role
 from discreet.web.api.parameters import RolesParameters
 from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields, sent_file
+from discreet.web.pages.language import language_of
 from discreet.web.pages.rendering import BEGUN, CHANGED, environment, markup, render
 from discreet.web.pages.sections import (
     FOLDS,
@@ -78,6 +79,7 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
     @routes.get("/case/{case_id}")
     def show(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
+        case.language = language_of(request)
         parts = {
             section.name: markup(request, section.template, section_content(service, case, section))
             for section in SECTIONS.values()
@@ -139,6 +141,7 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
     @routes.post("/case/{case_id}/jobs/{kind}")
     async def start_job(request: Request, case_id: str, kind: str) -> Response:
         case = service.cases.get(case_id)
+        case.language = language_of(request)
         given = await filled_fields(request)
         if kind == "anonymize":
             given = {"alternatives": True, **given}

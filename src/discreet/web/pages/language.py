@@ -10,9 +10,8 @@ from importlib import resources
 
 from starlette.requests import Request
 
-from discreet.reports.phrasebook import phrasebook
+from discreet.reports.phrasebook import LANGUAGES, phrasebook
 
-LANGUAGES = ("en", "de")
 COOKIE = "discreet-language"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -15,10 +16,12 @@ from markupsafe import Markup
 
 from discreet.policy.file import UNWRITTEN
 from discreet.policy.settings import settings
-from discreet.reports.phrasebook import phrasebook, translate_drawing
+from discreet.reports.html import say as say_in_language
+from discreet.reports.phrasebook import LANGUAGES, phrasebook, translate_drawing
 from discreet.reports.words import SYMBOLS
+from discreet.sentences import Sentence
 from discreet.table.reading import ReadOptions
-from discreet.web.pages.language import COOKIE, LANGUAGES, language_of, text, translate
+from discreet.web.pages.language import COOKIE, language_of, text
 from discreet.web.refusals import ProblemDetails
 from discreet.web.security import home_of
 
@@ -39,23 +42,17 @@ def environment() -> Environment:
     )
     templates.filters["drawn"] = drawn
     templates.filters["say"] = say
+    templates.filters["sentence"] = Sentence
     templates.filters["percent_encoded"] = lambda value: quote(str(value), safe="")
     return templates
 
 
 @pass_context
-def say(context: Context, text: object, *, capital: bool = False, plain: bool = False) -> str:
-    """What the core says, in the language of the page; what has no translation is marked as English.
-
-    ``capital`` begins it with a capital letter, ``plain`` gives no markup, for attributes of tags.
-    """
-    language, given = context["language"], str(text)
-    said = translate(given, language, context.get("names", ()))
-    shown = given if said is None else said
-    if language == "en":
-        shown = without_code(shown)
-    shown = shown[:1].upper() + shown[1:] if capital else shown
-    return shown if said is not None or plain else Markup('<span lang="en">{}</span>').format(shown)
+def say(context: Context, text: object, **options: Any) -> str:
+    """What the core says, in the language of the page, and without the names that settings have in programs."""
+    if context["language"] == "en":
+        text = without_code(str(text))
+    return say_in_language(context, text, **options)  # type: ignore[arg-type]
 
 
 def without_code(sentence: str) -> str:
