@@ -223,7 +223,15 @@ def provenance(
     if attacks is not None:
         preset = attacks.scenario.preset
         rows += [
-            ("Intruder", f"{preset.name}: {preset.title}, who {preset.says}"),
+            (
+                "Intruder",
+                Sentence(
+                    "{name}: {title}, who {says}",
+                    name=preset.name,
+                    title=Sentence(preset.title),
+                    says=Sentence(preset.says),
+                ),
+            ),
             ("Known to the intruder", ", ".join(attacks.scenario.known)),
             ("Source of the scenario", preset.source),
             ("Seed of the attacks", f"{attacks.seed}"),
