@@ -174,12 +174,13 @@ class Phrasebook:
         return self._joined(text, names) if kind == "l" else text
 
     def _anything(self, text: str, names: Collection[str]) -> str | None:
-        """What stands in a place of a template: a number, names, a sentence, or one word."""
+        """What stands in a place of a template: a number, names, words that are known as they are, or one word."""
         if self._amount.fullmatch(text):
             return self._number(text)
         if all(part in names for part in re.split(", | \\+ | and ", text)):
             return text
-        said = self.translate(text, names)
+        # Not by patterns again: parts of parts of a long text would be tried without end.
+        said = self.exact.get(text)
         return text if said is None and " " not in text else said
 
     def _joined(self, text: str, names: Collection[str]) -> str:
