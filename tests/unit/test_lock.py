@@ -52,3 +52,10 @@ def test_compiled_packages_have_files_for_other_systems_too() -> None:
     """One hash or two are those of a source and of a file for all systems; more are one for each of them."""
     files = {name: hashes.count("--hash") for name, _, hashes in ENTRIES}
     assert all(files[name] >= 10 for name in ("duckdb", "numba", "numpy", "pyarrow", "scipy"))
+
+
+def test_the_citation_names_the_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {project['version']}\n" in citation
+    assert f"\nlicense: {project['license']}\n" in citation
