@@ -224,3 +224,11 @@ def test_advice_by_hand() -> None:
     eight = costs["every class has at least 8 persons"]
     assert eight.loss_without is not None
     assert eight.loss_without < eight.loss_with
+
+
+def test_too_few_people_for_two_classes_are_told() -> None:
+    policy = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(5)], profile="research-partner-3")
+    release = anonymize(pa.table({"age": [31, 34, 47, 52, 60, 61, 62]}), policy)
+    assert any(note.startswith("the table has 7 people, too few for two classes") for note in release.notes)
+    two = anonymize(pa.table({"age": [31, 31, 31, 31, 31, 47, 47, 47, 47, 47]}), policy)
+    assert not any(note.startswith("the table has") for note in two.notes)

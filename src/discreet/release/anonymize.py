@@ -18,7 +18,7 @@ from discreet.policy.file import GivenPolicy
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
-from discreet.privacy import LinkedKAnonymity, PrivacyModel
+from discreet.privacy import KAnonymity, LinkedKAnonymity, PrivacyModel
 from discreet.progress import Asked, telling
 from discreet.release.build import Solution, make_release
 from discreet.release.coarsen import CoarserTable, coarsened, needs_coarsening
@@ -222,7 +222,7 @@ def solve(
         )
     required = goals(as_shown(policy, plan), profile, ready.classes)
     wished, out_of_reach = extended_goals(profile, ready.classes, required)
-    notes += out_of_reach
+    notes += [*_few_people(ready.classes, required), *out_of_reach]
 
     def least(wanted: tuple[PrivacyModel, ...]) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
         def attempt(k: int) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:
@@ -258,6 +258,23 @@ def solve(
             )
         )
     return Solution(chosen, ready.fitted, models, required, tuple(notes))
+
+
+def _few_people(classes: EquivalenceClasses, required: Sequence[PrivacyModel]) -> list[str]:
+    """What to tell where all people are one class at best."""
+    sizes = [model for model in required if isinstance(model, KAnonymity)]
+    least = max((model.k for model in sizes if model.unit != "records" or not classes.event_level), default=1)
+    people = classes.total_persons
+    if people >= 2 * least:
+        return []
+    return [
+        Sentence(
+            "the table has {people} people, too few for two classes of at least {least}: all look alike in every "
+            "quasi-identifier",
+            people=people,
+            least=least,
+        )
+    ]
 
 
 def _with_advice(error: GoalUnreachable, required: Sequence[PrivacyModel]) -> GoalUnreachable:
