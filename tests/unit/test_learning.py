@@ -159,6 +159,16 @@ def test_what_decides_is_kept_or_lost(classifier: str) -> None:
     assert "may be in the release" in kept.notes[0]
 
 
+def test_trees_tell_many_categories_apart() -> None:
+    """A hundred towns, more than a number has bins: each is a value of its own."""
+    towns = [f"town {i}" for i in range(100)] * 3
+    encoder, pair = encoded(towns, towns)
+    features = encoder.original(pair.original.codes)
+    labels, weights = np.arange(len(features)) % 2, pair.original.records.astype(np.float64)
+    chances = learn("gradient-boosting", features, labels, weights, count=2).chances(features)
+    assert chances.shape == (100, 2)
+
+
 def test_trees_do_not_see_columns_that_tell_no_rows_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor would they use them: what is learned with the constant columns is the same to the last bit."""
     rng = np.random.default_rng(3)

@@ -195,6 +195,11 @@ class _Layout:
         # A model needs a column, also where there is nothing to learn.
         return replace(self, varied=varied if len(varied) else np.array([0]))
 
+    def bins(self, features: Features) -> int:
+        """How many values of a column trees tell apart: all categories of one, however many."""
+        widths = np.diff(features.spans)[self.whole]
+        return max(BINS, int(widths.max(initial=0)))
+
     def categories(self, features: Features) -> list[int]:
         """The columns that hold numbers of values."""
         at, columns = 1 + features.numbers.shape[1], []
@@ -250,7 +255,7 @@ def _fit(
                 max_iter=TREES if seen == 2 else max(TREES // seen, FEWEST_STEPS),
                 learning_rate=LEARNING_RATE,
                 max_leaf_nodes=LEAVES,
-                max_bins=BINS,
+                max_bins=layout.bins(features),
                 categorical_features=layout.categories(features),
                 early_stopping=False,
                 random_state=seed,
