@@ -101,6 +101,16 @@ def test_wide_tables_are_asked_about_in_parts() -> None:
     assert {(profile.nulls, profile.distinct) for profile in profiles} == {(1, 2)}
 
 
+def test_the_engine_draws_no_bar() -> None:
+    """Without a script, as in a notebook or a process that was spawned, DuckDB would draw one among the results."""
+    script = (
+        "from discreet.engine.duckdb import DuckDBEngine\n"
+        "print(DuckDBEngine()._fetch(\"SELECT current_setting('enable_progress_bar') AS bar\")['bar'][0])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
 def test_threads_are_what_the_option_says(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(limits.THREADS, "")
     (tmp_path / "people.csv").write_text("age,ill\n31,flu\n34,cold\n")
