@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Workers share the processors: threads of matrix products would wait for each other. Before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Its plain loops are also what tests/fuzz counts by; last, because folders have modules of the same name.
 sys.path.append(str(Path(__file__).parent / "truth"))
 pytest.register_assert_rewrite("helpers")

@@ -461,3 +461,20 @@ def test_what_only_input_can_cause_is_bad_input(
     assert told.code == 2
     assert "too deep, too large or no text" in told.err
     assert "Smith" not in told.err
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
+def test_matrix_products_take_one_thread_unless_somebody_says_otherwise(
+    given: str | None, expected: str
+) -> None:
+    program = (
+        "import atexit, os, sys; sys.argv = ['discreet', '--help']; from discreet.cli import main; "
+        "atexit.register(lambda: print('threads', os.environ.get('OPENBLAS_NUM_THREADS'), 'numpy' in sys.modules)); "
+        "main()"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    if given is not None:
+        environment["OPENBLAS_NUM_THREADS"] = given
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    # NumPy, which reads it, comes later.
+    assert done.stdout.splitlines()[-1] == f"threads {expected} False"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -85,6 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     With ``--json`` the message is JSON on standard output, so that a pipeline reads one stream only.
     """
+    if arguments is None:
+        # Beside other work the threads of a matrix product wait for each other many times as long as they count.
+        # It is read when NumPy is imported, so before any command is.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from discreet.cli.interruption import interruptible
 
     given = sys.argv[1:] if arguments is None else list(arguments)
