@@ -98,11 +98,11 @@ def roles(page: Page) -> dict[str, str]:
     return shown
 
 
-def judged(page: Page, example: Example) -> None:
-    """A verdict is there, with what stands in the way, and the roles that it rests on make sense."""
+def judged(page: Page, example: Example, least: int = 3) -> None:
+    """A verdict is there, with at least so much that stands in the way, and the roles that it rests on make sense."""
     page.wait_for_selector(VERDICT)
     assert page.text_content(VERDICT) == "Do not release this table."
-    assert page.locator("#verdict .brief li").count() >= 3
+    assert page.locator("#verdict .brief li").count() >= least
     says(page, "#file", example.rows)
     page.wait_for_selector("#columns .column", state="attached")
     assert example.roles.items() <= roles(page).items()
@@ -224,7 +224,9 @@ def test_adult_for_a_research_partner(
     hands.select("#profile", "research-partner-3")
     judges()
     page.wait_for_selector("#anonymize")
-    judged(page, EXAMPLES["adult"])
+    # Of what stands in the way of open data, classes that are too small are left, once the verdict is the new one.
+    page.wait_for_function("() => document.querySelectorAll('#verdict .brief li').length === 1")
+    judged(page, EXAMPLES["adult"], least=1)
     assert len(hands.moves) <= MOST, hands.moves
     released(hands, file, tmp_path)
     fits(page, "columns", "verdict", "release", "evidence")
