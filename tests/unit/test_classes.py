@@ -17,6 +17,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
 from discreet.classes.packing import WORD_BITS, Packing, run_starts, smallest_type, sort_words
 from discreet.errors import UnknownColumn
+from discreet.privacy import TCloseness
 from discreet.table import Domain
 
 
@@ -298,3 +299,34 @@ def test_persons_of_merged_classes_are_counted_once_each() -> None:
         for wanted in range(3)
         for value in range(3)
     ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_are_rolled_up_as_tables(seed: int) -> None:
+    """Twice merged, each group has the counts of its classes, as a table and as a histogram."""
+    draw = np.random.default_rng(seed)
+    ages, values = draw.integers(0, 12, 60), draw.integers(0, 5, 60)
+    classes = EquivalenceClasses.from_columns({"age": ages.tolist()}, sensitive={"dx": values.tolist()})
+    first = draw.integers(0, 6, len(classes))
+    first[:6] = np.arange(6)
+    second = np.array([0, 1, 2, 0, 1, 2])
+    merged = MergedClasses.of(MergedClasses.of(classes, first, 6), second, 3)
+    expected = np.zeros((3, classes.sensitive[0].size), dtype=int)
+    group = dict(zip(classes.attributes[0].labels(), second[first].tolist(), strict=True))
+    names = classes.sensitive[0].labels()
+    for age, value in zip(ages, values, strict=True):
+        expected[group[str(age)], names.index(str(value))] += 1
+    table, histogram = merged.table("dx"), merged.histogram("dx")
+    assert table is not None
+    assert table.tolist() == expected.tolist()
+    assert histogram.records.tolist() == expected[expected > 0].tolist()
+    assert histogram.values.tolist() == np.nonzero(expected)[1].tolist()
+    assert merged.totals("dx").tolist() == expected.sum(axis=0).tolist()
+    for alone in (False, True):
+        chosen = np.array([True, False, True])
+        whole = expected[chosen].sum(axis=0) if alone else expected.sum(axis=0)
+        shares = expected[chosen] / expected[chosen].sum(axis=1, keepdims=True)
+        by_hand = np.abs(shares - whole / whole.sum()).sum(axis=1) / 2
+        assert TCloseness(0.2, "dx").distances_of(merged, chosen, alone=alone) == pytest.approx(by_hand)
+        part = histogram.subset(chosen, alone=alone)
+        assert TCloseness(0.2, "dx").distances(part) == pytest.approx(by_hand)

@@ -243,6 +243,14 @@ class EquivalenceClasses:
             cached = self._histograms[name] = self._count_values(name)
         return cached
 
+    def table(self, name: str) -> IntArray | None:
+        """Records per class and value of sensitive attribute ``name`` as a table, where it is small and at hand."""
+        return None
+
+    def totals(self, name: str) -> IntArray:
+        """Records per value of sensitive attribute ``name`` in what classes are compared with."""
+        return self.histogram(name).totals
+
     @cached_property
     def _histograms(self) -> dict[str, Histogram]:
         return {}

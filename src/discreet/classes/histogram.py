@@ -70,12 +70,15 @@ class Histogram:
         """Share of each value in the whole table."""
         return np.asarray(self.totals / self.totals.sum(), dtype=np.float64)
 
-    def subset(self, chosen: BoolArray) -> Histogram:
-        """The counts of some classes, as if the others were not in the table."""
+    def subset(self, chosen: BoolArray, *, alone: bool = True) -> Histogram:
+        """The counts of some classes: as if the others were not in the table, or as a part of it."""
         entries = np.repeat(chosen, self.distinct)
         indptr = np.concatenate(([0], np.cumsum(self.distinct[chosen])))
         people = None if self.people is None else lambda: self.persons[entries]
-        return Histogram(self.domain, indptr, self.values[entries], self.records[entries], people)
+        inside = Histogram(self.domain, indptr, self.values[entries], self.records[entries], people)
+        if not alone:
+            inside.__dict__["totals"] = self.totals
+        return inside
 
     def gains(self, left_out: float = 0.0) -> FloatArray:
         """Per entry by how much its class makes the value more probable than the whole table: q - p, at least 0.

@@ -9,37 +9,52 @@ from discreet.types import AnyIntArray, CodeArray, IntArray
 
 
 @njit(cache=True, nogil=True)
-def merged_counts(
+def table_of_entries(
     owner: AnyIntArray, indptr: IntArray, values: CodeArray, records: IntArray, groups: int, width: int
-) -> tuple[IntArray, CodeArray, IntArray]:
-    """The entries of a histogram whose class ``c`` joins group ``owner[c]``: where groups begin, values, records.
-
-    ``width`` is the number of values that there are; a table of groups by values is filled on the way.
-    """
-    table = np.zeros(groups * width, dtype=np.int64)
+) -> IntArray:
+    """Records per group and value, where class ``c`` of a histogram joins group ``owner[c]``; of ``width`` values."""
+    table = np.zeros((groups, width), dtype=np.int64)
     for c in range(owner.size):
-        start = np.int64(owner[c]) * width
+        group = owner[c]
         for entry in range(indptr[c], indptr[c + 1]):
-            table[start + values[entry]] += records[entry]
+            table[group, values[entry]] += records[entry]
+    return table
+
+
+@njit(cache=True, nogil=True)
+def table_of_rows(owner: AnyIntArray, rows: IntArray, groups: int) -> IntArray:
+    """Records per group and value, where class ``c`` with the counts ``rows[c]`` joins group ``owner[c]``."""
+    width = rows.shape[1]
+    table = np.zeros((groups, width), dtype=np.int64)
+    for c in range(owner.size):
+        group = owner[c]
+        for value in range(width):
+            table[group, value] += rows[c, value]
+    return table
+
+
+@njit(cache=True, nogil=True)
+def entries_of_table(table: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The counts of a table that are not 0: where each group begins, values, records."""
+    groups, width = table.shape
     starts = np.empty(groups + 1, dtype=np.int64)
     entries = 0
     for group in range(groups):
         starts[group] = entries
-        for place in range(group * width, (group + 1) * width):
-            if table[place]:
+        for value in range(width):
+            if table[group, value]:
                 entries += 1
     starts[groups] = entries
-    merged_values = np.empty(entries, dtype=values.dtype)
-    merged_records = np.empty(entries, dtype=np.int64)
+    values = np.empty(entries, dtype=np.int64)
+    records = np.empty(entries, dtype=np.int64)
     entry = 0
     for group in range(groups):
         for value in range(width):
-            count = table[group * width + value]
-            if count:
-                merged_values[entry] = value
-                merged_records[entry] = count
+            if table[group, value]:
+                values[entry] = value
+                records[entry] = table[group, value]
                 entry += 1
-    return starts, merged_values, merged_records
+    return starts, values, records
 
 
 @njit(cache=True, nogil=True)

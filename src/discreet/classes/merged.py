@@ -12,6 +12,9 @@ from discreet.classes.histogram import Histogram, PersonCounts
 from discreet.classes.packing import smallest_type
 from discreet.types import AnyIntArray, CodeArray, IntArray
 
+TABLE_CELLS = 1 << 19
+"""Counts of up to so many groups × values are kept as a table, from which those of coarser groups are made."""
+
 
 @dataclass(frozen=True)
 class MergedClasses(EquivalenceClasses):
@@ -87,25 +90,54 @@ class MergedClasses(EquivalenceClasses):
         indptr = np.searchsorted(keys // bound, np.arange(self.groups_ + 1))
         return PersonCounts(indptr, keys % bound, records)
 
-    def _count_values(self, name: str) -> Histogram:
+    @cached_property
+    def _tables(self) -> dict[str, IntArray | None]:
+        return {}
+
+    def table(self, name: str) -> IntArray | None:
+        if name not in self._tables:
+            cells = self.groups_ * self.sensitive_domain(name).size
+            self._tables[name] = self._make_table(name) if cells <= TABLE_CELLS else None
+        return self._tables[name]
+
+    def _make_table(self, name: str) -> IntArray | None:
+        """Records per group and value, or nothing where most of the table would be empty."""
+        from discreet.classes.kernels import table_of_entries, table_of_rows
+
+        rows = self.parent.table(name)
+        if rows is not None:
+            return table_of_rows(self.owner, rows, self.groups_)
         inner = self.parent.histogram(name)
         width = inner.domain.size
-        if self.groups_ * width <= 4 * len(inner.values) + (1 << 16):
-            from discreet.classes.kernels import merged_counts
+        if self.groups_ * width > 4 * len(inner.values) + (1 << 16):
+            return None
+        return table_of_entries(self.owner, inner.indptr, inner.values, inner.records, self.groups_, width)
 
-            indptr, values, records = merged_counts(
-                self.owner, inner.indptr, inner.values, inner.records, self.groups_, width
-            )
+    def totals(self, name: str) -> IntArray:
+        # Merging changes no total: spares counting them again, and a part of a table keeps those of the whole.
+        return self.parent.totals(name)
+
+    def _count_values(self, name: str) -> Histogram:
+        from discreet.classes.kernels import entries_of_table
+
+        domain = self.sensitive_domain(name)
+        width = domain.size
+        table = self.table(name)
+        if table is None:
+            # Too large to keep, but not to count with.
+            table = self._make_table(name)
+        if table is not None:
+            indptr, codes, records = entries_of_table(table)
         else:
+            inner = self.parent.histogram(name)
             keys = self.owner[inner.class_of_entry].astype(np.int64) * width + inner.values
             entries, where = np.unique(keys, return_inverse=True)
             records = np.bincount(where, weights=inner.records).astype(np.int64)
-            indptr = np.searchsorted(entries, np.arange(self.groups_ + 1) * width)
-            values = (entries % width).astype(smallest_type(width))
+            indptr, codes = np.searchsorted(entries, np.arange(self.groups_ + 1) * width), entries % width
+        values = codes.astype(smallest_type(width))
         people = None if self.person_codes is None else partial(self._persons_of, name, indptr, values)
-        histogram = Histogram(inner.domain, indptr, values, records, people)
-        # Merging changes no total: spares counting them again, and a part of a table keeps those of the whole.
-        histogram.__dict__["totals"] = inner.totals
+        histogram = Histogram(domain, indptr, values, records, people)
+        histogram.__dict__["totals"] = self.totals(name)
         return histogram
 
     def _persons_of(self, name: str, indptr: IntArray, values: CodeArray) -> IntArray:

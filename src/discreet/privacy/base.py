@@ -181,9 +181,16 @@ class DistributionModel(PrivacyModel):
     def distances(self, histogram: Histogram) -> FloatArray:
         """How far each class is from the whole of the histogram, in the terms of ``threshold``."""
 
+    def distances_of(
+        self, classes: EquivalenceClasses, chosen: BoolArray, *, alone: bool = False
+    ) -> FloatArray:
+        """How far the chosen classes are from the whole table, or from all of them if nothing else is released."""
+        histogram = classes.histogram(self.sensitive)
+        return self.distances(histogram if chosen.all() else histogram.subset(chosen, alone=alone))
+
     @abstractmethod
-    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
-        """Which classes may hold in some release that leaves out at most a ``share`` of the records.
+    def within_reach(self, classes: EquivalenceClasses, chosen: BoolArray, share: float) -> BoolArray:
+        """Which of the chosen classes may hold in some release that leaves out at most a ``share`` of the records.
 
         With P = (1 - s) Q + s R the distribution of all records, Q that of the release and R that of the
         records left out, no share q of a value in the release exceeds p / (1 - s), and none is below

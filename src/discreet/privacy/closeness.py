@@ -30,6 +30,7 @@ from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 DISTANCES: tuple[Distance, ...] = ("equal", "ordered", "hierarchical")
+NO_TOTALS = np.zeros(0, dtype=np.int64)
 
 
 def equal_distance(histogram: Histogram) -> FloatArray:
@@ -226,9 +227,20 @@ class TCloseness(DistributionModel):
         assert self.hierarchy is not None
         return hierarchical_distance(histogram, tree_levels(histogram.domain, self.hierarchy))
 
-    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+    def distances_of(
+        self, classes: EquivalenceClasses, chosen: BoolArray, *, alone: bool = False
+    ) -> FloatArray:
+        table = classes.table(self.sensitive) if self.distance == "equal" else None
+        if table is None:
+            return super().distances_of(classes, chosen, alone=alone)
+        from discreet.privacy.kernels import equal_distances
+
+        totals = NO_TOTALS if alone else classes.totals(self.sensitive)
+        return equal_distances(table, classes.records, chosen, totals)
+
+    def within_reach(self, classes: EquivalenceClasses, chosen: BoolArray, share: float) -> BoolArray:
         # The distance is a metric of at most 1, so D(P, Q) = s D(R, Q) <= s: the triangle inequality.
-        return self.meets(self.distances(histogram) - share)
+        return self.meets(self.distances_of(classes, chosen) - share)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         return Sentence(

@@ -173,7 +173,8 @@ class BetaLikeness(DistributionModel):
             return absolute_gain(histogram)
         return relative_gain(histogram) if self.kind == "basic" else enhanced_gain(histogram)
 
-    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+    def within_reach(self, classes: EquivalenceClasses, chosen: BoolArray, share: float) -> BoolArray:
+        histogram = classes.histogram(self.sensitive).subset(chosen, alone=False)
         if self.kind == "absolute":
             return self.meets(absolute_gain(histogram, share))
         # q <= (1 + beta) p' with p' at most p / (1 - s); -ln p' only falls as p' rises, so it bounds nothing here.
@@ -258,7 +259,8 @@ class DeltaDisclosure(DistributionModel):
     def distances(self, histogram: Histogram) -> FloatArray:
         return log_ratio(histogram, self.base)
 
-    def within_reach(self, histogram: Histogram, share: float) -> BoolArray:
+    def within_reach(self, classes: EquivalenceClasses, chosen: BoolArray, share: float) -> BoolArray:
+        histogram = classes.histogram(self.sensitive).subset(chosen, alone=False)
         p = histogram.distribution[histogram.values]
         floor = np.maximum(p - share, 0.0) / max(1.0 - share, 1e-300)
         with np.errstate(divide="ignore"):

@@ -37,7 +37,7 @@ class Evaluation:
     Where requirements compare with the release itself, which set of groups to suppress is a search of its own:
     ``bound`` is what the node costs at least whichever is chosen (infinite if none will do), ``settled`` whether
     no other choice can be better, ``tentative`` that it may only seem so cheap because groups are missing that
-    could be shown too, and ``kept`` the groups that a closer look chose, if there was one (else
+    could be shown too, ``choices`` how many groups there are to choose from, and ``kept`` the groups that a closer look chose, if there was one (else
     ``Problem.partition`` works them out again).
     """
 
@@ -53,6 +53,7 @@ class Evaluation:
     bound: float = -math.inf
     settled: bool = True
     tentative: bool = False
+    choices: int = 0
     kept: BoolArray | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -172,11 +173,13 @@ class Problem:
         if not rule.relative or (kept == possible).all():
             return self._priced(grouped, kept, certain)
         least = self._least(grouped, possible, certain)
+        choices = int(np.count_nonzero(possible))
         return replace(
             self._priced(grouped, kept, certain),
             bound=least,
             settled=math.isinf(least),
-            tentative=not self._keeping_pays and int(possible.sum()) <= FEW_GROUPS,
+            tentative=not self._keeping_pays and choices <= FEW_GROUPS,
+            choices=choices,
         )
 
     def _priced(self, grouped: NodeGroups, kept: BoolArray, certain: BoolArray) -> Evaluation:
@@ -203,16 +206,16 @@ class Problem:
 
     def _least(self, grouped: NodeGroups, possible: BoolArray, certain: BoolArray) -> float:
         """What a node costs at least, whichever of the possible groups are suppressed."""
-        evaluation = self._priced(grouped, possible, certain)
         if grouped.sizes[~possible].sum() > self.allowed:
             return math.inf
+        evaluation = self._priced(grouped, possible, certain)
         if self._keeping_pays:
             return evaluation.cost
         return max(self.below(grouped.node) + evaluation.floor, evaluation.least)
 
     def refined(self, evaluation: Evaluation, work: Work) -> Evaluation:
         """The node with the best set of suppressed groups that could be had for so much ``work``."""
-        if work.done:
+        if work.done(evaluation.choices):
             return replace(evaluation, tentative=False)
         grouped = Grouper(self).at(evaluation.node)
         certain = self.rule.certain(grouped)

@@ -101,10 +101,9 @@ class Work:
         self.sets -= sets
         return True
 
-    @property
-    def done(self) -> bool:
-        """Whether nothing more can be tried."""
-        return self.groups <= 0 and self.sets < 1 << FEW_GROUPS
+    def done(self, groups: int) -> bool:
+        """Whether nothing more can be tried where so many groups may be shown."""
+        return self.groups <= 0 and (groups > FEW_GROUPS or self.sets < 1 << FEW_GROUPS)
 
 
 @dataclass(frozen=True)
@@ -167,9 +166,15 @@ class SuppressionRule:
         """The groups that may be shown at all: whichever of the others are, those that are missing fail."""
         possible = certain.copy()
         for model in self.others:
-            if isinstance(model, DistributionModel) and model.relative:
-                histogram = groups.merged.histogram(model.sensitive)
-                possible &= model.within_reach(histogram, min(allowed / groups.merged.total, 1.0))
+            if isinstance(model, DistributionModel):
+                if not possible.any():
+                    break
+                if model.relative:
+                    share = min(allowed / groups.merged.total, 1.0)
+                    holds = model.within_reach(groups.merged, possible, share)
+                else:
+                    holds = model.meets(model.distances_of(groups.merged, possible))
+                possible[possible] = holds
             elif not model.needs_attributes:
                 possible &= model.holds(groups.merged)
         return possible
@@ -178,9 +183,7 @@ class SuppressionRule:
         """Which groups meet what they are asked together, in a release of the ``shown`` ones alone."""
         holds = shown.copy()
         for model in self.relative:
-            histogram = groups.merged.histogram(model.sensitive)
-            inside = histogram if shown.all() else histogram.subset(shown)
-            holds[shown] &= model.meets(model.distances(inside))
+            holds[shown] &= model.meets(model.distances_of(groups.merged, shown, alone=True))
         if self._wide:
             classes, order = groups.written
             left = shown[order]

@@ -145,7 +145,7 @@ class Grouper:
                 yield here
             if rest:
                 # Splitting where most nodes go up at once lets the most nodes start from a coarse one.
-                up = [sum(node[j] > level for node in rest) for j, level in enumerate(here.node)]
+                up = (np.array(rest) > here.node).sum(axis=0)
                 j = int(np.argmax(up))
                 above = [node for node in rest if node[j] > here.node[j]]
                 level = [node for node in rest if node[j] == here.node[j]]
