@@ -247,7 +247,9 @@ class DuckDBEngine(SqlEngine):
     def _answer(self, query: str, table: Table) -> pa.Table:
         columns = ", ".join(self.dialect.quote(name) for name in self._asked_about(query, table))
         with self._lock:
-            rows = self._connection.sql(f"SELECT {columns} FROM {table.relation}").to_arrow_reader()
+            relation = self._connection.sql(f"SELECT {columns} FROM {table.relation}")
+            # Not by a method of its own, whose name differs between versions.
+            rows = pa.RecordBatchReader.from_stream(relation)
             try:
                 with locked(rows, self._scratch / "query") as connection:
                     return answer(connection, query)
