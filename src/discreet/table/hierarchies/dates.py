@@ -84,12 +84,22 @@ class Dates(Builder):
         return finish(domain, leaves, levels)
 
 
+def _local(moments: pa.Array) -> pa.Array:
+    """Moments with a zone as its clocks show them."""
+    kind = moments.type
+    if not kind.tz.startswith(("+", "-")):
+        return pc.local_timestamp(moments)
+    # Not every version of Arrow knows zones that are written as an offset.
+    offset = datetime.datetime.fromisoformat(f"2000-01-01T00:00:00{kind.tz}").utcoffset()
+    return pc.add(moments.cast(pa.timestamp(kind.unit)), pa.scalar(offset, pa.duration(kind.unit)))
+
+
 def moments_of(domain: Domain, format: str = "") -> tuple[Moments, BoolArray]:
     """Each value as a moment (NaT where it is none), and which values are missing marks."""
     kind = domain.values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         # The day of a moment is the day on the clocks of its own time zone.
-        values = pc.local_timestamp(domain.values) if getattr(kind, "tz", None) else domain.values
+        values = _local(domain.values) if getattr(kind, "tz", None) else domain.values
         stamps = pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64())
         return (
             stamps.to_numpy(zero_copy_only=False).astype("datetime64[us]"),
