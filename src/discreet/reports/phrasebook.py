@@ -31,6 +31,8 @@ NUMBER = r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?"
 _LETTER = re.compile(r"[^\W\d_]")
 LANGUAGES = ("en", "de")
 """What reports and the page speak; the first is the one that the core itself speaks."""
+MOST_SEEN = 20_000
+"""So many texts are remembered with what became of them."""
 FEWEST_LETTERS = 4
 """A template with fewer letters of its own, such as ``{day} {month} {year}``, would be found everywhere."""
 AMOUNTS = "amounts"
@@ -66,6 +68,7 @@ class Phrasebook:
 
     def __init__(self, phrases: Mapping[str, str], amounts: Mapping[str, str]) -> None:
         self._amounts = dict(amounts)
+        self._seen: dict[tuple[str, frozenset[str]], str | None] = {}
         words = "|".join(sorted(map(re.escape, amounts), key=len, reverse=True))
         self._amount = re.compile(rf"(?:(?:{words}) )?{NUMBER}|{words}" if words else NUMBER)
         self.templates = {text: said for text, said in phrases.items() if NAMED.search(text)}
@@ -90,6 +93,18 @@ class Phrasebook:
         return self._plain(text, names)
 
     def _plain(self, text: str, names: Collection[str]) -> str | None:
+        """A text that carries no template. What has been looked for is remembered: parts of parts of a long text that
+        nobody knows come up again and again."""
+        known = (text, frozenset(names))
+        if known not in self._seen:
+            if len(self._seen) > MOST_SEEN:
+                self._seen.clear()
+            # Not found, as long as it is being looked for.
+            self._seen[known] = None
+            self._seen[known] = self._recognised(text, names)
+        return self._seen[known]
+
+    def _recognised(self, text: str, names: Collection[str]) -> str | None:
         if all(part in names for part in text.split(" + ")):
             return text
         translation = self._whole(text, names)
