@@ -274,6 +274,9 @@ def test_every_template_has_german() -> None:
 
 
 PATTERNED = {
+    "attacks/disclosure/background.py",
+    "attacks/disclosure/proximity.py",
+    "release/before_after.py",
     "attacks/disclosure/homogeneity.py",
     "reports/audit/tables.py",
     "attacks/minimality/minimality.py",

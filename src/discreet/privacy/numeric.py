@@ -164,7 +164,7 @@ class KEAnonymity(_Numeric):
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
-        return f"units of {self.sensitive}"
+        return Sentence("units of {sensitive}", sensitive=self.sensitive)
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
         return value_range(classes.histogram(self.sensitive))
@@ -310,4 +310,9 @@ class WorstGroupProtection(_Numeric):
         return crowded_share(histogram, np.zeros_like(reach), reach)
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"Who knows the class hits the number with a range of width {self.width:g} in up to {value:.0%} of cases."
+        return Sentence(
+            "Who knows the class hits the number with a range of width {width:g} in up to {value:.0%} of "
+            "cases.",
+            width=self.width,
+            value=value,
+        )

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.attacks.disclosure.view import AnyRelease, SensitiveView, best_values
 from discreet.attacks.result import AttackResult
 from discreet.privacy.base import TOLERANCE, need_number
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 DIVERSITY = "Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, 2007"
@@ -78,8 +79,11 @@ def skewness(
         right=people_right(view, guess),
         before=view.prior[guess],
         score=score,
-        says=lambda c: (
-            f"a value of {sensitive!r} has {score[c]:.0%} in the class and {view.prior[guess[c]]:.1%} in the table"
+        says=lambda c: Sentence(
+            "a value of {sensitive!r} has {score:.0%} in the class and {prior:.1%} in the table",
+            sensitive=sensitive,
+            score=score[c],
+            prior=view.prior[guess[c]],
         ),
         meaning="Whoever finds the class of a person holds a sensitive value for much more likely than before.",
         scenario="prosecutor: knows the quasi-identifiers of the target and compares the class with the whole table",
