@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pytest
 
 import discreet
 from discreet.classes import EquivalenceClasses
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity, TCloseness
-from discreet.release.prices import prices
+from discreet.release.prices import Prices, prices
 
 
 def people(rows: int = 300) -> dict[str, list[object]]:
@@ -45,6 +47,30 @@ def test_a_column_is_priced_by_the_others_alone() -> None:
     told = {price.column: price for price in prices(classes, asked).columns}
     assert (told["sex"].loss_with, told["sex"].loss_without) == (1.0, 0.0)
     assert (told["age"].loss_with, told["age"].loss_without) == (0.0, 0.0)
+
+
+def test_releases_of_one_table_share_its_audit_and_its_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prices are of the table and what is required: they are looked for once, whichever release asks first."""
+    searches: list[str] = []
+
+    def told(*given: Any, **settings: Any) -> Prices:
+        searches.append("asked")
+        return prices(*given, **settings)
+
+    monkeypatch.setattr("discreet.release.prices.prices", told)
+    table = people()
+    asked = discreet.Policy.of(
+        quasi_identifiers=list(table), require=[KAnonymity(5)], profile="research-partner-3"
+    )
+    release = discreet.anonymize(pa.table(table), asked)
+    others = [alternative.make() for alternative in release.alternatives]
+    assert others
+    assert not searches
+    assert all(other.prices is release.prices for other in others)
+    assert release.acknowledged("a reason").prices is release.prices
+    assert len(searches) == 1
+    assert release.prices == prices(EquivalenceClasses.from_columns(table), asked)
+    assert all(other.before is release.before for other in others)
 
 
 def test_nothing_costs_less_than_nothing_and_the_dearest_comes_first() -> None:

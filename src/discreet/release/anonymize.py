@@ -20,6 +20,7 @@ from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import KAnonymity, LinkedKAnonymity, PrivacyModel
 from discreet.progress import Asked, telling
+from discreet.release.audit import audit_counted
 from discreet.release.build import Solution, make_release
 from discreet.release.coarsen import CoarserTable, coarsened, needs_coarsening
 from discreet.release.outcome import Outcome, outcome_of
@@ -34,6 +35,7 @@ from discreet.release.prepare import (
     with_roles,
     without_dropped,
 )
+from discreet.release.prices import prices_when_asked
 from discreet.release.profile import load_profile
 from discreet.release.release import Alternative, Release
 from discreet.release.removed import PLANNED
@@ -70,6 +72,7 @@ KNOWN_SEED = (
     "rows were drawn by the default seed, which everybody knows: whoever holds a list of the people in the order of the "
     "original can tell who is in the release; choose a seed of your own and keep it to yourself"
 )
+UNKNOWN = "the policy does not know it"
 MISSING_LEAVES = "not defined here: the hierarchies lack values that the plan suppresses"
 
 
@@ -123,6 +126,10 @@ def anonymize(
     coarser = _coarser(table, left, policy, plan, say)
     solution = solve(left, policy, plan, say) if coarser is None else _solved(coarser, plan, say)
     solution = replace(solution, notes=(*notes, *solution.notes))
+    reasons = {**dict.fromkeys(plan.drop_attributes, PLANNED), **dict.fromkeys(unknown, UNKNOWN)}
+    # The same for all releases of the table.
+    before = audit_counted(table, policy, counted, progress=say)
+    find_prices = prices_when_asked(counted, policy, plan)
 
     def made(chosen: SearchResult) -> Release:
         return make_release(
@@ -130,11 +137,9 @@ def anonymize(
             policy,
             plan,
             replace(solution, chosen=chosen),
-            counted=counted,
-            left_out={
-                **dict.fromkeys(plan.drop_attributes, PLANNED),
-                **dict.fromkeys(unknown, "the policy does not know it"),
-            },
+            before=before,
+            find_prices=find_prices,
+            left_out=reasons,
             key=key,
             progress=say,
             coarser=coarser,

@@ -12,6 +12,7 @@ from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy, make_model
 from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.progress import Asked, telling
+from discreet.release.audit import audit_counted
 from discreet.release.build import Solution, make_release
 from discreet.release.prepare import (
     as_shown,
@@ -20,6 +21,7 @@ from discreet.release.prepare import (
     refuse_unnamed_persons,
     without_dropped,
 )
+from discreet.release.prices import prices_when_asked
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.removed import PLANNED
@@ -95,8 +97,7 @@ def apply(
         # What the extended risks ask for is given up if it takes more than the limit allows.
         recoding = as_released(recoded, models, plan)
         within_limit(recoding, plan, models)
-    limit = mean_limit(profile)
-    if limit is not None and (mean := mean_risk(recoding)) > limit:
+    if (limit := mean_limit(profile)) is not None and (mean := mean_risk(recoding)) > limit:
         raise mean_unreachable(limit, mean)
     chosen = SearchResult(recoding, recipe.method, "as the recipe says", math.nan, None, False)
     new = [name for name in table.names if name not in recipe.columns]
@@ -108,7 +109,15 @@ def apply(
     solution = Solution(chosen, (), models, models, tuple(notes))
     reasons = {name: PLANNED if name in dropped else "the recipe does not know it" for name in new}
     return make_release(
-        table, policy, plan, solution, counted=counted, left_out=reasons, key=key, progress=say
+        table,
+        policy,
+        plan,
+        solution,
+        before=audit_counted(table, policy, counted, progress=say),
+        find_prices=prices_when_asked(counted, policy, plan),
+        left_out=reasons,
+        key=key,
+        progress=say,
     )
 
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
 from discreet.policy.examination import telling, unfit
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
-from discreet.release.audit import audit_counted
+from discreet.release.audit import Audit, audit_counted
 from discreet.release.coarsen import CoarserTable
 from discreet.release.prepare import count_classes
+from discreet.release.prices import Prices
 from discreet.release.release import Release
 from discreet.release.removed import IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
@@ -57,13 +57,15 @@ def make_release(
     plan: Plan,
     solution: Solution,
     *,
-    counted: EquivalenceClasses,
+    before: Audit,
+    find_prices: Callable[[], Prices],
     left_out: Mapping[str, str],
     key: str | None,
     progress: Progress,
     coarser: CoarserTable | None = None,
 ) -> Release:
-    """Apply a solution and audit what came of it; ``counted`` are the classes of the table under the policy.
+    """Apply a solution and audit what came of it; ``before`` is the audit of the table under the policy, and
+    ``find_prices`` tells what its columns and requirements cost.
 
     ``left_out`` are the columns that the release lacks besides direct identifiers, each with the reason. A solution
     may be one for a ``coarser`` table, which then is what it is applied to.
@@ -97,7 +99,7 @@ def make_release(
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         left = "{name} was left out: nobody judged it, and {why}"
         notes += tuple(Sentence(left, name=name, why=Sentence(why)) for name, why in culprits.items())
-    removed = removed_columns(counted, recoding, gone, table.names)
+    removed = removed_columns(before.classes, recoding, gone, table.names)
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     progress("auditing the release")
     notes = (*notes, *_told(recoding, plan, stand_ins))
@@ -115,11 +117,12 @@ def make_release(
         solution.chosen,
         solution.fitted,
         solution.models,
-        audit_counted(table, policy, counted),
+        before,
         audit_counted(remaining.fit(released), remaining, recounted, original=recoding.classes),
         notes,
         stand_ins,
         removed=removed,
+        find_prices=find_prices,
     )
 
 

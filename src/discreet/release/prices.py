@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.prepare import as_shown, prepare
+from discreet.release.prepare import as_shown, prepare, without_dropped
 from discreet.release.profile import load_profile
 from discreet.release.requirements import extended_goals, goals
 from discreet.search import clock
@@ -148,6 +149,17 @@ def prices(
         without = None if alone is None else min(beside, _mean(alone.values()))
         columns.append(ColumnPrice(name, beside, without))
     return Prices(loss, tuple(sorted(columns, key=_saved)), tuple(sorted(costs, key=_saved)))
+
+
+def prices_when_asked(counted: EquivalenceClasses, policy: Policy, plan: Plan) -> Callable[[], Prices]:
+    """Gives the prices of a table, found when it is first called: all releases of the table have the same."""
+
+    @cache
+    def told() -> Prices:
+        left = without_dropped(policy, plan).quasi_identifiers
+        return prices(counted.project(left), policy, plan=plan)
+
+    return told
 
 
 def _mean(losses: Iterable[float]) -> float:

@@ -26,8 +26,8 @@ from discreet.release.audit import Audit
 from discreet.release.codebook import CodebookEntry, make_codebook, write_codebook
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
-from discreet.release.prepare import open_table, without_dropped
-from discreet.release.prices import Prices, prices
+from discreet.release.prepare import open_table
+from discreet.release.prices import Prices
 from discreet.release.records import RecordRisks, record_risks
 from discreet.release.removed import RemovedColumn, loss_with_removed
 from discreet.release.requirements import mean_limit
@@ -84,6 +84,8 @@ class Release(AsFrames):
     """Releases of the same table that were found beside this one: more detail, simpler labels, nobody left out."""
     removed: tuple[RemovedColumn, ...] = ()
     """The columns that the release lacks, with reasons."""
+    find_prices: Callable[[], Prices] = field(kw_only=True, repr=False, compare=False)
+    """See :func:`discreet.release.prices.prices_when_asked`."""
 
     def __str__(self) -> str:
         return rendered.release_text(self)
@@ -115,11 +117,10 @@ class Release(AsFrames):
         """Records of the original whose quasi-identifiers the release does not show."""
         return self.recoding.suppressed_records
 
-    @cached_property
+    @property
     def prices(self) -> Prices:
         """What each column and each requirement costs, on the counted classes of the original, within seconds."""
-        left = without_dropped(self.before.policy, self.plan).quasi_identifiers
-        return prices(self.before.classes.project(left), self.before.policy, plan=self.plan)
+        return self.find_prices()
 
     @cached_property
     def workload_errors(self) -> tuple[float | None, ...]:
