@@ -364,8 +364,15 @@ def test_reports_are_drawn_when_wanted(client: TestClient, service: Service, tab
     assert not list(job.task.out.glob("*.html"))
     public = client.get(f"/case/{table}/download/audit-report-public")
     assert "public edition" in public.text
-    assert [one.name for one in job.task.out.glob("*.html")] == ["report-public.html"]
+    assert [one.name for one in job.task.out.glob("*.html")] == ["report-public-en.html"]
     assert client.get(f"/api/v1/tables/{table}/downloads/audit-report").text.startswith("<!doctype html>")
+
+
+def test_a_report_has_the_language_that_the_page_has_now(client: TestClient, table: str) -> None:
+    for language in ("en", "de", "en"):
+        client.get(f"/case/{table}", params={"lang": language})
+        report = client.get(f"/case/{table}/download/audit-report").text
+        assert f'<html lang="{language}"' in report
 
 
 def test_every_key_figure_explains_itself(client: TestClient, table: str) -> None:

@@ -352,6 +352,8 @@ class Service:
         if job is None:
             raise Refusal(409, "not-ready", "there is nothing to download yet", f"run the job {kind!r} first")
         if what in DRAWN_LATER:
+            # Whoever has changed the language of the page wants the report in that one.
+            file = f"{Path(file).stem}-{case.language}.html"
             self._draw(case, job, job.task.out / file, DRAWN_LATER[what])
         paths = sorted(job.task.out.glob(file))
         if for_people and what == "release":
