@@ -26,7 +26,7 @@ from helpers.server import wait_for
 pytest_plugins = ("helpers.server",)
 ROWS = 240
 TABLE = "name;age;sex;town;illness\n" + "".join(
-    f"P{i:03d};{20 + i % 12};{'fm'[i % 2]};{'=HYPERLINK(1)' if i % 3 else 'Ulm'};{('flu', 'cold', 'gout')[i % 3 - i % 2]}\n"
+    f"P{i:03d};{20 + i % 12};{'fm'[i % 2]};{'=HYPERLINK(1)' if i // 12 % 3 else 'Ulm'};{('flu', 'cold', 'gout')[i % 3 - i % 2]}\n"
     for i in range(ROWS)
 )
 
