@@ -277,7 +277,7 @@ def test_events_are_counted_in_persons() -> None:
     assert "id left out" in text
 
 
-def test_no_drawing_of_both_editions_is_converted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_drawing_of_a_release_and_its_alternatives_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     import vl_convert
 
     specs: list[str] = []
@@ -288,9 +288,11 @@ def test_no_drawing_of_both_editions_is_converted_twice(monkeypatch: pytest.Monk
         return str(convert(spec, **options))
 
     monkeypatch.setattr(vl_convert, "vegalite_to_svg", counted)
-    svg._svg.cache_clear()
-    for edition in EDITIONS:
-        render_release(released(), edition=edition)  # type: ignore[arg-type]
+    svg._drawing.cache_clear()
+    release = released()
+    for made in (release, *(other.make() for other in release.alternatives)):
+        for edition in EDITIONS:
+            render_release(made, edition=edition)  # type: ignore[arg-type]
     assert specs
     assert len(specs) == len(set(specs))
 

@@ -12,6 +12,7 @@ from discreet.reports.charts.svg import (
     as_given,
     colour,
     data_of,
+    drawn_once,
     fixed,
     inline,
     percent_axis,
@@ -41,6 +42,7 @@ class Bar:
     behind: float | None = None
 
 
+@drawn_once
 def size_bins(
     bins: Sequence[SizeBin], *, required: int | None, unit: str, longest: float | None = None
 ) -> str:
@@ -105,6 +107,7 @@ def size_bins(
     return inline(alt.layer(*layers).properties(width=WIDTH - 90, height=27 * rows))
 
 
+@drawn_once
 def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     """Horizontal bars, each under its own label so that long names have the whole width."""
     import altair as alt
@@ -143,6 +146,7 @@ def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     return inline(alt.layer(*layers).properties(width=WIDTH - 20, height=42 * len(items)))
 
 
+@drawn_once
 def before_after(bins: Sequence[Bin], *, texts: Sequence[str]) -> str:
     """Two bars per value, each pair under its own label: pale what was, dark what the release implies."""
     import altair as alt

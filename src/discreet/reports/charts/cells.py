@@ -13,6 +13,7 @@ from discreet.reports.charts.svg import (
     as_given,
     colour,
     data_of,
+    drawn_once,
     inline,
     names_axis,
     shortened,
@@ -29,6 +30,7 @@ class Cell:
     part: str
 
 
+@drawn_once
 def heatmap(cells: Sequence[Cell], *, rows: Sequence[str], columns: Sequence[str], widest: int = 96) -> str:
     """A table of coloured cells with their numbers in them."""
     import altair as alt

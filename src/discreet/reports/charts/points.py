@@ -13,6 +13,7 @@ from discreet.reports.charts.svg import (
     colour,
     converted,
     data_of,
+    drawn_once,
     fixed,
     scale_end,
     standalone,
@@ -165,6 +166,7 @@ class Reach:
     high: float | None
 
 
+@drawn_once
 def loss_against_exposure(
     reached: Sequence[Reach], *, loss: float, loss_title: str, trivial: float | None, tolerated: float
 ) -> str:

@@ -13,6 +13,7 @@ from discreet.reports.charts.svg import (
     as_given,
     colour,
     data_of,
+    drawn_once,
     fixed,
     inline,
     names_axis,
@@ -33,6 +34,7 @@ class RiskMark:
     max: float
 
 
+@drawn_once
 def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
     """Mean (ring) and maximum (diamond) of each risk on a scale from 0 to 1 with its three zones."""
     import altair as alt

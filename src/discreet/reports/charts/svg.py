@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     import altair as alt
 
 Channel = TypeVar("Channel")
+Given = ParamSpec("Given")
 PARTS = (
     *("ink", "muted", "grid", "paper", "accent", "accent-soft"),
     *(f"{grade}{use}" for use in ("", "-ink", "-zone") for grade in ("low", "medium", "high")),
@@ -115,6 +116,28 @@ def fixed(channel: type[Channel], value: float) -> Channel:
     return channel(value)  # type: ignore[call-arg]
 
 
+def drawn_once(draw: Callable[Given, str]) -> Callable[Given, str]:
+    """A chart whose drawings are kept: page, both editions and releases of one table show many that are the same."""
+
+    @wraps(draw)
+    def drawn(*given: Given.args, **settings: Given.kwargs) -> str:
+        named = tuple((name, _hashable(value)) for name, value in settings.items())
+        return _drawing(draw, tuple(map(_hashable, given)), named)
+
+    return drawn
+
+
+@lru_cache(maxsize=64)
+def _drawing(
+    draw: Callable[..., str], given: tuple[object, ...], settings: tuple[tuple[str, object], ...]
+) -> str:
+    return draw(*given, **dict(settings))
+
+
+def _hashable(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
 def inline(chart: alt.LayerChart | alt.FacetChart, *, slack: int = 0) -> str:
     """The chart as SVG that shrinks with the page and takes its colours and font from it.
 
@@ -125,6 +148,8 @@ def inline(chart: alt.LayerChart | alt.FacetChart, *, slack: int = 0) -> str:
 
 def converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
     """The chart as it was drawn, with stand-ins for its colours."""
+    import vl_convert
+
     spec = chart.to_dict(validate=False)
     # Altair would copy and check the whole drawing to add them.
     spec["config"] |= {
@@ -145,15 +170,7 @@ def converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
             "titleFontWeight": "normal",
         },
     }
-    return _svg(json.dumps(spec))
-
-
-@lru_cache(maxsize=32)
-def _svg(spec: str) -> str:
-    """The SVG of a specification: page and both editions of a report show many drawings that are the same."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    return str(vl_convert.vegalite_to_svg(json.dumps(spec), allowed_base_urls=[]))
 
 
 def standalone(svg: str, *, title: str) -> str:
