@@ -260,3 +260,16 @@ def test_the_only_value_of_a_column_is_suppressed_too() -> None:
     rows = pa.table({"city": ["a"] * 3})
     policy = Policy.of(quasi_identifiers=["city"], require=[KAnonymity(3)], profile="research-partner-3")
     assert cells(anonymize(rows, policy, plan=Plan(suppress_values={"city": ("a",)})), "city") == ["*"] * 3
+
+
+def test_a_value_that_looks_like_what_is_suppressed_shares_its_fate() -> None:
+    """Nobody could tell a town written as ``*`` from towns that are shown as ``*``: they are one class."""
+    rows = pa.table(
+        {"town": ["Ulm"] * 5 + ["*"] + ["Bonn"] * 5, "ill": ["a", "b", "a", "b", "a", "b"] + ["a"] * 5}
+    )
+    policy = Policy.of(quasi_identifiers=["town"], require=[KAnonymity(3)], profile="research-partner-3")
+    plan = Plan(method="optimal", suppress_values={"town": ("Ulm",)}, suppression_limit=1.0)
+    release = anonymize(rows, policy, plan=plan)
+    again = apply(release.recipe, rows, replace(policy, plan=plan))
+    assert release.suppressed == again.suppressed == 0
+    assert sorted(release.to_arrow()["town"].to_pylist()) == sorted(["*"] * 6 + ["Bonn"] * 5)

@@ -28,6 +28,7 @@ from discreet.risk.prosecutor import PopulationSizes
 from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Table
 from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.table.values import SUPPRESSED
 from discreet.transform.suppress import ValueSuppression, named_values, rare_values
 from discreet.types import BoolArray, Progress
 
@@ -262,6 +263,8 @@ def cover(classes: EquivalenceClasses, plan: Plan) -> tuple[ValueSuppression, li
         if name in plan.suppress_rare:
             gone[name] = named | rare_values(classes, name, plan.suppress_rare[name])
         if gone[name].any():
+            # A value that is written as the sign itself looks like what is suppressed, and shares its fate.
+            gone[name] |= named_values(domain, (SUPPRESSED,))
             notes.append(
                 Sentence(
                     "some values of {name} are shown as * wherever they occur, as the plan says", name=name
