@@ -187,7 +187,7 @@ def test_the_gate_in_tests(pytester: pytest.Pytester, repository: Path) -> None:
         """
     )
     # In a process of its own, as an installation finds it.
-    result = pytester.runpytest_subprocess("-p", "discreet.pytest_plugin", "-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*may not be released:*", "*every class has at least 3 persons*"])
 

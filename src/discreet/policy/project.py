@@ -100,9 +100,8 @@ class Project:
         for pattern, policy, optional in self.entries:
             # A name that is there is that file, also where it looks like a pattern.
             exact = folder / pattern
-            relative = Path(pattern).is_absolute() is False
-            files = [exact] if exact.is_file() else sorted(folder.glob(pattern)) if relative else []
-            files = [file for file in files if file.is_file()]
+            fitting = [] if Path(pattern).is_absolute() else sorted(folder.glob(pattern))
+            files = [exact] if exact.is_file() else [file for file in fitting if file.is_file()]
             if not files and not optional:
                 raise UnreadableInput(
                     Sentence(

@@ -21,6 +21,7 @@ from discreet.release.compare import compare
 from discreet.release.prepare import open_table
 from discreet.release.requirements import as_entry
 from discreet.sentences import Sentence
+from discreet.transform.recipe import entry_text
 
 Subject = Literal[
     "columns", "roles", "requirements", "settings", "records", "verdict", "measures", "risks", "losses"
@@ -118,7 +119,7 @@ def policy_changes(first: Policy, second: Policy) -> Iterator[Change]:
     """What differs between two policies."""
     roles = [{column.name: column.role for column in policy.columns} for policy in (first, second)]
     yield from _changed("roles", *roles)
-    required = [{_requirement(as_entry(m)): "required" for m in p.requirements} for p in (first, second)]
+    required = [{entry_text(as_entry(m)): "required" for m in p.requirements} for p in (first, second)]
     yield from _changed("requirements", *required)
     yield from _changed("settings", _settings(first), _settings(second))
 
@@ -137,11 +138,6 @@ def _settings(policy: Policy) -> dict[str, Value]:
         if getattr(policy, name) is not None:
             told[name] = str(getattr(policy, name))
     return told
-
-
-def _requirement(entry: Mapping[str, object]) -> str:
-    settings = ", ".join(f"{key} = {value}" for key, value in entry.items() if key != "model")
-    return f"{entry['model']} ({settings})"
 
 
 def _audit_changes(first: Audit, second: Audit) -> Iterator[Change]:

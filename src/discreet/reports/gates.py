@@ -45,19 +45,21 @@ def junit(tables: Sequence[CheckedTable]) -> str:
         suite = ET.SubElement(
             suites,
             "testsuite",
-            name=_xml(table.path),
+            name=printable(table.path),
             tests=str(max(len(criteria), 1)),
             failures=str(failures),
             errors=str(int(table.error is not None)),
         )
         for criterion in criteria:
-            case = ET.SubElement(suite, "testcase", classname=_xml(table.path), name=_xml(_title(criterion)))
+            case = ET.SubElement(
+                suite, "testcase", classname=printable(table.path), name=printable(_title(criterion))
+            )
             if not criterion.holds:
-                failure = ET.SubElement(case, "failure", message=_xml(f"found {criterion.found}"))
-                failure.text = _xml(_message(criterion))
+                failure = ET.SubElement(case, "failure", message=printable(f"found {criterion.found}"))
+                failure.text = printable(_message(criterion))
         if table.error is not None:
-            case = ET.SubElement(suite, "testcase", classname=_xml(table.path), name=UNCHECKED)
-            ET.SubElement(case, "error", message=_xml(str(table.error)))
+            case = ET.SubElement(suite, "testcase", classname=printable(table.path), name=UNCHECKED)
+            ET.SubElement(case, "error", message=printable(str(table.error)))
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -116,11 +118,6 @@ def _message(criterion: Criterion) -> str:
 def _result(rule: str, message: str, path: str) -> dict[str, object]:
     place = {"physicalLocation": {"artifactLocation": {"uri": path}}}
     return {"ruleId": rule, "level": "error", "message": {"text": printable(message)}, "locations": [place]}
-
-
-def _xml(text: str) -> str:
-    """Text without what XML cannot hold."""
-    return printable(text)
 
 
 def _escaped(text: str, more: str = "") -> str:

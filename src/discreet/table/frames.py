@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -156,12 +157,11 @@ def _pandas_series(pd: Any, column: pa.ChunkedArray, kind: Any) -> Any:
     if kind is not None and text == bool(
         pd.api.types.is_string_dtype(kind) or pd.api.types.is_object_dtype(kind)
     ):
-        try:
+        # Values that the former type cannot hold keep the type that they have.
+        with suppress(TypeError, ValueError, NotImplementedError, pa.ArrowException):
             if hasattr(kind, "__from_arrow__"):
                 return column.to_pandas(types_mapper=lambda _: kind)
             return column.to_pandas().astype(kind)
-        except (TypeError, ValueError, NotImplementedError, pa.ArrowException):
-            pass
     if pa.types.is_integer(column.type) and column.null_count:
         return column.to_pandas(types_mapper=lambda _: pd.Int64Dtype())
     return column.to_pandas()

@@ -67,7 +67,7 @@ class Recipe:
             f"  changes     {changed:,} {'combinations' if self.combinations else 'values'} of {', '.join(self.quasi_identifiers)}",
             f"  suppresses  {len(self.suppressed):,} combinations; what it does not know is {'refused' if self.unseen == 'refuse' else 'suppressed'}",
             f"  releases    {', '.join(self.columns)}",
-            *(f"  requires    {entry}" for entry in (_entry_text(entry) for entry in self.requirements)),
+            *(f"  requires    {entry}" for entry in (entry_text(entry) for entry in self.requirements)),
         ]
         return "\n".join(lines)
 
@@ -358,10 +358,10 @@ def _labels(domain: Domain) -> list[str]:
     return [written(value) for value in (*domain.values.to_pylist(), *([None] if domain.has_null else []))]
 
 
-def _entry_text(entry: Mapping[str, object]) -> str:
+def entry_text(entry: Mapping[str, object]) -> str:
     """A requirement on one line.
 
-    >>> _entry_text({"model": "k-anonymity", "k": 11})
+    >>> entry_text({"model": "k-anonymity", "k": 11})
     'k-anonymity k=11'
     """
     settings = " ".join(f"{key}={value}" for key, value in entry.items() if key != "model")
