@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from discreet.dp.ledger import Ledger as Ledger
     from discreet.engine.read import read as read
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.policy import Policy as Policy
@@ -62,6 +63,7 @@ _PUBLIC = {
     "DiscreetError": "discreet.errors:DiscreetError",
     "KAnonymity": "discreet.privacy:KAnonymity",
     "LDiversity": "discreet.privacy:LDiversity",
+    "Ledger": "discreet.dp.ledger:Ledger",
     "Plan": "discreet.policy.plan:Plan",
     "Policy": "discreet.policy:Policy",
     "Recipe": "discreet.transform.recipe:Recipe",

@@ -140,6 +140,12 @@ class MissingDependency(DiscreetError):
     code = "missing-dependency"
 
 
+class BudgetExceeded(DiscreetError):
+    """More privacy loss is asked for than the budget has left, so nothing was drawn."""
+
+    code = "budget-exceeded"
+
+
 class RequirementNotMet(DiscreetError):
     """A requirement of the policy does not hold, so nothing was written."""
 

@@ -9,12 +9,21 @@ from typing import NoReturn
 
 import click
 
-from discreet.errors import SURPRISES, DiscreetError, GoalUnreachable, RequirementNotMet, unknown
+from discreet.errors import (
+    SURPRISES,
+    BudgetExceeded,
+    DiscreetError,
+    GoalUnreachable,
+    RequirementNotMet,
+    unknown,
+)
 
 EXIT_NOT_MET = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERNAL = 70
 EXIT_CANCELLED = 130
+NOT_MET = (BudgetExceeded, GoalUnreachable, RequirementNotMet)
+"""What was asked is in order, and cannot be had."""
 
 COMMANDS = {
     "audit": "Say whether a table may be released, with reasons, numbers and sources.",
@@ -25,6 +34,7 @@ COMMANDS = {
     "frontier": "Sweep k, l, t and methods and show risk against loss.",
     "compare": "Measure what a release lost against its original.",
     "attack": "Try what an intruder could still do to a release.",
+    "budget": "Say what may be spent on a table under differential privacy, and what was.",
     "check": "Exit with 0 if every requirement of a policy holds, with 1 if not. For pipelines.",
     "diff": "Say what changed between two releases or two policies.",
     "completion": "Print what makes a shell complete commands and options.",
@@ -112,7 +122,7 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
     """Tell what went wrong and what to do; the exit code that goes with it."""
     if isinstance(error, DiscreetError):
         tell(error.code, in_options(error.message), in_options(error.remedy))
-        return EXIT_NOT_MET if isinstance(error, GoalUnreachable | RequirementNotMet) else EXIT_BAD_INPUT
+        return EXIT_NOT_MET if isinstance(error, NOT_MET) else EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
         about = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "discreet"
         tell("usage", error.format_message().rstrip("."), f"see `{about} --help`")

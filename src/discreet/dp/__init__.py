@@ -1,0 +1,1 @@
+"""Differential privacy: a ledger of budgets, answers with noise, artificial people."""

@@ -1,0 +1,338 @@
+"""The ledger: what may be spent on a table, and what was. An append-only file of lines that are chained by hashes.
+
+An amount counts as spent from the moment it is reserved, and it is reserved, on disk, before anything is drawn. So what
+was drawn is paid for whatever happens to the process afterwards. Only a reservation of which nothing was drawn is given
+back. Every change is made under a lock on the file, so two processes cannot spend the same amount.
+
+Each line holds the hash of the line before it: a line that was changed, exchanged or taken out is noticed. A small file
+beside the ledger (``.head``) holds the number and the hash of the last line, so that lines missing at the end are noticed,
+too. Whoever may write both files can forge them: the ledger guards against mistakes, not against its owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from discreet.dp.amounts import Amount, exact, said
+from discreet.errors import BudgetExceeded, InvalidParameter, UnreadableInput
+from discreet.files.writing import atomically
+from discreet.plain import plain
+from discreet.sentences import Sentence
+
+Kind = Literal["budget", "reserve", "commit", "void"]
+SUFFIX = ".budget"
+FIRST = "0" * 64
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """A line of the ledger. ``reservation`` is the number of the line that a commit or a void speaks of."""
+
+    number: int
+    kind: Kind
+    time: str
+    epsilon: Fraction
+    delta: Fraction
+    purpose: str
+    reservation: int
+    hash: str
+
+    def to_dict(self) -> dict[str, object]:
+        document: dict[str, object] = plain(self)
+        return {**document, "epsilon": said(self.epsilon), "delta": said(self.delta)}
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What may be spent in all, and what was spent: reserved amounts that were not given back."""
+
+    epsilon: Fraction
+    delta: Fraction
+    spent_epsilon: Fraction
+    spent_delta: Fraction
+    entries: tuple[LedgerEntry, ...] = field(repr=False)
+
+    @property
+    def left_epsilon(self) -> Fraction:
+        return max(self.epsilon - self.spent_epsilon, Fraction(0))
+
+    @property
+    def left_delta(self) -> Fraction:
+        return max(self.delta - self.spent_delta, Fraction(0))
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "schema": "discreet-budget-1",
+            "epsilon": said(self.epsilon),
+            "delta": said(self.delta),
+            "spent": {"epsilon": said(self.spent_epsilon), "delta": said(self.spent_delta)},
+            "left": {"epsilon": said(self.left_epsilon), "delta": said(self.left_delta)},
+            "entries": [entry.to_dict() for entry in self.entries],
+        }
+
+
+class Reservation:
+    """An amount that is set aside. Once ``drawing`` was said, it stays spent whatever happens."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.drawn = False
+
+    def drawing(self) -> None:
+        """Say that noise is drawn from now on."""
+        self.drawn = True
+
+
+class Ledger:
+    """The budget of a table, or of several that name the same ledger and so spend from one budget.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> ledger = Ledger(Path(folder.name) / "people.csv.budget")
+    >>> ledger.set_budget(epsilon=1)
+    >>> for _ in range(11):
+    ...     with ledger.reserve("1/11", purpose="a count") as reservation:
+    ...         reservation.drawing()
+    >>> ledger.balance().left_epsilon
+    Fraction(0, 1)
+    >>> with ledger.reserve("1/1000000", purpose="one more"):
+    ...     pass
+    Traceback (most recent call last):
+    discreet.errors.BudgetExceeded: epsilon 1e-6 is asked for, and of 1 nothing is left; ask for less, or raise the \
+budget with `discreet budget set` if those who decide on it agree
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        self.head = self.path.with_name(self.path.name + ".head")
+
+    @classmethod
+    def beside(cls, table: Path) -> Ledger:
+        """The ledger that lies beside a file: of ``people.csv``, ``people.csv.budget``."""
+        return cls(table.with_name(table.name + SUFFIX))
+
+    def set_budget(self, epsilon: Amount, delta: Amount = 0) -> None:
+        """Say what may be spent in all from now on; what was spent stays spent."""
+        total = exact(epsilon, "epsilon"), exact(delta, "delta", zero=True, below_one=True)
+        with self._locked(create=True) as handle:
+            self._append(handle, self._entries(handle), kind="budget", amounts=total)
+
+    def balance(self) -> Balance:
+        """What may be spent and what was; an error if the ledger was changed by other hands."""
+        with self._locked() as handle:
+            return _balance(self._entries(handle))
+
+    @contextmanager
+    def reserve(
+        self, epsilon: Amount, delta: Amount = 0, *, purpose: str, table: str = ""
+    ) -> Iterator[Reservation]:
+        """Set an amount aside, on disk; give it back if the block fails before anything is drawn.
+
+        ``table`` says which rows are asked about, e.g. by the hash of their file.
+        """
+        wanted = exact(epsilon, "epsilon"), exact(delta, "delta", zero=True, below_one=True)
+        with self._locked() as handle:
+            entries = self._entries(handle)
+            _refuse_excess(_balance(entries), *wanted)
+            number = self._append(
+                handle, entries, kind="reserve", amounts=wanted, purpose=purpose, table=table
+            )
+        reservation = Reservation(number)
+        try:
+            yield reservation
+        finally:
+            with self._locked() as handle:
+                kind: Kind = "commit" if reservation.drawn else "void"
+                self._append(handle, self._entries(handle), kind=kind, reservation=number)
+
+    # ── the file ──────────────────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def _locked(self, *, create: bool = False) -> Iterator[int]:
+        """The open file, which nobody else reads or writes meanwhile."""
+        try:
+            handle = os.open(self.path, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+        except FileNotFoundError:
+            if create:
+                raise UnreadableInput(
+                    Sentence("there is no folder for {name}", name=self.path.name), remedy="create it first"
+                ) from None
+            raise InvalidParameter(
+                Sentence("no budget is set: there is no ledger {name}", name=self.path.name),
+                remedy="say what may be spent in all, e.g. `discreet budget set TABLE --epsilon 1`",
+            ) from None
+        except OSError as error:
+            raise UnreadableInput(
+                Sentence("{name} could not be opened ({why})", name=self.path.name, why=error.strerror),
+                remedy="check the permissions of the ledger",
+            ) from None
+        try:
+            _wait_for_lock(handle)
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _entries(self, handle: int) -> list[LedgerEntry]:
+        """All entries, checked; a last line that was not written to its end never counted, so nothing was drawn for it."""
+        lines = _content(handle).split(b"\n")[:-1]
+        entries: list[LedgerEntry] = []
+        for number, line in enumerate(lines, 1):
+            entry = _entry(line, number, entries[-1].hash if entries else FIRST)
+            if entry is None:
+                raise self._tampered(Sentence("line {number} was changed", number=number))
+            entries.append(entry)
+        told = self._told_head()
+        if told is None:
+            # Only the first line can be without its head: the process died between the two.
+            if len(entries) > 1:
+                raise self._tampered(Sentence("its file {name} is missing", name=self.head.name))
+            return entries
+        count, last = told
+        if count > len(entries) or (count and entries[count - 1].hash != last):
+            raise self._tampered(Sentence("lines are missing, or were exchanged"))
+        return entries
+
+    def _tampered(self, what: Sentence) -> UnreadableInput:
+        return UnreadableInput(
+            Sentence("the ledger {name} cannot be trusted: {what}", name=self.path.name, what=what),
+            remedy="restore the ledger and its .head file from a copy; until then nothing is answered",
+        )
+
+    def _told_head(self) -> tuple[int, str] | None:
+        try:
+            count, _, last = self.head.read_text(encoding="ascii").strip().partition(" ")
+            return int(count), last
+        except FileNotFoundError:
+            return None
+        except (ValueError, OSError):
+            raise self._tampered(Sentence("its file {name} was changed", name=self.head.name)) from None
+
+    def _append(
+        self,
+        handle: int,
+        entries: list[LedgerEntry],
+        *,
+        kind: Kind,
+        amounts: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0)),
+        **more: object,
+    ) -> int:
+        """Write a line to the end, onto the disk, and then the head; the number of the line."""
+        content: dict[str, object] = {
+            "number": len(entries) + 1,
+            "kind": kind,
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "epsilon": str(amounts[0]),
+            "delta": str(amounts[1]),
+            **more,
+            "previous": entries[-1].hash if entries else FIRST,
+        }
+        digest = _digest(content)
+        line = json.dumps({**content, "hash": digest}, ensure_ascii=True).encode() + b"\n"
+        try:
+            # What a process that died left behind its last whole line is no part of the ledger.
+            end = _content(handle).rfind(b"\n") + 1
+            os.ftruncate(handle, end)
+            os.lseek(handle, end, os.SEEK_SET)
+            while line:
+                line = line[os.write(handle, line) :]
+            os.fsync(handle)
+        except OSError as error:
+            raise UnreadableInput(
+                Sentence("{name} could not be written ({why})", name=self.path.name, why=error.strerror),
+                remedy="check the space left; nothing was drawn",
+            ) from None
+        atomically(
+            self.head,
+            lambda part: part.write_text(f"{len(entries) + 1} {digest}\n", encoding="ascii"),
+            private=True,
+        )
+        return len(entries) + 1
+
+
+def _content(handle: int) -> bytes:
+    os.lseek(handle, 0, os.SEEK_SET)
+    parts = []
+    while part := os.read(handle, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+def _entry(line: bytes, number: int, previous: str) -> LedgerEntry | None:
+    """A line that is what was written, or nothing."""
+    try:
+        content = json.loads(line)
+        told = content.pop("hash")
+        if told != _digest(content) or content["previous"] != previous or content["number"] != number:
+            return None
+        return LedgerEntry(
+            number=number,
+            kind=content["kind"],
+            time=content["time"],
+            epsilon=Fraction(content["epsilon"]),
+            delta=Fraction(content["delta"]),
+            purpose=content.get("purpose", ""),
+            reservation=content.get("reservation", 0),
+            hash=told,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
+        return None
+
+
+def _balance(entries: list[LedgerEntry]) -> Balance:
+    limits = [entry for entry in entries if entry.kind == "budget"]
+    given_back = {entry.reservation for entry in entries if entry.kind == "void"}
+    spent = [entry for entry in entries if entry.kind == "reserve" and entry.number not in given_back]
+    return Balance(
+        epsilon=limits[-1].epsilon if limits else Fraction(0),
+        delta=limits[-1].delta if limits else Fraction(0),
+        spent_epsilon=sum((entry.epsilon for entry in spent), Fraction(0)),
+        spent_delta=sum((entry.delta for entry in spent), Fraction(0)),
+        entries=tuple(entries),
+    )
+
+
+def _refuse_excess(balance: Balance, epsilon: Fraction, delta: Fraction) -> None:
+    for name, wanted, left, total in (
+        ("epsilon", epsilon, balance.left_epsilon, balance.epsilon),
+        ("delta", delta, balance.left_delta, balance.delta),
+    ):
+        if wanted > left:
+            raise BudgetExceeded(
+                Sentence(
+                    "{name} {wanted} is asked for, and of {total} {left} is left",
+                    name=name,
+                    wanted=said(wanted),
+                    total=said(total),
+                    left=said(left) if left else Sentence("nothing"),
+                ),
+                remedy="ask for less, or raise the budget with `discreet budget set` if those who decide on it agree",
+            )
+
+
+def _wait_for_lock(handle: int) -> None:
+    """Wait until nobody else holds the file; the lock ends with the handle, also when the process is killed."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX)
