@@ -65,7 +65,7 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
         "import sys; from discreet.cli import main\n"
         "try:\n    main(sys.argv[1:])\n"
         "except SystemExit as end:\n"
-        "    heavy = {'numpy', 'pyarrow', 'duckdb', 'pydantic', 'rich', 'scipy', 'pandas', 'altair', 'narwhals'}\n"
+        "    heavy = {'numpy', 'pyarrow', 'duckdb', 'pydantic', 'rich', 'scipy', 'pandas', 'narwhals'}\n"
         "    print(sorted(heavy & set(sys.modules)), file=sys.stderr); raise"
     )
     told = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True)

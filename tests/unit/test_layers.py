@@ -65,7 +65,7 @@ VAGUE = {"found", "one", "settle", "perform", "beyond"}
 NO_ROWS = {"privacy", "risk", "utility", "transform", "search", "attacks", "classes"}
 FRAMES = {"narwhals", "pandas", "polars", "duckdb", "pyspark"}
 SQL = ("SELECT ", "GROUP BY", "CREATE ")
-SLOW = ("duckdb", "pyarrow", "scipy", "altair", "pandas")
+SLOW = ("duckdb", "pyarrow", "scipy", "pandas")
 
 
 def label(path: Path) -> str:

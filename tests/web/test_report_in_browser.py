@@ -64,6 +64,11 @@ CLIPPED = """() => [...document.querySelectorAll('.drawing svg')].flatMap(svg =>
 })"""
 
 
+SMALL = """() => [...document.querySelectorAll('.drawing svg text')].filter(text =>
+  text.getScreenCTM().d !== 0 && parseFloat(getComputedStyle(text).fontSize) *
+  Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b) < 12).map(text => text.textContent)"""
+
+
 @pytest.fixture(scope="module")
 def residents() -> Audit:
     return audit(
@@ -308,6 +313,14 @@ def test_opened_details_fit_a_telephone(window: Window, pages: dict[str, Path]) 
 def test_letters_of_drawings_stay_inside_them(window: Window, pages: dict[str, Path]) -> None:
     for name in ("residents", "events", "fine"):
         page = window.open(pages[name])
+        assert page.evaluate(CLIPPED) == [], name
+
+
+def test_letters_of_drawings_are_large_enough_on_a_telephone(window: Window, pages: dict[str, Path]) -> None:
+    for name in ("residents", "events", "fine"):
+        page = window.open(pages[name], width=400)
+        assert page.locator(".drawing svg text").count() > 0
+        assert page.evaluate(SMALL) == [], name
         assert page.evaluate(CLIPPED) == [], name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 REACH = 11
 """Pixels between the middle of a point and its label."""
@@ -28,14 +29,23 @@ class Label:
 
 
 def beside(
-    points: Sequence[tuple[float, float]], texts: Sequence[str], *, width: float, height: float, size: float
+    points: Sequence[tuple[float, float]],
+    texts: Sequence[str],
+    *,
+    width: float,
+    height: float,
+    size: float,
+    line: Sequence[tuple[float, float]] = (),
 ) -> list[Label]:
     """One label per point: to the right, left, above or below it, whichever is free and inside; else further off.
+
+    Where they can, labels also stay clear of a ``line`` through places.
 
     >>> [(label.x, label.y) for label in beside([(50, 50), (50, 50)], ["a", "b"], width=99, height=99, size=10)]
     [(61, 50.0), (33.5, 50.0)]
     """
     taken = [Label(x - 7, y, 14, 14) for x, y in points]
+    crossed = [Label(x - 2, y, 4, 4) for start, end in pairwise(line) for x, y in _between(start, end)]
     placed: list[Label] = []
     for (x, y), text in zip(points, texts, strict=True):
         wide, high = 0.55 * size * len(text), 1.2 * size
@@ -55,5 +65,13 @@ def beside(
             if 0 <= spot.x <= width - spot.width and high / 2 <= spot.y <= height - high / 2
         ]
         free = [spot for spot in inside if not any(spot.covers(other) for other in (*taken, *placed))]
-        placed.append((free or inside or spots)[0])
+        clear = [spot for spot in free if not any(spot.covers(part) for part in crossed)]
+        placed.append((clear or free or inside or spots)[0])
     return placed
+
+
+def _between(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float]]:
+    """Places every four pixels on the way from one to another."""
+    (x1, y1), (x2, y2) = start, end
+    steps = 1 + int(max(abs(x2 - x1), abs(y2 - y1)) / 4)
+    return [(x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps + 1)]

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from discreet.reports.charts.svg import (
     FONT,
+    SMALL,
     WIDTH,
-    as_given,
-    colour,
-    data_of,
-    drawn_once,
-    fixed,
-    inline,
-    percent_axis,
+    Drawing,
+    PlotScale,
+    across,
+    room_for,
+    shares,
+    shortened,
+    width_of,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ class Bar:
     behind: float | None = None
 
 
-@drawn_once
 def size_bins(
     bins: Sequence[SizeBin], *, required: int | None, unit: str, longest: float | None = None
 ) -> str:
@@ -50,130 +50,66 @@ def size_bins(
 
     ``longest`` is the share at which the scale ends, for drawings that stand side by side.
     """
-    import altair as alt
-
+    row = 27
     edge = len(bins) if required is None else sum(size.first < required for size in bins)
     gap = 0.0 if required is None else 0.9
-    places = [i + (gap if i >= edge else 0.0) for i in range(len(bins))]
-    data = data_of(
-        [
-            {
-                "top": place - 0.36,
-                "bottom": place + 0.36,
-                "middle": place,
-                "share": size.share,
-                "label": size.label,
-                "text": size.text or "0%",
-                "fill": colour("high" if i < edge and required is not None else "accent"),
-            }
-            for i, (place, size) in enumerate(zip(places, bins, strict=True))
-        ]
-    )
-    rows = len(bins) + gap
-    y = alt.Scale(domain=[rows - 0.5, -0.5], nice=False, zero=False)
     longest = max(0.01, longest or 0.0, *(size.share for size in bins))
-    x = alt.X(
-        "share:Q",
-        title="share of records",
-        scale=alt.Scale(domain=[0, longest * 1.22], nice=False),
-        axis=percent_axis(longest),
-    )
-    base = alt.Chart(data)
-    layers = [
-        base.mark_rect().encode(
-            x=x,
-            x2=fixed(alt.X2Datum, 0),
-            y=alt.Y("top:Q", scale=y, axis=None),
-            y2=alt.Y2("bottom:Q"),
-            color=as_given("fill"),
-        ),
-        base.mark_text(align="left", dx=6, fontSize=FONT - 1, color=colour("ink")).encode(
-            x=alt.X("share:Q"), y=alt.Y("middle:Q"), text=alt.Text("text:N")
-        ),
-        base.mark_text(align="right", dx=-8, fontSize=FONT - 1, color=colour("ink")).encode(
-            x=fixed(alt.XValue, 0), y=alt.Y("middle:Q"), text=alt.Text("label:N")
-        ),
-    ]
+    left = 12 + 1.08 * max(width_of(size.label, SMALL) for size in bins)
+    drawing = Drawing(WIDTH - left, row * (len(bins) + gap))
+    # Beyond the longest bar there is room for its label.
+    scale = PlotScale(longest * 1.22, drawing.width)
+    across(drawing, scale, shares(min(1.0, longest)), "share of records")
+    for i, size in enumerate(bins):
+        middle = row * (i + 0.5 + (gap if i >= edge else 0.0))
+        part = "high" if i < edge and required is not None else "accent"
+        drawing.rect(0, middle - 0.36 * row, scale(size.share), 0.72 * row, part)
+        drawing.text(scale(size.share) + 6, middle, size.text or "0%", "ink", baseline="middle", size=SMALL)
+        drawing.text(-8, middle, size.label, "ink", anchor="end", baseline="middle", size=SMALL)
     if required is not None:
-        line = data_of([{"at": edge - 0.5 + gap * 0.65, "text": f"required: {required} or more {unit}"}])
-        layers += [
-            alt.Chart(line)
-            .mark_rule(color=colour("ink"), strokeDash=[5, 4], strokeWidth=1.5)
-            .encode(y=alt.Y("at:Q"), x=fixed(alt.XValue, -60), x2=fixed(alt.X2Value, WIDTH - 90)),
-            alt.Chart(line)
-            .mark_text(align="right", baseline="bottom", dy=-3, fontSize=FONT - 1, color=colour("ink"))
-            .encode(x=fixed(alt.XValue, WIDTH - 90), y=alt.Y("at:Q"), text=alt.Text("text:N")),
-        ]
-    return inline(alt.layer(*layers).properties(width=WIDTH - 90, height=27 * rows))
+        line = row * (edge + gap * 0.65)
+        drawing.line((-left, line), (drawing.width, line), "ink", width=1.5, dash="5 4")
+        words = f"required: {required} or more {unit}"
+        drawing.text(drawing.width, line - 3, words, "ink", anchor="end", baseline="bottom", size=SMALL)
+    return drawing.inside()
 
 
-@drawn_once
 def bars(items: Sequence[Bar], *, title: str, whole: float = 1.0) -> str:
     """Horizontal bars, each under its own label so that long names have the whole width."""
-    import altair as alt
-
-    order = [f"{i}" for i in range(len(items))]
-    data = data_of(
-        [
-            {
-                "at": at,
-                "name": item.name,
-                "value": item.value,
-                "text": item.text,
-                "behind": item.behind or 0.0,
-            }
-            for at, item in zip(order, items, strict=True)
-        ]
-    )
-    x = alt.X(
-        "value:Q",
-        title=title,
-        scale=alt.Scale(domain=[0, whole], nice=False),
-        axis=percent_axis(whole),
-    )
-    y = alt.Y("at:N", sort=order, title=None, axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
-    base = alt.Chart(data)
-    layers = [
-        base.mark_bar(height=12, yOffset=9, color=colour("accent-soft")).encode(x=alt.X("behind:Q"), y=y),
-        base.mark_bar(height=12, yOffset=9, color=colour("accent")).encode(x=x, y=y),
-        base.mark_text(align="left", dy=-7, fontSize=FONT, color=colour("ink"), limit=WIDTH - 115).encode(
-            x=fixed(alt.XValue, 0), y=y, text=alt.Text("name:N")
-        ),
-        base.mark_text(align="right", dy=-7, fontSize=FONT, color=colour("muted"), limit=150).encode(
-            x=fixed(alt.XValue, WIDTH - 20), y=y, text=alt.Text("text:N")
-        ),
-    ]
-    return inline(alt.layer(*layers).properties(width=WIDTH - 20, height=42 * len(items)))
+    row = 42
+    drawing = Drawing(WIDTH, row * len(items))
+    scale = PlotScale(whole, drawing.width)
+    across(drawing, scale, shares(whole), title)
+    names = _names([item.name for item in items], [item.text for item in items], drawing.width)
+    for i, item in enumerate(items):
+        middle = row * (i + 0.5)
+        _heading(drawing, middle - 7, names[item.name], item.text)
+        for value, part in ((item.behind or 0.0, "accent-soft"), (item.value, "accent")):
+            drawing.rect(0, middle + 3, scale(min(value, whole)), 12, part)
+    return drawing.inside()
 
 
-@drawn_once
 def before_after(bins: Sequence[Bin], *, texts: Sequence[str]) -> str:
     """Two bars per value, each pair under its own label: pale what was, dark what the release implies."""
-    import altair as alt
-
-    order = [f"{i}" for i in range(len(bins))]
+    row = 40
     longest = max(0.01, *(max(value.before, value.after) for value in bins))
-    data = data_of(
-        [
-            {"at": at, "name": value.label, "before": value.before, "after": value.after, "text": text}
-            for at, value, text in zip(order, bins, texts, strict=True)
-        ]
-    )
-    scale = alt.Scale(domain=[0, longest], nice=False)
-    y = alt.Y("at:N", sort=order, title=None, axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
-    base = alt.Chart(data)
-    axis = alt.Axis(format=".2~%", tickCount=4)
-    layers = [
-        base.mark_bar(height=8, yOffset=3, color=colour("step-3")).encode(
-            x=alt.X("before:Q", title="share of records", scale=scale, axis=axis), y=y
-        ),
-        base.mark_bar(height=8, yOffset=11, color=colour("step-5")).encode(x=alt.X("after:Q"), y=y),
-        base.mark_text(
-            align="left", dy=-10, fontSize=FONT - 1, color=colour("ink"), limit=WIDTH - 150
-        ).encode(x=fixed(alt.XValue, 0), y=y, text=alt.Text("name:N")),
-        base.mark_text(align="right", dy=-10, fontSize=FONT - 1, color=colour("muted"), limit=140).encode(
-            x=fixed(alt.XValue, WIDTH - 20), y=y, text=alt.Text("text:N")
-        ),
-    ]
-    chart = alt.layer(*layers).properties(width=WIDTH - 20, height=40 * len(bins))
-    return inline(chart)
+    drawing = Drawing(WIDTH, row * len(bins))
+    scale = PlotScale(longest, drawing.width)
+    across(drawing, scale, shares(longest, count=4), "share of records")
+    names = _names([value.label for value in bins], texts, drawing.width)
+    for i, (value, text) in enumerate(zip(bins, texts, strict=True)):
+        middle = row * (i + 0.5)
+        _heading(drawing, middle - 8, names[value.label], text)
+        drawing.rect(0, middle - 2, scale(value.before), 8, "step-3")
+        drawing.rect(0, middle + 6, scale(value.after), 8, "step-5")
+    return drawing.inside()
+
+
+def _names(names: Sequence[str], texts: Sequence[str], width: float) -> dict[str, str]:
+    """Names as they fit beside the longest text at the other end of their line."""
+    return shortened(names, room_for(width - 16 - max((width_of(text, FONT) for text in texts), default=0.0)))
+
+
+def _heading(drawing: Drawing, y: float, name: str, text: str) -> None:
+    """A name at the left and a text at the right of a line."""
+    drawing.text(0, y, name, "ink")
+    drawing.text(drawing.width, y, text, "muted", anchor="end")

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from discreet.reports.charts.svg import (
-    FONT,
-    LONGEST_NAME,
-    NAME_LIMIT,
-    WIDTH,
-    as_given,
-    colour,
-    data_of,
-    drawn_once,
-    inline,
-    names_axis,
-    shortened,
-)
+from discreet.reports.charts.svg import FONT, LONGEST_NAME, SMALL, WIDTH, Drawing, shortened, width_of
 
 
 @dataclass(frozen=True)
@@ -30,56 +18,39 @@ class Cell:
     part: str
 
 
-@drawn_once
 def heatmap(cells: Sequence[Cell], *, rows: Sequence[str], columns: Sequence[str], widest: int = 96) -> str:
     """A table of coloured cells with their numbers in them."""
-    import altair as alt
-
     named = shortened(list(dict.fromkeys([*rows, *columns])), LONGEST_NAME)
-    rows, columns = [named[row] for row in rows], [named[column] for column in columns]
-    data = data_of(
-        [
-            {
-                "row": named[cell.row],
-                "column": named[cell.column],
-                "text": cell.text,
-                "fill": colour(cell.part),
-                "ink": colour(f"{cell.part}-ink"),
-            }
-            for cell in cells
-        ]
-    )
-    width = min(widest, max(46, (WIDTH - 120) // max(1, len(columns))))
-    slanted = any(len(column) * FONT * 0.55 > width for column in columns)
-    x = alt.X(
-        "column:N",
-        sort=list(columns),
-        title=None,
-        scale=alt.Scale(domain=list(columns), paddingInner=0.04, paddingOuter=0),
-        axis=alt.Axis(
-            orient="top",
-            labelAngle=-40 if slanted else 0,
-            labelLimit=NAME_LIMIT,
-            ticks=False,
-            domain=False,
-            labelPadding=6,
-        ),
-    )
-    y = alt.Y(
-        "row:N",
-        sort=list(rows),
-        title=None,
-        scale=alt.Scale(domain=list(rows), paddingInner=0.08, paddingOuter=0),
-        axis=names_axis(),
-    )
-    base = alt.Chart(data)
-    chart = alt.layer(
-        base.mark_rect(cornerRadius=3).encode(x=x, y=y, color=as_given("fill")),
-        base.mark_text(fontSize=FONT - 1).encode(x=x, y=y, text=alt.Text("text:N"), color=as_given("ink")),
-    )
-    return inline(
-        chart.properties(width=width * len(columns), height=28 * len(rows)), slack=16 if slanted else 0
-    )
+    left = 12 + 1.08 * max((width_of(named[row], SMALL) for row in rows), default=0.0)
+    width, height = min(widest, max(46, int(WIDTH - left) // max(1, len(columns)))), 28
+    drawing = Drawing(width * len(columns), height * len(rows))
+    slanted = any(width_of(named[column], FONT) > width for column in columns)
+    for i, column in enumerate(columns):
+        middle = width * (i + 0.5)
+        drawing.text(
+            middle,
+            -8,
+            named[column],
+            "ink",
+            anchor="start" if slanted else "middle",
+            size=SMALL,
+            turned=-40 if slanted else 0,
+        )
+    for i, row in enumerate(rows):
+        drawing.text(-12, height * (i + 0.5), named[row], "ink", anchor="end", baseline="middle", size=SMALL)
+    for cell in cells:
+        left, top = width * columns.index(cell.column), height * rows.index(cell.row)
+        drawing.rect(left + 1.5, top + 1, width - 3, height - 2, cell.part, corner=3)
+        drawing.text(
+            left + width / 2,
+            top + height / 2,
+            cell.text,
+            f"{cell.part}-ink",
+            anchor="middle",
+            baseline="middle",
+            size=SMALL,
+        )
+    return drawing.inside()
 
 
 def step(value: float, edges: Sequence[float] = (0.2, 0.4, 0.6, 0.8)) -> str:

@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from discreet.reports.charts.svg import (
     FONT,
+    SMALL,
     WIDTH,
-    adopt,
-    colour,
-    converted,
-    data_of,
-    drawn_once,
-    fixed,
+    Anchor,
+    Drawing,
+    PlotScale,
+    across,
     scale_end,
-    standalone,
+    shares,
+    upright,
+    width_of,
 )
 from discreet.reports.labels import beside
 
 if TYPE_CHECKING:
     from discreet.release.frontier import Frontier
 from discreet.release.outcome import Outcome
+
+_HALF_WIDTHS = {"circle": 6.0, "square": 6.5, "diamond": 7.5}
 
 
 class PlottedOutcome(TypedDict):
@@ -35,64 +38,44 @@ class PlottedOutcome(TypedDict):
     shape: Literal["circle", "square", "diamond"]
 
 
-def risk_against_loss(points: Sequence[PlottedOutcome], *, subtitle: Sequence[str], nothing: str) -> str:
-    """Risk against loss: what nothing else beats is filled and joined by a line. ``nothing`` is said without points."""
-    import altair as alt
+def risk_against_loss(
+    points: Sequence[PlottedOutcome], *, nothing: str, heading: Sequence[str] = ()
+) -> Drawing:
+    """Risk against loss: what nothing else beats is filled and joined by a line. ``nothing`` is said without points.
 
-    width, height = 520, 320
+    A drawing with lines of ``heading`` is wide enough for them; inside a page there are none.
+    """
+    drawing = Drawing(560, 340) if heading else Drawing(WIDTH - 70, 240)
     right, top = (scale_end([point[side] for point in points]) for side in ("loss", "risk"))
-    places = [(width * point["loss"] / right, height * (1 - point["risk"] / top)) for point in points]
-    labels = beside(places, [point["name"] for point in points], width=width, height=height, size=FONT)
-    data = [
-        {
-            **point,
-            "fill": colour("accent" if point["best"] else "paper"),
-            "size": 110 if point["shape"] == "circle" else 190,
-            "x": label.x,
-            "y": label.y,
-        }
-        for point, label in zip(points, labels, strict=True)
-    ]
+    x, y = PlotScale(right, drawing.width), PlotScale(top, drawing.height)
+    _heading(drawing, heading)
+    across(drawing, x, shares(right), "loss")
+    upright(drawing, y, shares(top), "mean prosecutor risk")
+    places = [(x(point["loss"]), drawing.height - y(point["risk"])) for point in points]
     front = sorted(
-        (point for point in points if point["best"]), key=lambda point: (point["loss"], -point["risk"])
+        (place for point, place in zip(points, places, strict=True) if point["best"]),
+        key=lambda place: (place[0], place[1]),
     )
-    axis = alt.Axis(format=".2~%", tickCount=5)
-    x = alt.X("loss:Q", title="loss", axis=axis, scale=alt.Scale(domain=[0, right], nice=False))
-    y = alt.Y("risk:Q", title="mean prosecutor risk", axis=axis, scale=alt.Scale(domain=[0, top], nice=False))
-    # Labels have their place in pixels already.
-    text_x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
-    text_y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None)
-    marks = alt.layer(
-        alt.Chart(data_of(front)).mark_line(color=colour("accent"), strokeWidth=2).encode(x=x, y=y),
-        alt.Chart(data_of(data))
-        .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            fill=alt.Fill("fill:N", scale=None, legend=None),
-            shape=alt.Shape("shape:N", scale=None, legend=None),
-            size=alt.Size("size:Q", scale=None, legend=None),
-        ),
-    )
-    told = [point for point in data if point["name"]] or [
-        {"name": "" if data else nothing, "x": 160, "y": height / 2}
-    ]
-    words = (
-        alt.Chart(data_of(told))
-        .mark_text(align="left", baseline="middle", fontSize=FONT, color=colour("ink"))
-        .encode(x=text_x, y=text_y, text=alt.Text("name:N"))
-    )
-    title = alt.Title(
-        "Risk against loss",
-        subtitle=list(subtitle),
-        anchor="start",
-        color=colour("ink"),
-        subtitleColor=colour("muted"),
-        fontSize=FONT + 2,
-        subtitleFontSize=FONT - 1,
-    )
-    chart = alt.layer(marks, words).resolve_scale(x="independent", y="independent")
-    return converted(chart.properties(width=width, height=height, title=title), slack=8)
+    drawing.path(front, "accent")
+    for point, place in zip(points, places, strict=True):
+        fill, size = "accent" if point["best"] else "paper", _HALF_WIDTHS[point["shape"]]
+        drawing.mark(*place, point["shape"], size=size, fill=fill, stroke="accent")
+    names = [point["name"] for point in points]
+    labels = beside(places, names, width=drawing.width, height=drawing.height, size=FONT, line=front)
+    for label, name in zip(labels, names, strict=True):
+        if name:
+            drawing.text(label.x, label.y, name, "ink", baseline="middle")
+    if not points:
+        drawing.text(drawing.width / 2, drawing.height / 2, nothing, "ink", anchor="middle")
+    return drawing
+
+
+def _heading(drawing: Drawing, lines: Sequence[str]) -> None:
+    """Lines above the plot; the first is the title."""
+    for above, words in enumerate(reversed(lines)):
+        title = above == len(lines) - 1
+        size, part = (FONT + 2, "ink") if title else (SMALL, "muted")
+        drawing.text(0, -14 - above * (FONT + 4), words, part, size=size, bold=title)
 
 
 def chart_of_settings(frontier: Frontier, *, inside: bool = False) -> str:
@@ -108,33 +91,35 @@ def chart_of_settings(frontier: Frontier, *, inside: bool = False) -> str:
             frontier.points,
             [_named(point) if shown else "" for point, shown in zip(frontier.points, named, strict=True)],
         ),
-        subtitle=[
+        nothing="no setting meets the requirements",
+        heading=()
+        if inside
+        else (
+            "Risk against loss",
             "Filled and joined: no other setting is better in both.",
             "Square: the policy's own. Diamond: the knee, beyond which more loss buys little.",
-        ],
-        nothing="no setting meets the requirements",
+        ),
     )
-    return adopt(drawn) if inside else standalone(drawn, title="Risk against loss by setting")
+    return drawn.inside() if inside else drawn.standalone(title="Risk against loss by setting")
 
 
 def chart_of_methods(outcomes: Sequence[Outcome]) -> str:
     """Risk against loss of every method; those that no other beats are joined by a line."""
     drawn = risk_against_loss(
         _plotted(outcomes, [outcome.method for outcome in outcomes]),
-        subtitle=["Filled and joined: no other method is better in both."],
         nothing="no method meets the requirements",
+        heading=("Risk against loss", "Filled and joined: no other method is better in both."),
     )
-    return standalone(drawn, title="Risk against loss by method")
+    return drawn.standalone(title="Risk against loss by method")
 
 
 def chart_of_releases(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
     """Risk against loss of releases that can be chosen, as a drawing inside a page."""
     drawn = risk_against_loss(
         _plotted(outcomes, names),
-        subtitle=["Filled and joined: no other release is better in both."],
         nothing="no release has a loss that is defined",
     )
-    return adopt(drawn)
+    return drawn.inside()
 
 
 def _plotted(outcomes: Sequence[Outcome], names: Sequence[str]) -> list[PlottedOutcome]:
@@ -166,7 +151,6 @@ class Reach:
     high: float | None
 
 
-@drawn_once
 def loss_against_exposure(
     reached: Sequence[Reach], *, loss: float, loss_title: str, trivial: float | None, tolerated: float
 ) -> str:
@@ -174,68 +158,60 @@ def loss_against_exposure(
 
     Of those two only the loss is known, so they have no point.
     """
-    import altair as alt
-
-    width, height = WIDTH - 70, 270
+    drawing = Drawing(WIDTH - 70, 270)
     right = max(1.0, 1.05 * loss, trivial or 0.0)
     top = scale_end(
         [reach.high if reach.high is not None else reach.value for reach in reached] + [tolerated]
     )
-    worst = max((reach.value for reach in reached), default=0.0)
-    places = [(width * loss / right, height * (1 - reach.value / top)) for reach in reached]
-    labels = beside(places, [reach.name for reach in reached], width=width, height=height, size=FONT)
-    data = [
-        {
-            "loss": loss,
-            "exposure": reach.value,
-            "low": reach.value if reach.low is None else reach.low,
-            "high": reach.value if reach.high is None else reach.high,
-            "name": reach.name,
-            "fill": colour("accent" if reach.value == worst else "paper"),
-            "x": label.x,
-            "y": label.y,
-        }
-        for reach, label in zip(reached, labels, strict=True)
-    ]
-    axis = alt.Axis(format=".2~%", tickCount=5)
-    x = alt.X("loss:Q", title=loss_title, axis=axis, scale=alt.Scale(domain=[0, right], nice=False))
-    y_scale = alt.Scale(domain=[0, top], nice=False)
-    y = alt.Y("exposure:Q", title="beyond chance", axis=axis, scale=y_scale)
-    ends = [{"loss": 0.0, "name": "original", "align": "left"}]
+    x, y = PlotScale(right, drawing.width), PlotScale(top, drawing.height)
+    across(drawing, x, shares(right), loss_title)
+    upright(drawing, y, shares(top), "beyond chance")
+    ends: list[tuple[float, str, Anchor]] = [(0.0, "original", "start")]
     if trivial is not None:
-        ends.append({"loss": trivial, "name": "shows nothing", "align": "right"})
-    bound = data_of([{"exposure": tolerated, "name": f"{tolerated:.0%}"}])
-    layers = [
-        alt.Chart(data_of(ends)).mark_rule(color=colour("muted"), strokeDash=[3, 3]).encode(x=x),
-        *(
-            alt.Chart(data_of([end]))
-            .mark_text(
-                align="left" if end["align"] == "left" else "right",
-                dy=-8,
-                baseline="bottom",
-                fontSize=FONT - 1,
-                color=colour("muted"),
-            )
-            .encode(x=x, y=fixed(alt.YValue, 0), text=alt.Text("name:N"))
-            for end in ends
-        ),
-        alt.Chart(bound).mark_rule(color=colour("high"), strokeDash=[6, 4]).encode(y=y),
-        alt.Chart(data_of(data))
-        .mark_rule(color=colour("ink"), strokeWidth=2)
-        .encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2=alt.Y2("high:Q")),
-        alt.Chart(data_of(data))
-        .mark_point(filled=True, stroke=colour("accent"), strokeWidth=2, size=120, opacity=1)
-        .encode(x=x, y=y, fill=alt.Fill("fill:N", scale=None, legend=None)),
-    ]
-    names = (
-        alt.Chart(data_of(data))
-        .mark_text(align="left", baseline="middle", fontSize=FONT, color=colour("ink"))
-        .encode(
-            # Labels have their place in pixels already.
-            x=alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None),
-            y=alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False), axis=None),
-            text=alt.Text("name:N"),
+        ends.append((trivial, "shows nothing", "end"))
+    for end, name, anchor in ends:
+        drawing.line((x(end), 0), (x(end), drawing.height), "muted", dash="3 3")
+        drawing.text(x(end), -8, name, "muted", anchor=anchor, size=SMALL)
+    bound = drawing.height - y(tolerated)
+    drawing.line((0, bound), (drawing.width, bound), "high", dash="6 4")
+    # Whiskers side by side: above one loss they would hide each other.
+    apart = 14
+    first = x(loss) - apart * (len(reached) - 1) / 2
+    first = min(max(first, 8), drawing.width - 8 - apart * (len(reached) - 1))
+    worst = max((reach.value for reach in reached), default=0.0)
+    # Where the loss itself lies.
+    drawing.line((x(loss), drawing.height - 4), (x(loss), drawing.height + 8), "accent", width=3)
+    places = [(first + apart * i, drawing.height - y(reach.value)) for i, reach in enumerate(reached)]
+    for reach, (across_at, up) in zip(reached, places, strict=True):
+        low, high = (reach.value if edge is None else edge for edge in (reach.low, reach.high))
+        drawing.line(
+            (across_at, drawing.height - y(low)), (across_at, drawing.height - y(high)), "ink", width=2
         )
-    )
-    chart = alt.layer(alt.layer(*layers), names).resolve_scale(x="independent", y="independent")
-    return adopt(converted(chart.properties(width=width, height=height), slack=14))
+        fill = "accent" if reach.value == worst else "paper"
+        drawing.mark(across_at, up, "circle", size=6, fill=fill, stroke="accent")
+    _names_beside(drawing, places, [reach.name for reach in reached])
+    return drawing.inside()
+
+
+def _names_beside(drawing: Drawing, places: Sequence[tuple[float, float]], names: Sequence[str]) -> None:
+    """Names right of all whiskers, or left of them where there is no room, in the order of their points, each with a
+    thin line to its own."""
+    if not places:
+        return
+    wide = max(width_of(name, FONT) for name in names)
+    outer = max(x for x, _ in places) + 16
+    at_right = outer + wide <= drawing.width
+    edge = outer if at_right else min(x for x, _ in places) - 16
+    line = 1.3 * FONT
+    lowest = 0.0
+    heights: dict[int, float] = {}
+    for i in sorted(range(len(places)), key=lambda i: places[i][1]):
+        heights[i] = lowest = max(places[i][1], lowest + line)
+    # Pushed out below, they move up together.
+    overflow = max(0.0, max(heights.values()) - (drawing.height - line / 2))
+    for i, name in enumerate(names):
+        x, y = places[i]
+        drawing.line((x, y), (edge - (2 if at_right else -2), heights[i] - overflow), "muted", width=0.8)
+        drawing.text(
+            edge, heights[i] - overflow, name, "ink", anchor="start" if at_right else "end", baseline="middle"
+        )

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
 from discreet.reports.charts.svg import (
     FONT,
     LONGEST_NAME,
+    SMALL,
+    TICK,
     WIDTH,
-    as_given,
-    colour,
-    data_of,
-    drawn_once,
-    fixed,
-    inline,
-    names_axis,
+    Drawing,
+    PlotScale,
     shortened,
+    width_of,
 )
 from discreet.sentences import Sentence
-
-if TYPE_CHECKING:
-    import altair as alt
 
 
 @dataclass(frozen=True)
@@ -34,68 +28,33 @@ class RiskMark:
     max: float
 
 
-@drawn_once
 def risk_scale(marks: Sequence[RiskMark], *, low: float, medium: float) -> str:
     """Mean (ring) and maximum (diamond) of each risk on a scale from 0 to 1 with its three zones."""
-    import altair as alt
-
-    height = 48 * len(marks)
-    bounds = [("low", 0.0, low), ("medium", low, medium), ("high", medium, 1.0)]
+    row = 48
     named = shortened([mark.name for mark in marks], LONGEST_NAME)
-    zones = data_of([{"from": a, "to": b, "fill": colour(f"{zone}-zone")} for zone, a, b in bounds])
-    heads = data_of([{"at": (a + b) / 2, "zone": zone} for zone, a, b in bounds])
-    data = data_of(
-        [
-            {
-                "name": named[mark.name],
-                "mean": mark.mean,
-                "max": mark.max,
-                "text": Sentence("mean {mean:.2f}, max {max:.2f}", mean=mark.mean, max=mark.max),
-                "side": "right" if mark.max > 0.5 else "left",
-            }
-            for mark in marks
-        ]
-    )
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("mean:Q", title=None, scale=scale)
-    y = alt.Y("name:N", sort=None, title=None, axis=names_axis())
-    ticks = alt.Axis(
-        values=[0, low, medium, 1], format=".2~f", grid=False, title=None, tickColor=colour("muted")
-    )
-    layers = [
-        alt.Chart(zones)
-        .mark_rect()
-        .encode(x=alt.X("from:Q", axis=ticks, scale=scale), x2=alt.X2("to:Q"), color=as_given("fill")),
-        alt.Chart(heads)
-        .mark_text(dy=-9, baseline="bottom", fontSize=FONT, color=colour("muted"))
-        .encode(x=alt.X("at:Q"), y=fixed(alt.YValue, 0), text=alt.Text("zone:N")),
-        alt.Chart(data_of([{"at": low}, {"at": medium}]))
-        .mark_rule(color=colour("muted"), strokeDash=[3, 3])
-        .encode(x=alt.X("at:Q")),
-        alt.Chart(data).mark_rule(color=colour("ink"), strokeWidth=2).encode(x=x, x2=alt.X2("max:Q"), y=y),
-        alt.Chart(data)
-        .mark_point(
-            shape="circle", filled=True, fill=colour("paper"), stroke=colour("ink"), size=90, opacity=1
-        )
-        .encode(x=alt.X("mean:Q"), y=y),
-        alt.Chart(data)
-        .mark_point(
-            shape="diamond", filled=True, fill=colour("ink"), stroke=colour("ink"), size=120, opacity=1
-        )
-        .encode(x=alt.X("max:Q"), y=y),
-        # The label stays inside the scale: it ends at a high maximum and begins at a low mean.
-        _label(data, align="right", where="datum.side == 'right'").encode(x=alt.X("max:Q"), y=y),
-        _label(data, align="left", where="datum.side == 'left'").encode(x=alt.X("mean:Q"), y=y),
-    ]
-    return inline(alt.layer(*layers).properties(width=WIDTH - 110, height=height))
-
-
-def _label(data: alt.InlineData, *, align: Literal["left", "right"], where: str) -> alt.Chart:
-    """Text just above a mark."""
-    import altair as alt
-
-    chart: alt.Chart = alt.Chart(data).mark_text(align=align, dy=-14, fontSize=FONT - 2, color=colour("ink"))
-    return chart.transform_filter(where).encode(text=alt.Text("text:N"))
+    left = 12 + 1.08 * max(width_of(name, SMALL) for name in named.values())
+    drawing = Drawing(WIDTH - left, row * len(marks))
+    scale = PlotScale(1.0, drawing.width)
+    for zone, begin, end in (("low", 0.0, low), ("medium", low, medium), ("high", medium, 1.0)):
+        drawing.rect(scale(begin), 0, scale(end - begin), drawing.height, f"{zone}-zone")
+        drawing.text(scale((begin + end) / 2), -9, zone, "muted", anchor="middle")
+    drawing.line((0, drawing.height), (drawing.width, drawing.height), "muted")
+    for tick in (0.0, low, medium, 1.0):
+        drawing.line((scale(tick), drawing.height), (scale(tick), drawing.height + TICK), "muted")
+        place = (scale(tick), drawing.height + TICK + FONT)
+        drawing.text(*place, f"{tick:.2f}".rstrip("0").rstrip("."), "ink", anchor="middle", size=SMALL)
+    for i, mark in enumerate(marks):
+        middle = row * (i + 0.62)
+        drawing.text(-12, middle, named[mark.name], "ink", anchor="end", baseline="middle", size=SMALL)
+        drawing.line((scale(mark.mean), middle), (scale(mark.max), middle), "ink", width=2)
+        drawing.mark(scale(mark.mean), middle, "circle", size=5, fill="paper", stroke="ink")
+        drawing.mark(scale(mark.max), middle, "diamond", size=6, fill="ink", stroke="ink")
+        words = Sentence("mean {mean:.2f}, max {max:.2f}", mean=mark.mean, max=mark.max)
+        wide = 1.1 * width_of(words, SMALL)
+        # The words stay inside the scale.
+        begin = min(max(scale((mark.mean + mark.max) / 2) - wide / 2, 4), drawing.width - wide - 4)
+        drawing.text(begin, middle - 12, words, "ink", size=SMALL)
+    return drawing.inside()
 
 
 def whisker(

@@ -1,23 +1,16 @@
-"""What every drawing shares: stand-ins for colours, short names, axes, and the way from a chart to SVG.
+"""A drawing as SVG: marks in pixels, scales with their ticks, names that fit.
 
-Charts are drawn with stand-in colours, one per part a colour plays; afterwards each stand-in becomes a CSS
-variable of the page, so that light and dark both work. Nothing is fetched while drawing.
+Marks name the part that their colour plays, not a colour: inside a page each part is a CSS variable, so that light and
+dark both work; a picture that is a file of its own has the colours of the light page.
 """
 
 from __future__ import annotations
 
-import json
-import re
+import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Literal
 
-if TYPE_CHECKING:
-    import altair as alt
-
-Channel = TypeVar("Channel")
-Given = ParamSpec("Given")
 PARTS = (
     *("ink", "muted", "grid", "paper", "accent", "accent-soft"),
     *(f"{grade}{use}" for use in ("", "-ink", "-zone") for grade in ("low", "medium", "high")),
@@ -32,53 +25,205 @@ LIGHT = {
     "accent": "#2a6fae",
 }
 """What the light page chooses for the parts of pictures that are files of their own."""
-WIDTH = 400
-"""Small enough to be read on a telephone, where the picture shrinks to the screen."""
-FONT = 14
-NAME_LIMIT = 150
+WIDTH = 368
+"""Of a plot with its margins: on a telephone it need not shrink by much."""
+FONT = 15
+SMALL = 14
+"""On a screen 400 pixels wide still 12 pixels high."""
 LONGEST_NAME = 18
-_TAG = re.compile(r"<[^>]*>")
-_UNWANTED = re.compile(r' (?:font-family|role|class|aria-[a-z]+)="[^"]*"')
-_STAND_IN = re.compile(r"#fe01([0-9a-f]{2})")
+MARGIN = 8
+TICK = 5
+_NARROW, _WIDE = frozenset("iIjl.,:;|'!()[]{} tfr-"), frozenset("mwMW@%…→—")
+_DOWN = {"alphabetic": 0.0, "middle": 0.32, "bottom": -0.22}
+Anchor = Literal["start", "middle", "end"]
 
 
-def colour(part: str) -> str:
-    """The stand-in for a part.
+class Drawing:
+    """Marks on a plot of some pixels; ``x`` and ``y`` count from its upper left corner, and margins grow as texts need."""
 
-    >>> colour("ink"), colour("muted")
-    ('#fe0100', '#fe0101')
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+        self._marks: list[Callable[[Callable[[str], str]], str]] = []
+        self._left, self._top, self._right, self._bottom = 0.0, 0.0, width, height
+
+    def rect(self, x: float, y: float, width: float, height: float, part: str, *, corner: int = 0) -> None:
+        """A filled rectangle."""
+        rounded = f' rx="{corner}"' if corner else ""
+        box = f'x="{_px(x)}" y="{_px(y)}" width="{_px(width)}" height="{_px(height)}"{rounded}'
+        self._marks.append(lambda paint: f'<rect {box} fill="{paint(part)}"/>')
+
+    def line(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        part: str,
+        *,
+        width: float = 1,
+        dash: str = "",
+    ) -> None:
+        """A line, or a dashed one: lengths of ink and gap."""
+        ends = f'x1="{_px(start[0])}" y1="{_px(start[1])}" x2="{_px(end[0])}" y2="{_px(end[1])}"'
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        self._marks.append(
+            lambda paint: f'<line {ends} stroke="{paint(part)}" stroke-width="{_px(width)}"{dashed}/>'
+        )
+        self._cover(
+            min(start[0], end[0]), min(start[1], end[1]), max(start[0], end[0]), max(start[1], end[1])
+        )
+
+    def path(self, points: Sequence[tuple[float, float]], part: str) -> None:
+        """A line through points."""
+        places = " ".join(f"{_px(x)},{_px(y)}" for x, y in points)
+        self._marks.append(
+            lambda paint: f'<polyline points="{places}" fill="none" stroke="{paint(part)}" stroke-width="2"/>'
+        )
+
+    def mark(self, x: float, y: float, shape: str, *, size: float, fill: str, stroke: str) -> None:
+        """A circle, square or diamond around a point; ``size`` is half its width."""
+        if shape == "circle":
+            outline = f'<circle cx="{_px(x)}" cy="{_px(y)}" r="{_px(size)}"'
+        else:
+            corners = (
+                [(x - size, y - size), (x + size, y - size), (x + size, y + size), (x - size, y + size)]
+                if shape == "square"
+                else [(x, y - size), (x + size, y), (x, y + size), (x - size, y)]
+            )
+            outline = f'<polygon points="{" ".join(f"{_px(a)},{_px(b)}" for a, b in corners)}"'
+        self._marks.append(
+            lambda paint: f'{outline} fill="{paint(fill)}" stroke="{paint(stroke)}" stroke-width="2"/>'
+        )
+        self._cover(x - size, y - size, x + size, y + size)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        part: str,
+        *,
+        anchor: Anchor = "start",
+        baseline: Literal["alphabetic", "middle", "bottom"] = "alphabetic",
+        size: int = FONT,
+        turned: int = 0,
+        bold: bool = False,
+    ) -> None:
+        """Words at a place; ``turned`` by degrees around it."""
+        y += size * _DOWN[baseline] if not turned else 0.0
+        look = f' font-size="{size}px"' + (' font-weight="bold"' if bold else "")
+        look += "" if anchor == "start" else f' text-anchor="{anchor}"'
+        look += f' transform="rotate({turned} {_px(x)} {_px(y)})"' if turned else ""
+        place = f'<text x="{_px(x)}" y="{_px(y)}"{look}'
+        self._marks.append(lambda paint: f'{place} fill="{paint(part)}">{escape(words, quote=False)}</text>')
+        # Browsers know wider fonts than the one that is supposed here.
+        wide = 1.08 * width_of(words, size)
+        begin = {"start": 0.0, "middle": -wide / 2, "end": -wide}[anchor]
+        turn = math.radians(turned)
+        ends = [(along * math.cos(turn), along * math.sin(turn)) for along in (begin, begin + wide)]
+        self._cover(
+            x + min(a for a, _ in ends) - size * abs(math.sin(turn)),
+            y + min(b for _, b in ends) - 0.8 * size,
+            x + max(a for a, _ in ends),
+            y + max(b for _, b in ends) + 0.25 * size,
+        )
+
+    def inside(self) -> str:
+        """The drawing inside a page: it shrinks with the page and takes its colours and font from it.
+
+        >>> drawing = Drawing(40, 20)
+        >>> drawing.rect(0, 0, 40, 20, "accent")
+        >>> drawing.inside()
+        '<svg viewBox="0 0 56 36" style="min-width:49px;max-width:67px" aria-hidden="true" focusable="false"><g
+          transform="translate(8,8)"><rect x="0" y="0" width="40" height="20" fill="var(--chart-accent)"/></g></svg>'
+        """
+        width, height = self._size()
+        widths = f"min-width:{0.88 * width:.0f}px;max-width:{1.2 * width:.0f}px"
+        return (
+            f'<svg viewBox="0 0 {width} {height}" style="{widths}" aria-hidden="true" focusable="false">'
+            f"{self._body(_variable)}</svg>"
+        )
+
+    def standalone(self, *, title: str) -> str:
+        """The drawing as a file of its own: on white, with a title for who cannot see it."""
+        width, height = self._size()
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="sans-serif"><title>{escape(title)}</title>'
+            f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>{self._body(LIGHT.__getitem__)}</svg>\n'
+        )
+
+    def _cover(self, left: float, top: float, right: float, bottom: float) -> None:
+        self._left, self._top = min(self._left, left), min(self._top, top)
+        self._right, self._bottom = max(self._right, right), max(self._bottom, bottom)
+
+    def _size(self) -> tuple[int, int]:
+        return (
+            math.ceil(self._right - self._left) + 2 * MARGIN,
+            math.ceil(self._bottom - self._top) + 2 * MARGIN,
+        )
+
+    def _body(self, paint: Callable[[str], str]) -> str:
+        marks = "".join(mark(paint) for mark in self._marks)
+        return f'<g transform="translate({_px(MARGIN - self._left)},{_px(MARGIN - self._top)})">{marks}</g>'
+
+
+class PlotScale:
+    """Values from 0 to an end, along some pixels."""
+
+    def __init__(self, end: float, length: float) -> None:
+        self.end, self.length = end, length
+
+    def __call__(self, value: float) -> float:
+        return self.length * value / self.end
+
+
+def across(drawing: Drawing, scale: PlotScale, ticks: Sequence[float], title: str) -> None:
+    """The axis of shares below a plot, with upright lines behind everything drawn later."""
+    for tick in ticks:
+        at = scale(tick)
+        drawing.line((at, 0), (at, drawing.height + TICK), "grid")
+        anchor: Anchor = "end" if at > drawing.width - 14 else "start" if at < 14 else "middle"
+        drawing.text(at, drawing.height + TICK + FONT, percentage(tick), "ink", anchor=anchor, size=SMALL)
+    drawing.line((0, drawing.height), (drawing.width, drawing.height), "muted")
+    drawing.text(
+        drawing.width / 2,
+        drawing.height + TICK + 2.5 * FONT,
+        title,
+        "muted",
+        anchor="middle",
+        size=SMALL,
+    )
+
+
+def upright(drawing: Drawing, scale: PlotScale, ticks: Sequence[float], title: str) -> None:
+    """The axis of shares left of a plot, with lines behind everything drawn later."""
+    labels = [percentage(tick) for tick in ticks]
+    for tick, label in zip(ticks, labels, strict=True):
+        at = drawing.height - scale(tick)
+        drawing.line((-TICK, at), (drawing.width, at), "grid")
+        drawing.text(-TICK - 3, at, label, "ink", anchor="end", baseline="middle", size=SMALL)
+    drawing.line((0, 0), (0, drawing.height), "muted")
+    beside = TICK + 12 + max((width_of(label, SMALL) for label in labels), default=0.0)
+    drawing.text(-beside, drawing.height / 2, title, "muted", anchor="middle", size=SMALL, turned=-90)
+
+
+def shares(end: float, *, count: int = 5) -> list[float]:
+    """Round values from 0 to at most an end, about as many as are asked for.
+
+    >>> shares(1.0), shares(0.23), shares(0.9, count=4)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.0, 0.05, 0.1, 0.15, 0.2], [0.0, 0.2, 0.4, 0.6, 0.8])
     """
-    return f"#fe01{PARTS.index(part):02x}"
+    power = 10.0 ** math.floor(math.log10(end / count))
+    step = next(times * power for times in (1, 2, 5, 10) if end / (times * power) <= count + 0.5)
+    return [round(i * step, 12) for i in range(int(end / step + 1e-9) + 1)]
 
 
-def data_of(rows: Sequence[Any]) -> alt.InlineData:
-    """Rows as the data of a chart."""
-    import altair as alt
+def percentage(share: float) -> str:
+    """A share as a percentage with as many digits as it has, at most two.
 
-    return alt.InlineData(values=list(rows))
-
-
-def as_given(field: str) -> alt.Color:
-    """A colour that is in the data already."""
-    import altair as alt
-
-    return alt.Color(f"{field}:N", scale=None, legend=None)
-
-
-def names_axis() -> alt.Axis:
-    """An axis of names without line and ticks."""
-    import altair as alt
-
-    return alt.Axis(labelLimit=NAME_LIMIT, ticks=False, domain=False, labelPadding=12, grid=False)
-
-
-def percent_axis(longest: float) -> alt.Axis:
-    """Round percentages up to the longest bar, never beyond the whole."""
-    import altair as alt
-
-    step = next((width for width in (0.01, 0.02, 0.05, 0.1, 0.2) if longest <= 5 * width + 1e-9), 0.25)
-    ticks = [round(i * step, 2) for i in range(6) if i * step <= min(1.0, longest) + 1e-9]
-    return alt.Axis(values=ticks, format=".0%")
+    >>> percentage(0.2), percentage(0.025), percentage(1)
+    ('20%', '2.5%', '100%')
+    """
+    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def scale_end(values: Sequence[float]) -> float:
@@ -107,106 +252,28 @@ def shortened(names: Sequence[str], limit: int) -> dict[str, str]:
     return names_shown
 
 
-def fixed(channel: type[Channel], value: float) -> Channel:
-    """A place that no data decide, as an object of its channel.
-
-    Where Altair is given a text or a plain value for a channel, it goes through all of its classes to find that one:
-    channels are objects in all charts, which takes a third of the time of drawing less.
-    """
-    return channel(value)  # type: ignore[call-arg]
+def room_for(names_width: float, size: int = FONT) -> int:
+    """How many letters of usual width fit into some pixels."""
+    return max(8, int(names_width / (0.58 * size)))
 
 
-def drawn_once(draw: Callable[Given, str]) -> Callable[Given, str]:
-    """A chart whose drawings are kept: page, both editions and releases of one table show many that are the same."""
-
-    @wraps(draw)
-    def drawn(*given: Given.args, **settings: Given.kwargs) -> str:
-        named = tuple((name, _hashable(value)) for name, value in settings.items())
-        return _drawing(draw, tuple(map(_hashable, given)), named)
-
-    return drawn
-
-
-@lru_cache(maxsize=64)
-def _drawing(
-    draw: Callable[..., str], given: tuple[object, ...], settings: tuple[tuple[str, object], ...]
-) -> str:
-    return draw(*given, **dict(settings))
-
-
-def _hashable(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def inline(chart: alt.LayerChart | alt.FacetChart, *, slack: int = 0) -> str:
-    """The chart as SVG that shrinks with the page and takes its colours and font from it.
-
-    ``slack`` is room above and to the right for slanted names.
-    """
-    return adopt(converted(chart, slack=slack))
-
-
-def converted(chart: alt.LayerChart | alt.FacetChart, *, slack: int) -> str:
-    """The chart as it was drawn, with stand-ins for its colours."""
-    import vl_convert
-
-    spec = chart.to_dict(validate=False)
-    # Altair would copy and check the whole drawing to add them.
-    spec["config"] |= {
-        "background": "transparent",
-        "font": "sans-serif",
-        "aria": False,
-        # Browsers know wider fonts than the one that is measured here.
-        "padding": {"left": 22, "top": 4 + slack, "right": 12 + slack, "bottom": 4},
-        "view": {**spec["config"]["view"], "stroke": None},
-        "axis": {
-            "labelColor": colour("ink"),
-            "titleColor": colour("muted"),
-            "domainColor": colour("muted"),
-            "tickColor": colour("grid"),
-            "gridColor": colour("grid"),
-            "labelFontSize": FONT - 1,
-            "titleFontSize": FONT - 1,
-            "titleFontWeight": "normal",
-        },
-    }
-    return str(vl_convert.vegalite_to_svg(json.dumps(spec), allowed_base_urls=[]))
-
-
-def standalone(svg: str, *, title: str) -> str:
-    """Make a drawn SVG a file of its own: colours of the light page on white, and a title for who cannot see it.
-
-    >>> standalone('<svg xmlns="…"><text fill="#fe0100">x</text></svg>', title="Risk & loss")
-    '<svg xmlns="…"><title>Risk &amp; loss</title><rect width="100%" height="100%" fill="#ffffff"/><text
-      fill="#1b2430">x</text></svg>\\n'
-    """
-    head, _, rest = svg.partition(">")
-    body = _TAG.sub(lambda tag: _STAND_IN.sub(lambda part: LIGHT[PARTS[int(part[1], 16)]], tag[0]), rest)
-    ground = f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>'
-    return f"{head}><title>{escape(title)}</title>{ground}{body}\n"
-
-
-def adopt(svg: str) -> str:
-    """Fit a drawn SVG into the page: no fixed size, no font of its own, colours as variables, no links.
-
-    >>> adopt('<svg width="9" height="4" viewBox="0 0 9 4" xmlns="http://www.w3.org/2000/svg"><text '
-    ...       'font-family="sans-serif" fill="#fe0100">x</text></svg>')
-    '<svg viewBox="0 0 9 4" style="min-width:7px;max-width:11px" aria-hidden="true" focusable="false"><text
-      fill="var(--chart-ink)">x</text></svg>'
-    """
-    head, _, rest = svg.partition(">")
-    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', head)
-    assert box is not None
-    width = float(box[1])
-    opening = (
-        f'<svg viewBox="0 0 {box[1]} {box[2]}" style="min-width:{0.75 * width:.0f}px;max-width:{1.2 * width:.0f}px" '
-        'aria-hidden="true" focusable="false">'
+def width_of(words: str, size: float) -> float:
+    """About how many pixels words take in the usual font of a page."""
+    widths = (
+        0.34 if letter in _NARROW else 0.9 if letter in _WIDE else 0.68 if letter.isupper() else 0.58
+        for letter in words
     )
-    body = _TAG.sub(_plain_tag, rest)
-    return opening + body
+    return size * sum(widths)
 
 
-def _plain_tag(tag: re.Match[str]) -> str:
-    """A tag without font and without words for screen readers, which have the page's own text instead."""
-    kept = _UNWANTED.sub("", tag[0])
-    return _STAND_IN.sub(lambda stand_in: f"var(--chart-{PARTS[int(stand_in[1], 16)]})", kept)
+def _variable(part: str) -> str:
+    return f"var(--chart-{part})"
+
+
+def _px(number: float) -> str:
+    """A number of pixels, to a tenth.
+
+    >>> _px(3.0), _px(2.25), _px(-0.01)
+    ('3', '2.2', '0')
+    """
+    return f"{round(number, 1) + 0.0:g}"

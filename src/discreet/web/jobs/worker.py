@@ -25,8 +25,6 @@ from discreet.web.refusals import ProblemDetails, explain
 
 PRELOADED = (
     "pandas",
-    "altair",
-    "vl_convert",
     "discreet.engine.duckdb",
     "discreet.reports.release.html",
     "discreet.web.jobs.verbs",
