@@ -8,11 +8,14 @@ import plain_attacks as attacks
 import pyarrow as pa
 import pytest
 from plain_attacks import PlainRelease, Told, random_release, table_of
+from plain_downcoding import downcoding, random_local
+from plain_inference import attribute_inference
+from plain_likelihood import probabilistic_linkage, random_likelihood
 from plain_losses import TREES
 from plain_tables import TABLES
 
 import discreet
-from discreet.privacy import LDiversity
+from discreet.privacy import KAnonymity, LDiversity
 
 COUNTED = {
     "record-linkage": attacks.record_linkage,
@@ -33,6 +36,17 @@ def trees(trees: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> d
         "".join(f"{leaf};{kind};*\n" for leaf, kind in attacks.KINDS.items()), encoding="utf-8"
     )
     return trees | {"disease": diseases}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A profile that asks for nothing."""
+    profile = tmp_path_factory.mktemp("profile") / "bare.toml"
+    profile.write_text(
+        'title = "Nothing but the policy"\ndescription = "None."\nsource = "none"\ndate = 2026-01-01\n',
+        encoding="utf-8",
+    )
+    return profile
 
 
 def attacked(
@@ -155,19 +169,14 @@ def test_what_candidates_have_in_common_is_what_the_definition_says(
 
 @pytest.mark.parametrize("seed", range(TABLES))
 def test_what_minimality_tells_is_what_the_definition_says(
-    seed: int, trees: dict[str, Path], tmp_path: Path
+    seed: int, trees: dict[str, Path], bare: Path
 ) -> None:
     release = attacks.random_levels(seed)
-    profile = tmp_path / "bare.toml"
-    profile.write_text(
-        'title = "Nothing but the policy"\ndescription = "None."\nsource = "none"\ndate = 2026-01-01\n',
-        encoding="utf-8",
-    )
     policy = discreet.Policy.of(
         quasi_identifiers=tuple(TREES),
         sensitive=["disease"],
         require=[LDiversity(2, "disease")],
-        profile=str(profile),
+        profile=str(bare),
     ).generalise({name: path for name, path in trees.items() if name in TREES})
     released = [
         {**row, **dict(zip(release.levels, release.shown(row, release.levels), strict=True))}
@@ -184,3 +193,54 @@ def test_what_minimality_tells_is_what_the_definition_says(
     agree(result, told)
     assert dict(result.figures)["max-credibility"] == pytest.approx(surest)
     assert dict(result.figures)["people-narrowed"] == narrowed
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_what_cells_tell_beyond_what_they_print_is_what_the_definition_says(
+    seed: int, trees: dict[str, Path], bare: Path
+) -> None:
+    original, released = random_local(seed)
+    k = 2 + seed % 2
+    policy = discreet.Policy.of(
+        quasi_identifiers=tuple(TREES), sensitive=["disease"], require=[KAnonymity(k)], profile=str(bare)
+    ).generalise({name: path for name, path in trees.items() if name in TREES})
+    results = discreet.attack(
+        pa.Table.from_pylist(released),
+        policy,
+        original=pa.Table.from_pylist(original),
+        attacks=["downcoding"],
+        key="nr",
+    )
+    told = downcoding(original, released, k)
+    if told.tries:
+        agree(results.result("downcoding"), told)
+    else:
+        assert results.results == ()
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_the_most_likely_record_is_what_the_definition_says(seed: int, trees: dict[str, Path]) -> None:
+    original, released, known = random_likelihood(seed)
+    policy = discreet.Policy.of(quasi_identifiers=("age", *TREES))
+    results = discreet.attack(
+        pa.Table.from_pylist(released),
+        policy.generalise({name: path for name, path in trees.items() if name in TREES}),
+        original=pa.Table.from_pylist(original),
+        attacks=["probabilistic-linkage"],
+        known=known,
+        key="nr",
+    )
+    agree(results.result("probabilistic-linkage"), probabilistic_linkage(original, released, known))
+
+
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_what_a_model_of_the_release_guesses_is_what_the_definition_says(
+    seed: int, trees: dict[str, Path]
+) -> None:
+    release = random_release(seed)
+    results = attacked(release, trees, ["attribute-inference"])
+    told, base, without = attribute_inference(release)
+    result = results.result("attribute-inference-naive-bayes")
+    agree(result, told)
+    assert dict(result.figures)["base-rate"] == pytest.approx(base)
+    assert dict(result.figures)["without-target"] == pytest.approx(without)

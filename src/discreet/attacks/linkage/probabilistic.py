@@ -31,9 +31,11 @@ AT_MOST = 2_000
 PAIRS = 1_000_000
 """About so many pairs of a person and a released combination are compared; fewer people, if there were more."""
 DRAWN = 20_000
-"""Pairs drawn at random to see how often people agree by chance."""
-NEAR = 0.1
-"""Numbers that differ by no more than this share of the original's range are near."""
+"""Pairs drawn at random to see which attributes tell most records apart, and how many pairs will be compared."""
+VALUES = 5_000
+"""Of so many released values each is held against every person's, to see how often they agree; of more, a sample."""
+NEAR = 0.1 + 1e-9
+"""Numbers that differ by no more than this share of the original's range are near: a tenth, and what is rounding."""
 TIE = 1e-6
 """Match weights that differ by less are equal."""
 
@@ -55,11 +57,13 @@ def probabilistic_linkage(
     """Link people with the released records of the greatest match weight, and guess one of these.
 
     Each attribute agrees on a level: *equal* (the value itself), *compatible* (a generalised value that may stand
-    for it), *near* (a number within a tenth of the range), or *else*; a suppressed value says nothing. The weight
-    of a pair is the sum over attributes of log2(m / u): how often the level occurs among records of the same
-    person (m, from how coarse the release is, with 2 % errors) and among any two (u, counted on drawn pairs).
-    Compared are pairs that agree on the most selective attributes, in two ways. Ties are shared, so successes are expected right guesses as in
-    `compatible_linkage`; values that were changed lower the weight instead of ruling a record out.
+    for it), *near* (a number, or the middle of an interval, within a tenth of the range), or *else*; a suppressed
+    value says nothing. The weight of a pair is the sum over attributes of log2(m / u): how often the level occurs among
+    records of the same person (m, from how coarse the values are that the release shows, with 2 % errors) and among any
+    two (u, counted on all pairs of a person and a record, half a pair being added to each level).
+    Compared are pairs that agree (equal, compatible, or near to a number that nobody has) on the most selective
+    attributes, in two ways. Ties are shared, so successes are expected right guesses as in `compatible_linkage`; values
+    that were changed lower the weight instead of ruling a record out.
     Needs the extra ``linkage``. Fellegi, Sunter, "A theory for record linkage", JASA 64, 1969.
     """
     began = time.perf_counter()
@@ -121,13 +125,12 @@ class _Levels:
     def __init__(self, view: View, seed: int) -> None:
         self.view = view
         rng = np.random.default_rng(seed)
-        target = rng.choice(len(view.targets), DRAWN, p=view.tried / view.tried.sum())
-        released = rng.choice(len(view.released), DRAWN, p=view.released.sizes / view.released.sizes.sum())
-        # Blocking is on combinations, however many records they have.
-        any_released = rng.integers(0, len(view.released), DRAWN)
-        self.chance = [self._shares(self._of(j, target, released)) for j in range(len(view.names))]
+        self.chance = [self._chance(j, rng) for j in range(len(view.names))]
         self.bounds = [self._bounds(j) for j in range(len(view.names))]
-        agree = np.array([self._inside(j, target, any_released) for j in range(len(view.names))])
+        target = rng.choice(len(view.targets), DRAWN, p=view.tried / view.tried.sum())
+        # Blocking is on combinations, however many records they have.
+        released = rng.integers(0, len(view.released), DRAWN)
+        agree = np.array([self._agree(j, target, released) for j in range(len(view.names))])
         order = [int(j) for j in np.argsort(-agree.mean(axis=1), kind="stable")[::-1] if agree[j].any()]
         # Two ways to be compared, on different attributes: one changed value must not keep a record out.
         self.blocks = [tuple(order[:2]), tuple(order[2:4])] if len(order) > 3 else [(j,) for j in order[:2]]
@@ -148,21 +151,38 @@ class _Levels:
         records = np.bincount(
             self.view.released.codes[j], weights=self.view.released.sizes, minlength=len(meaning.kinds)
         )
+        # What is hidden agrees on no level.
+        records[self.hidden(j)] = 0
         foreign = meaning.kinds == KINDS.index("foreign")
         counts = np.array([records[~foreign & (meaning.sizes == 1)].sum(), records[meaning.sizes > 1].sum()])
         told = counts.sum() / max(records.sum(), 1)
         shares = np.array([*(0.98 * counts / max(counts.sum(), 1)), 0.01, 0.01])
         return np.asarray(told * shares + (1 - told) * np.array(CHANGED) + 1e-6)
 
-    def _of(self, j: int, target: IntArray, released: IntArray) -> IntArray:
-        """The place in `LEVELS` of each pair on attribute ``j``; -1 where the released value says nothing."""
+    def _chance(self, j: int, rng: np.random.Generator) -> FloatArray:
+        """How often each level occurs among any person and record."""
+        view, meaning = self.view, self.view.meanings[j]
+        people = np.bincount(view.targets.codes[j], weights=view.tried, minlength=meaning.original.size)
+        records = np.bincount(
+            view.released.codes[j], weights=view.released.sizes, minlength=meaning.released.size
+        )
+        records[self.hidden(j)] = 0
+        own, codes = np.flatnonzero(people), np.flatnonzero(records)
+        pairs = people[own][:, None] * records[codes]
+        if len(codes) > VALUES:
+            codes = rng.choice(len(records), VALUES, p=records / records.sum())
+            pairs = np.repeat(people[own][:, None] * (records.sum() / VALUES), VALUES, axis=1)
+        levels = self._of(j, own[:, None], codes)
+        counts = np.bincount(levels.ravel(), weights=pairs.ravel(), minlength=len(LEVELS)) + 0.5
+        return np.asarray(counts / counts.sum())
+
+    def _of(self, j: int, own: IntArray, codes: IntArray) -> IntArray:
+        """The place in `LEVELS` of each person's value and the released one beside it, of attribute ``j``."""
         meaning, width = self.view.meanings[j], self.view.scales[j][1]
-        own, codes = self.view.targets.codes[j][target], self.view.released.codes[j][released]
         fits = meaning.covers(codes, own)
         with np.errstate(invalid="ignore"):
             near = np.abs(meaning.original.numbers[own] - meaning.centre[codes]) / width <= NEAR
-        levels = np.where(fits, np.where(meaning.sizes[codes] == 1, 0, 1), np.where(near, 2, 3))
-        return np.where(self.hidden(j)[codes], -1, levels)
+        return np.where(fits, np.where(meaning.sizes[codes] == 1, 0, 1), np.where(near, 2, 3))
 
     def _bounds(self, j: int) -> tuple[IntArray, IntArray]:
         """Between which ranks a released code is compared: from its least to its greatest value, or near it."""
@@ -179,15 +199,16 @@ class _Levels:
             high[lone] = np.searchsorted(numbers, meaning.centre[lone] + NEAR * width, side="right")
         return low, high
 
-    def _inside(self, j: int, target: IntArray, released: IntArray) -> BoolArray:
-        rank = self.view.meanings[j].rank[self.view.targets.codes[j][target]]
-        codes = self.view.released.codes[j][released]
-        low, high = self.bounds[j]
-        return np.asarray((rank >= low[codes]) & (rank < high[codes]))
-
-    def _shares(self, levels: IntArray) -> FloatArray:
-        counts = np.bincount(levels[levels >= 0], minlength=len(LEVELS)) + 0.5
-        return np.asarray(counts / counts.sum())
+    def _agree(self, j: int, target: IntArray, released: IntArray) -> BoolArray:
+        """Whether pairs agree on attribute ``j``, so that they are compared."""
+        meaning, (low, high) = self.view.meanings[j], self.bounds[j]
+        own, codes = self.view.targets.codes[j][target], self.view.released.codes[j][released]
+        near = (
+            (meaning.sizes[codes] == 0)
+            & (meaning.rank[own] >= low[codes])
+            & (meaning.rank[own] < high[codes])
+        )
+        return np.asarray(meaning.covers(codes, own) | near)
 
 
 def _condition(j: int, level: int) -> str:
@@ -275,7 +296,11 @@ def _linker(view: View, levels: _Levels, at: IntArray) -> Linker:
         comparisons.append(library.CustomComparison(made, output_column_name=f"a{j}"))
     blocks: list[BlockingRuleCreator | dict[str, Any]] = [
         block_library.CustomRule(
-            " AND ".join(f"l.a{j}_rank >= r.a{j}_low AND l.a{j}_rank < r.a{j}_high" for j in block)
+            " AND ".join(
+                f"l.a{j}_rank >= r.a{j}_low AND l.a{j}_rank < r.a{j}_high "
+                f"AND (r.a{j}_members IS NULL OR list_contains(r.a{j}_members, l.a{j}_rank))"
+                for j in block
+            )
         )
         for block in levels.blocks
     ]

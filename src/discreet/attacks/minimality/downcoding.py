@@ -43,7 +43,8 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
 
     Nobody could have stood elsewhere. If another class E shows the same as C but less than C in this attribute, and C
     has more people than k asks for, then a person of C with a value in E would have been shown there: no cell of C
-    holds a value of E. (For k-anonymity only: with other models the move may have violated something.)
+    holds a value of E. (For k-anonymity only: with other models the move may have violated something.) Where this can
+    be said of an attribute, the other is not; where it would leave no value, the method was not minimal, and nothing is.
 
     Tries: records with a generalised cell. Successes: cells that are narrowed and where that is true, which is
     checked against the original; of several attributes of a class the one counts that promises most. Baseline: how often
