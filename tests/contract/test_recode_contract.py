@@ -18,7 +18,7 @@ from discreet.policy import Policy
 from discreet.policy.plan import Method, Plan
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.release.anonymize import anonymize
-from discreet.table import Table
+from discreet.table import Domain, Table
 
 ROWS = pa.table(
     {
@@ -155,19 +155,62 @@ def test_equal_rows_are_spread_and_each_is_followed_to_its_own(engine: Engine) -
     assert runs > 30, "equal rows do not stand in one block"
 
 
-def test_many_rows_are_shuffled_by_what_they_are(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Equal rows stand together then; the order they had is gone all the same."""
-    monkeypatch.setattr("discreet.engine.sql.SPREAD_ROWS", 10)
-    rows = pa.table({"a": [i % 40 for i in range(120)], "b": ["x", "y"] * 60})
-    shuffled = engine.shuffle(read(rows, engine=engine), seed=4)
-    shown = engine.to_arrow(shuffled)
-    assert sorted(shown.to_pylist(), key=str) == sorted(rows.to_pylist(), key=str)
-    backwards = read(rows.take(list(range(119, -1, -1))), engine=engine)
-    assert engine.to_arrow(engine.shuffle(backwards, seed=4)).equals(shown)
-    assert shown["a"].to_pylist() != sorted(shown["a"].to_pylist())
-    places = engine.places(shuffled)
+def test_rows_are_recoded_by_classes_that_were_rolled_up(engine: Engine) -> None:
+    """The values 31 and 34 have one code in the coarser classes, and the null keeps its own."""
+    table = read(pa.table({"age": [31, 47, None, 34], "ill": ["a", "b", "c", "d"]}), engine=engine)
+    classes = engine.count(table, quasi_identifiers=["age"])
+    decades = Domain("age", pa.array(["30s", "40s"]), has_null=True)
+    coarser = classes.roll_up({"age": ([0, 0, 1, 2], decades)})
+    labels = pa.array(["30s", "40s", None]).take(pa.array(coarser.codes[0]))
+    new = engine.recode(
+        table,
+        coarser,
+        values={"age": labels},
+        kept=np.array([True, True, True]),
+        columns=["age", "ill"],
+        codes={"age": (classes.attributes[0].values, np.array([0, 0, 1]))},
+    )
+    assert [row["age"] for row in rows(new)] == ["30s", "40s", None, "30s"]
+
+
+def test_of_many_rows_too_equal_ones_are_spread_and_no_order_is_left(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels are kept as numbers then; whoever reads the table sees texts."""
+    for module in ("counting", "sql"):
+        monkeypatch.setattr(f"discreet.engine.{module}.MANY_ROWS", 10)
+    people = pa.table({"age": [i % 4 for i in range(120)], "b": ["x", None] * 60})
+    labels = {0: "young", 1: "young", 2: None, 3: "old"}
+
+    def shuffled(people: pa.Table) -> Table:
+        table = read(people, engine=engine)
+        classes = engine.count(table, quasi_identifiers=["age"])
+        new = pa.array([labels[int(c)] for c in classes.codes[0]])
+        kept = np.array([int(c) != 1 for c in classes.codes[0]])
+        recoded = engine.recode(table, classes, values={"age": new}, kept=kept, columns=["age", "b"])
+        assert recoded.column("age").storage == "text"
+        assert engine.domain(recoded, "age").labels() == ["old", "young", "∅"]
+        counted = engine.count(recoded, quasi_identifiers=["age", "b"])
+        assert sorted(zip(counted.codes[0].tolist(), counted.records.tolist(), strict=True)) == [
+            (0, 30),
+            (1, 30),
+            (2, 30),
+        ]
+        return engine.shuffle(recoded, seed=4)
+
+    table = shuffled(people)
+    shown = engine.to_arrow(table)
+    assert pa.types.is_string(shown["age"].type)
+    runs = sum(left != right for left, right in zip(rows(table), rows(table)[1:], strict=False))
+    assert runs > 40, "equal rows do not stand in one block"
+    backwards = shuffled(people.take(list(range(119, -1, -1))))
+    assert engine.to_arrow(backwards).equals(shown)
+    assert not engine.to_arrow(engine.shuffle(table, seed=5)).equals(shown)
+    places = engine.places(table)
     assert places is not None
-    assert rows.take(pa.array(places)).equals(shown)
+    original = people.take(pa.array(places))
+    assert [labels[age] for age in original["age"].to_pylist()] == shown["age"].to_pylist()
+    assert original["b"].equals(shown["b"].cast(pa.string()))
 
 
 def test_places_are_those_of_the_first_table_through_drawing_recoding_and_shuffling(engine: Engine) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 import discreet
@@ -54,10 +53,10 @@ def test_levels_rise_until_few_combinations_are_left(many: None) -> None:
     assert coarsen.starting_levels(counted, ladders, {}, combinations=10**9) == ([0, 0, 0], 0.0)
 
 
-def test_the_engine_replaces_values_and_counts_what_rolling_up_gives(many: None) -> None:
+def test_classes_are_rolled_up_and_hierarchies_begin_there(many: None) -> None:
     table = POLICY.fit(read(people()))
     counted = count_classes(table, POLICY)
-    coarser = coarsen.coarsened(table, POLICY, counted, {})
+    coarser = coarsen.coarsened(POLICY, counted, {})
     ladders = {fitted.ladder.name: fitted.ladder for fitted in hierarchies(POLICY, counted)}
     rolled = counted.roll_up({name: ladders[name].recoding(level) for name, level in coarser.levels.items()})
     assert sorted(coarser.counted.records) == sorted(rolled.records)
@@ -89,13 +88,3 @@ def test_the_recipe_begins_with_the_values(
     monkeypatch.setattr(packed, "MANY", 1 << 40)
     again = discreet.apply(release.recipe, frame, policy)
     assert again.to_arrow().equals(release.to_arrow())
-
-
-def test_relabelling_leaves_other_columns_and_nulls_alone() -> None:
-    table = read(pd.DataFrame({"a": [3, 1, 3], "b": ["x", None, "y"], "c": [0.5, 1.5, 2.5]}))
-    labels = {
-        "a": (pa.array([1, 3]), pa.array(["low", "high"])),
-        "b": (pa.array(["x", "y"]), pa.array(["z", "z"])),
-    }
-    rows = table.engine.to_arrow(table.engine.relabel(table, labels))
-    assert rows.to_pydict() == {"a": ["high", "low", "high"], "b": ["z", None, "z"], "c": [0.5, 1.5, 2.5]}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from discreet.errors import InvalidParameter, RequirementNotMet
@@ -15,9 +16,11 @@ from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release import release as module
+from discreet.release import tally
 from discreet.release.anonymize import anonymize
-from discreet.release.verify import read_back, verify
+from discreet.release.verify import Verification, read_back, verify
 from discreet.release.write import SUFFIXES, write_rows
+from discreet.table import Table
 
 SIX = pa.table(
     {
@@ -288,3 +291,64 @@ def test_what_is_not_a_number_is_empty_in_every_format(suffix: str, tmp_path: Pa
     back = read_back(target)
     assert set(back["score"].to_pylist()) in ({None, 5.0}, {None, "5"}, {None, "5.0"})
     assert back["score"].null_count == 6
+
+
+# ── many rows ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+def test_batches_are_counted_like_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, person: str | None
+) -> None:
+    """Eight rows in four row groups, merged after every one; of two flus the original has, one is not shown."""
+    rows = pa.table(
+        {
+            "city": ["a", "b", "a", None, "b", "a", None, "b"],
+            "who": [1, 2, 1, 4, 5, 6, 7, 8],
+            "ill": ["x", "x", "flu", None, "y", "x", "y", "x"],
+        }
+    )
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(rows, path, row_group_size=2)
+    monkeypatch.setattr(tally, "MERGED_AT", 1)
+    original: dict[str, dict[str | None, int]] = {"ill": {"x": 4, "flu": 2, "y": 2, None: 1}}
+
+    def verified(back: pa.Table | tally.RowBatches, k: int, most: float) -> Verification:
+        return verify(
+            back,
+            [KAnonymity(k), TCloseness(most, "ill"), LDiversity(2, "ill")],
+            quasi_identifiers=["city"],
+            person=person,
+            original=original,
+            starred=False,
+        )
+
+    for k, most in ((2, 1.0), (3, 0.1)):
+        told = verified(tally.RowBatches.of_parquet(path), k, most)
+        assert told == verified(rows, k, most)
+    # Cities a, b and none: 3, 3 and 2 rows; the first of two people if they are told apart.
+    assert (told.rows, told.classes, told.smallest) == (8, 3, 2)
+    assert len(told.failures) == 2
+    assert verified(rows, 2, 1.0).holds
+
+
+def test_more_rows_than_pass_through_here_are_written_by_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same rows come of it, and a file that somebody spoils on the way does not appear either."""
+    release = anonymize(SIX, POLICY)
+    release.save(tmp_path / "small.parquet")
+    monkeypatch.setattr(module, "STREAMED_ROWS", 5)
+    monkeypatch.setattr(module, "write_rows", None)
+    release.save(tmp_path / "many.parquet")
+    assert (
+        read_back(tmp_path / "many.parquet").to_pydict() == read_back(tmp_path / "small.parquet").to_pydict()
+    )
+
+    def spoiling(table: Table, path: Path) -> None:
+        write_rows(SIX.set_column(0, "city", pa.array(list("aaabbc"))), path)
+
+    monkeypatch.setattr(release.table.engine, "store", spoiling)
+    with pytest.raises(RequirementNotMet, match="at least 3 persons"):
+        release.save(tmp_path / "spoilt.parquet")
+    assert not (tmp_path / "spoilt.parquet").exists()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
@@ -15,8 +15,13 @@ from discreet.engine.limits import check_counted
 from discreet.engine.relations import SqlRelations
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.sentences import Sentence
-from discreet.table import Column, Domain, Lease, Table
+from discreet.table import Column, DataType, Domain, Table
 from discreet.types import BoolArray, IntArray
+
+MANY_ROWS = 1_000_000
+"""Of more rows than this, new labels are kept as numbers, where the engine can: they are sorted and written faster."""
+MOST_LABELS = 1 << 16
+"""Columns with more labels than this are kept as texts."""
 
 
 class Counting(SqlRelations):
@@ -25,6 +30,10 @@ class Counting(SqlRelations):
     def domain(self, table: Table, column: str) -> Domain:
         """The distinct values of a column, sorted; nulls known apart."""
         wanted = table.column(column)
+        coded = self._coded.get(table.relation)
+        if coded is not None and column in coded.labels:
+            labels = coded.labels[column]
+            return Domain(column, labels.drop_null(), has_null=labels.null_count > 0, type=_known(wanted))
         value = self.dialect.value(wanted)
         order = "v"
         if wanted.numeric and wanted.storage == "text":
@@ -39,9 +48,7 @@ class Counting(SqlRelations):
                 f"column {column!r} holds infinite values",
                 remedy="replace them by a number or leave them empty before the audit",
             )
-        # Text is nominal until somebody says so: it may still hold numbers.
-        known = wanted.type if wanted.declared or wanted.type != "nominal" else None
-        return Domain(column, values, has_null=len(values) < len(distinct), type=known)
+        return Domain(column, values, has_null=len(values) < len(distinct), type=_known(wanted))
 
     def count(
         self,
@@ -74,7 +81,10 @@ class Counting(SqlRelations):
                 remedy="fill or remove these rows, or choose another person id",
             )
         packing = Packing.of([domain.size for domain in domains])
-        with self._dictionaries(domains) as dictionaries:
+        coded = self._coded.get(table.relation)
+        numbered = coded.labels.keys() if coded else ()
+        looked_up = [None if domain.name in numbered else values_and_codes(domain) for domain in domains]
+        with self._dictionaries(looked_up) as dictionaries:
             query = self._counting_query(table, columns, domains, dictionaries, packing, weight)
             cells = self._fetch(query)
         words = [_numpy(cells[f"w{i}"]) for i in range(packing.words)]
@@ -131,7 +141,7 @@ class Counting(SqlRelations):
             weight_sum = ", CASE WHEN count(weight) = count(*) AND min(weight) > 0 THEN sum(weight) ELSE -1 END AS weight"
         keys = ", ".join(f"w{i}" for i in range(packing.words))
         return (
-            f"WITH coded AS (SELECT {packed}{weighed} FROM {table.relation} AS r {joins}) "
+            f"WITH coded AS (SELECT {packed}{weighed} FROM {self._stored(table.relation)} AS r {joins}) "
             f"SELECT {keys}, count(*) AS n{weight_sum} FROM coded GROUP BY {keys}"
         )
 
@@ -142,15 +152,22 @@ class Counting(SqlRelations):
         dictionaries: Sequence[str],
         packing: Packing,
     ) -> tuple[str, str]:
-        """The packed words ``w0, w1 …`` of a row ``r``, and the joins with dictionaries that they need."""
+        """The packed words ``w0, w1 …`` of a row ``r``, and the joins with dictionaries that they need.
+
+        A column without a dictionary holds numbers of labels already.
+        """
         words: list[list[str]] = [[] for _ in range(packing.words)]
         joins = []
         for i, (column, domain, at) in enumerate(zip(columns, domains, packing.fields, strict=True)):
             if at.bits:
-                code = f"coalesce(d{i}.code, {len(domain.values)})"
-                words[at.word].append(f"{code} * CAST({at.factor} AS BIGINT)")
-                joins.append(
-                    f"LEFT JOIN {dictionaries[i]} AS d{i} ON {self.dialect.value(column, 'r.')} = d{i}.v"
+                number = f"d{i}.code"
+                if dictionaries[i]:
+                    value = self.dialect.value(column, "r.")
+                    joins.append(f"LEFT JOIN {dictionaries[i]} AS d{i} ON {value} = d{i}.v")
+                else:
+                    number = self.dialect.label_number.format(name=f"r.{self.dialect.quote(column.name)}")
+                words[at.word].append(
+                    f"coalesce({number}, {len(domain.values)}) * CAST({at.factor} AS BIGINT)"
                 )
         listed = ", ".join(
             f"{' + '.join(parts) or 'CAST(0 AS BIGINT)'} AS w{i}" for i, parts in enumerate(words)
@@ -158,53 +175,20 @@ class Counting(SqlRelations):
         return listed, " ".join(joins)
 
     @contextmanager
-    def _dictionaries(self, domains: Sequence[Domain]) -> Iterator[list[str]]:
-        """Value-to-code relations for the time of one query; a single value needs none."""
+    def _dictionaries(self, dictionaries: Sequence[tuple[pa.Array, IntArray] | None]) -> Iterator[list[str]]:
+        """Value-to-code relations for the time of one query."""
         kept: list[str] = []
         try:
-            for domain in domains:
-                if domain.size < 2:
+            for dictionary in dictionaries:
+                if dictionary is None:
                     kept.append("")
-                    continue
-                codes = pa.array(np.arange(len(domain.values), dtype=np.int64))
-                kept.append(self._put(pa.table({"v": domain.values, "code": codes})))
+                else:
+                    values, codes = dictionary
+                    kept.append(self._put(pa.table({"v": values, "code": pa.array(codes)})))
             yield kept
         finally:
             for relation in filter(None, kept):
                 self._drop(relation)
-
-    def relabel(self, table: Table, labels: Mapping[str, tuple[pa.Array, pa.Array]]) -> Table:
-        """The table with other values in some columns: per column its distinct values and what replaces each.
-
-        Rows are not written anew: whoever reads them looks the values up, in one relation for all columns.
-        """
-        if not labels:
-            return table
-        longest = max(len(new) for _, new in labels.values())
-        padded = {
-            f"{side}{i}": pa.concat_arrays([values, pa.nulls(longest - len(values), values.type)])
-            for i, pair in enumerate(labels.values())
-            for side, values in zip("vl", pair, strict=True)
-        }
-        dictionary = self._put(pa.table(padded))
-        lease = Lease(dictionary, self._unused.append)
-        lease.rests_on = table.lease
-        place = {name: i for i, name in enumerate(labels)}
-        shown = ", ".join(
-            f"d{place[name]}.l{place[name]} AS {self.dialect.quote(name)}"
-            if name in place
-            else f"r.{self.dialect.quote(name)}"
-            for name in table.names
-        )
-        joins = " ".join(
-            f"LEFT JOIN {dictionary} AS d{i} ON {self.dialect.value(table.column(name), 'r.')} = d{i}.v{i}"
-            for name, i in place.items()
-        )
-        relation = self._computed(f"SELECT {shown} FROM {table.relation} AS r {joins}")
-        made = self._table(relation, table.source)
-        made.lease.rests_on = lease
-        kept = {column.name: column for column in table.columns if column.name not in labels}
-        return replace(made, columns=tuple(kept.get(column.name, column) for column in made.columns))
 
     def recode(
         self,
@@ -215,11 +199,13 @@ class Counting(SqlRelations):
         kept: BoolArray,
         columns: Sequence[str],
         keys: Mapping[str, str] | None = None,
+        codes: Mapping[str, tuple[pa.Array, IntArray]] | None = None,
         in_order: bool = True,
     ) -> Table:
         """The table after a recoding: one join of its rows with what becomes of their classes.
 
-        ``classes`` must have been counted from this table; ``values[name][c]`` replaces quasi-identifier
+        ``classes`` must have been counted from this table, or rolled up from such classes: then ``codes`` has, per
+        attribute that was generalised, its values in the table and the code of each in the classes; ``values[name][c]`` replaces quasi-identifier
         ``name`` in the records of class ``c``; records of classes that are not ``kept`` are left out. Only
         ``columns`` remain, in the order given; a column in ``keys`` is replaced by a hash with that key. Rows
         keep their order, unless nobody needs it.
@@ -230,10 +216,14 @@ class Counting(SqlRelations):
         plan = {f"w{i}": pa.array(word) for i, word in enumerate(words)}
         plan |= {f"v{i}": new for i, new in enumerate(values.values())}
         chosen = pa.array(np.flatnonzero(kept))
-        fate = self._put(pa.table({name: column.take(chosen) for name, column in plan.items()}))
+        plan = {name: column.take(chosen) for name, column in plan.items()}
+        fate, labels = self._fate(plan, many=table.rows > MANY_ROWS)
         replaced = {name: f"m.v{i}" for i, name in enumerate(values)}
+        coarser = [
+            (codes or {}).get(domain.name) or values_and_codes(domain) for domain in classes.attributes
+        ]
         try:
-            with self._dictionaries(classes.attributes) as dictionaries:
+            with self._dictionaries(coarser) as dictionaries:
                 packed, joins = self._packed(quasi_identifiers, classes.attributes, dictionaries, packing)
                 taken, given = [], []
                 for i, name in enumerate(columns):
@@ -261,7 +251,35 @@ class Counting(SqlRelations):
                 )
         finally:
             self._drop(fate)
-        return self._placed(relation, table, place)
+        shown = {
+            name: labels[f"v{i}"] for i, name in enumerate(values) if f"v{i}" in labels and name in columns
+        }
+        return self._placed(relation, table, place, labels=shown)
+
+    def _fate(self, plan: Mapping[str, pa.Array], *, many: bool) -> tuple[str, dict[str, pa.Array]]:
+        """The relation of what becomes of classes and, where rows are many, the labels that are numbers in it."""
+        labels = {}
+        for name, column in plan.items():
+            if many and pa.types.is_string(column.type):
+                distinct = column.unique()
+                if len(distinct) <= MOST_LABELS:
+                    labels[name] = distinct.take(pc.sort_indices(distinct))
+        plain = self._put(pa.table(dict(plan)))
+        numbered = self._numbered(plain, labels) if labels else ""
+        if not numbered:
+            return plain, {}
+        self._drop(plain)
+        return numbered, labels
+
+
+def values_and_codes(domain: Domain) -> tuple[pa.Array, IntArray] | None:
+    """The values of a domain and their codes; a single value needs none."""
+    return None if domain.size < 2 else (domain.values, np.arange(len(domain.values), dtype=np.int64))
+
+
+def _known(column: Column) -> DataType | None:
+    """What is known of a column's values. Text is nominal until somebody says so: it may still hold numbers."""
+    return column.type if column.declared or column.type != "nominal" else None
 
 
 def _numpy(column: pa.ChunkedArray) -> IntArray:

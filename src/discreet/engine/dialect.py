@@ -22,8 +22,10 @@ class SqlDialect:
     keyed_hash: str
     drawn: str
     """Whether values belong to the one in so many that are drawn by their hash."""
-    hex_number: str
-    """A text of up to 15 hexadecimal digits as a whole number."""
+    own_hash: str
+    """The engine's own hash of values, which is fast and differs between engines; nothing if it cannot tell nulls apart."""
+    label_number: str = ""
+    """The number of a label, where the engine keeps numbers in place of labels."""
     timestamp: str = "TIMESTAMP"
     backslash: str = "\\"
     """How a backslash is written inside a text constant."""
@@ -77,7 +79,8 @@ DUCKDB = SqlDialect(
     row_number="row_number() OVER ()",
     keyed_hash="sha256({key} || sha256({key} || {value}))",
     drawn="hash({values}) % {of} = 0",
-    hex_number="CAST('0x' || {text} AS BIGINT)",
+    own_hash="hash({values})",
+    label_number="enum_code({name})",
 )
 
 SPARK = SqlDialect(
@@ -92,7 +95,8 @@ SPARK = SqlDialect(
     row_number="monotonically_increasing_id()",
     keyed_hash="sha2({key} || sha2({key} || {value}, 256), 256)",
     drawn="pmod(xxhash64({values}), {of}) = 0",
-    hex_number="CAST(conv({text}, 16, 10) AS BIGINT)",
+    # Its own takes a null for nothing at all.
+    own_hash="",
     timestamp="TIMESTAMP_NTZ",
     backslash="\\\\",
 )

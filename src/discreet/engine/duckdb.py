@@ -6,7 +6,7 @@ import atexit
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -196,11 +196,12 @@ class DuckDBEngine(SqlEngine):
             self._on_disk = True
 
     def store(self, table: Table, path: Path) -> None:
-        """Put a table's rows into a Parquet file, piece by piece and in their order: it opens faster than text."""
+        """Put a table's rows into a Parquet file, piece by piece and in their order."""
         target = self.dialect.literal(str(path))
         try:
             self._run(
-                f"COPY (SELECT {self._listed(table.names)} FROM {table.relation}) TO {target} (FORMAT parquet)"
+                f"COPY (SELECT {self._listed(table.names)} FROM {self._stored(table.relation)}) TO {target} "
+                "(FORMAT parquet, USE_TMP_FILE false)"
             )
         except duckdb.IOException as error:
             raise OSError(
@@ -288,8 +289,30 @@ class DuckDBEngine(SqlEngine):
                 self._connection.unregister("incoming")
         return relation
 
+    def _numbered(self, relation: str, labels: Mapping[str, pa.Array]) -> str:
+        listed = []
+        kinds = {}
+        try:
+            for name, _ in self._schema(relation):
+                if name in labels:
+                    kinds[name] = self._name()
+                    named = self._put(pa.table({"label": labels[name].drop_null()}))
+                    self._run(f"CREATE TYPE {kinds[name]} AS ENUM (SELECT label FROM {named})")
+                    self._drop(named)
+                    listed.append(f"CAST({name} AS {kinds[name]}) AS {name}")
+                else:
+                    listed.append(name)
+            numbered = self._name()
+            self._run(f"CREATE TEMP TABLE {numbered} AS SELECT {', '.join(listed)} FROM {relation}")
+        finally:
+            # Columns keep what they need of a type.
+            for kind in kinds.values():
+                self._run(f"DROP TYPE IF EXISTS {kind}")
+        return numbered
+
     def _drop(self, relation: str) -> None:
         with self._lock:
+            self._coded.pop(relation, None)
             if not self._closed:
                 self._run(f"DROP {'VIEW' if relation in self._views else 'TABLE'} IF EXISTS {relation}")
                 self._views.discard(relation)

@@ -60,12 +60,10 @@ class Engine(Protocol):
         kept: BoolArray,
         columns: Sequence[str],
         keys: Mapping[str, str] | None = None,
+        codes: Mapping[str, tuple[pa.Array, IntArray]] | None = None,
         in_order: bool = True,
     ) -> Table:
         """The table after a recoding: one join of its rows with what becomes of their classes."""
-
-    def relabel(self, table: Table, labels: Mapping[str, tuple[pa.Array, pa.Array]]) -> Table:
-        """The table with other values in some columns: per column its distinct values and what replaces each."""
 
     def shuffle(self, table: Table, *, seed: int) -> Table:
         """The same rows in an order that follows from their values and the seed alone, not from the order they had."""
@@ -77,6 +75,9 @@ class Engine(Protocol):
         self, table: Table, columns: Sequence[str] | None = None, *, first: int | None = None
     ) -> pa.Table:
         """The rows themselves, in their order, or the ``first`` of them: for handing a result to the caller."""
+
+    def store(self, table: Table, path: Path) -> None:
+        """Put a table's rows into a Parquet file, in their order."""
 
     def query(self, table: Table, query: str) -> pa.Table:
         """The (small) answer to a query of the user's own, in which the table is called ``data``."""

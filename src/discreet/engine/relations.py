@@ -6,7 +6,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import pyarrow as pa
@@ -17,6 +17,15 @@ from discreet.engine.protocol import Engine
 from discreet.errors import EmptyTable, UnreadableInput, UnsuitableColumn
 from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Column, Lease, Source, Table
+
+
+@dataclass(frozen=True)
+class CodedRelation:
+    """Where the rows of a relation lie with numbers in place of labels, and the labels by column, in the order of the numbers."""
+
+    name: str
+    labels: Mapping[str, pa.Array]
+    """The last one is null if there are nulls in the column."""
 
 
 class SqlRelations(ABC):
@@ -33,6 +42,7 @@ class SqlRelations(ABC):
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
         self._unused: deque[str] = deque()
+        self._coded: dict[str, CodedRelation] = {}
 
     # ── what each engine adds ─────────────────────────────────────────────────────────────────────
 
@@ -59,6 +69,10 @@ class SqlRelations(ABC):
     @abstractmethod
     def _put(self, table: pa.Table) -> str:
         """Bring a small Arrow table into the engine and return its quoted name."""
+
+    def _numbered(self, relation: str, labels: Mapping[str, pa.Array]) -> str:
+        """The same small relation with numbers of labels in place of texts, where the engine has such a type; else nothing."""
+        return ""
 
     @abstractmethod
     def _drop(self, relation: str) -> None:
@@ -90,6 +104,23 @@ class SqlRelations(ABC):
             self._drop(self._unused.popleft())
         return f"discreet_{next(self._numbers)}"
 
+    def _stored(self, relation: str) -> str:
+        """The relation in which the rows of this one lie, with numbers in place of labels where there are any."""
+        return self._coded[relation].name if relation in self._coded else relation
+
+    def _shown(self, stored: str, columns: Sequence[str], labels: Mapping[str, pa.Array]) -> str:
+        """A relation that shows the labels of a stored one as texts."""
+        listed = ", ".join(
+            f"CAST({quoted} AS {self.dialect.text}) AS {quoted}" if name in labels else quoted
+            for name in columns
+            for quoted in [self.dialect.quote(name)]
+        )
+        relation = self._computed(f"SELECT {listed} FROM {stored}")
+        self._coded[relation] = CodedRelation(
+            stored, {name: labels[name] for name in columns if name in labels}
+        )
+        return relation
+
     def _cells(self, schema: Iterable[tuple[str, str]]) -> str:
         """The list of columns that reads a relation of this schema."""
         return ", ".join(self.dialect.cell(self._column(name, type_name)) for name, type_name in schema)
@@ -118,11 +149,20 @@ class SqlRelations(ABC):
         """The expression for which row of the table that it was made from a row is; of none, its own number."""
         return self._row_number(table.relation) if table.places is None else self.dialect.quote(table.places)
 
-    def _placed(self, relation: str, table: Table, places: str) -> Table:
-        """A handle over a relation that was made of a table, whose column ``places`` nobody else shall see."""
+    def _placed(
+        self, relation: str, table: Table, places: str, labels: Mapping[str, pa.Array] | None = None
+    ) -> Table:
+        """A handle over a relation that was made of a table, whose column ``places`` nobody else shall see.
+
+        Columns with ``labels`` hold the numbers of these.
+        """
+        rests_on = table.lease if self.recomputes else None
+        if labels:
+            stored = relation
+            relation = self._shown(stored, [name for name, _ in self._schema(stored)], labels)
+            rests_on = Lease(stored, self._unused.append)
         made = self._table(relation, table.source)
-        if self.recomputes:
-            made.lease.rests_on = table.lease
+        made.lease.rests_on = rests_on
         return replace(made.without([places]), places=places)
 
     @staticmethod

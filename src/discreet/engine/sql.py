@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 
-from discreet.engine.counting import Counting
+from discreet.engine.counting import MANY_ROWS, Counting
 from discreet.engine.query import MAX_ROWS
 from discreet.engine.recognise import TypeRecognition
 from discreet.errors import InvalidParameter
@@ -17,8 +19,6 @@ from discreet.types import IntArray
 
 EXACT_DISTINCT_ROWS = 2_000_000
 """Up to this many rows the profile counts distinct values exactly; beyond, it says that it estimates."""
-SPREAD_ROWS = 1_000_000
-"""Up to so many rows, equal ones are spread when rows are put in a random order."""
 DRAWN_ROWS = 1_000_000
 """Of more rows than this about as many are drawn to estimate how many are alone."""
 
@@ -114,29 +114,32 @@ class SqlEngine(TypeRecognition, Counting):
         """The same rows by the hash of the seed, of all values of a row, and of how many equal rows come before it.
 
         Equal rows are the same whichever comes first, so the order follows from what the rows are and from the seed:
-        nothing of the order that they had is left in it, also for one who knows the seed. Of more than a million rows,
-        equal ones are not spread but stand together: counting them takes as long as all else.
+        nothing of the order that they had is left in it, also for one who knows the seed. Up to a million rows it is the
+        same in all engines; more are hashed by a faster function of the engine's own.
         """
-        texts = [f"CAST({self.dialect.quote(name)} AS {self.dialect.text})" for name in table.names]
-        # With their lengths, so that no two rows of other values read the same.
-        cells = [f"coalesce(CAST(length({t}) AS {self.dialect.text}) || ':' || {t}, '-')" for t in texts]
-        values = f"md5(concat({', '.join(cells)}))"
-        salt = self.dialect.literal(f"{seed}:")
         place, hashed, nth = (f"{self._free_name(table)}_{part}" for part in ("place", "values", "nth"))
-        placed = f"SELECT {self._listed(table.names)}, {self._place(table)} AS {place} FROM {table.relation}"
-        shown = f"SELECT {self._listed(table.names)}, {place}"
-        if table.rows > SPREAD_ROWS:
-            # The first 60 bits tell rows apart as surely as the whole hash, and numbers are sorted faster than texts.
-            number = self.dialect.hex_number.format(text=f"substr(md5({salt} || {values}), 1, 15)")
-            query = f"WITH placed AS ({placed}) {shown} FROM placed ORDER BY {number}, {place}"
+        number = f"CAST({nth} AS {self.dialect.text})"
+        if self.dialect.own_hash and table.rows > MANY_ROWS:
+            values = self.dialect.own_hash.format(values=self._listed(table.names))
+            key = self.dialect.own_hash.format(values=f"{hashed}, {nth}, CAST({int(seed)} AS HUGEINT)")
+            within = f"PARTITION BY {hashed}"
         else:
-            query = (
-                f"WITH placed AS ({placed}), hashed AS (SELECT *, {values} AS {hashed} FROM placed), "
-                f"counted AS (SELECT *, row_number() OVER (PARTITION BY {hashed} ORDER BY {place}) AS {nth} FROM hashed) "
-                f"{shown} FROM counted ORDER BY md5({salt} || {hashed} || CAST({nth} AS {self.dialect.text}))"
-            )
-        kept = self._keep(query)
-        return replace(self._placed(kept, table, place), columns=table.columns)
+            texts = [f"CAST({self.dialect.quote(name)} AS {self.dialect.text})" for name in table.names]
+            # With their lengths, so that no two rows of other values read the same.
+            cells = [f"coalesce(CAST(length({t}) AS {self.dialect.text}) || ':' || {t}, '-')" for t in texts]
+            values = f"md5(concat({', '.join(cells)}))"
+            key = f"md5({self.dialect.literal(f'{seed}:')} || {hashed} || {number})"
+            within = f"PARTITION BY {hashed} ORDER BY {place}"
+        stored = self._stored(table.relation)
+        placed = f"SELECT {self._listed(table.names)}, {self._place(table)} AS {place} FROM {stored}"
+        kept = self._keep(
+            f"WITH placed AS ({placed}), hashed AS (SELECT *, {values} AS {hashed} FROM placed), "
+            f"counted AS (SELECT *, row_number() OVER ({within}) AS {nth} FROM hashed) "
+            f"SELECT {self._listed(table.names)}, {place} FROM counted ORDER BY {key}"
+        )
+        coded = self._coded.get(table.relation)
+        labels = {name: coded.labels[name] for name in table.names if name in coded.labels} if coded else None
+        return replace(self._placed(kept, table, place, labels), columns=table.columns)
 
     def places(self, table: Table) -> IntArray | None:
         """For each row of a table that was made of another, the number of its row there, from 0."""
@@ -152,6 +155,10 @@ class SqlEngine(TypeRecognition, Counting):
         names = [table.column(name).name for name in columns] if columns else table.names
         most = "" if first is None else f" LIMIT {int(first)}"
         return self._fetch(f"SELECT {self._listed(names)} FROM {table.relation}{most}")
+
+    def store(self, table: Table, path: Path) -> None:
+        """Put a table's rows into a Parquet file, in their order; they pass through memory here."""
+        pyarrow.parquet.write_table(self.to_arrow(table), path)
 
     def _listed(self, names: Sequence[str]) -> str:
         """Names of columns for a SELECT."""

@@ -22,7 +22,7 @@ from discreet.privacy import KAnonymity, LinkedKAnonymity, PrivacyModel
 from discreet.progress import Asked, telling
 from discreet.release.audit import audit_counted
 from discreet.release.build import Solution, make_release
-from discreet.release.coarsen import CoarserTable, coarsened, needs_coarsening
+from discreet.release.coarsen import CoarserClasses, coarsened, needs_coarsening
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.prepare import (
     as_shown,
@@ -123,7 +123,7 @@ def anonymize(
     left = (
         counted.project(without_dropped(policy, plan).quasi_identifiers) if plan.drop_attributes else counted
     )
-    coarser = _coarser(table, left, policy, plan, say)
+    coarser = _coarser(left, policy, plan, say)
     solution = solve(left, policy, plan, say) if coarser is None else _solved(coarser, plan, say)
     solution = replace(solution, notes=(*notes, *solution.notes))
     reasons = {**dict.fromkeys(plan.drop_attributes, PLANNED), **dict.fromkeys(unknown, UNKNOWN)}
@@ -157,18 +157,16 @@ def anonymize(
     return replace(made(solution.chosen), alternatives=others)
 
 
-def _coarser(
-    table: Table, counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress
-) -> CoarserTable | None:
-    """The table at the levels at which the search begins, where its combinations are too many to begin with the values."""
+def _coarser(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> CoarserClasses | None:
+    """The classes at the levels at which the search begins, where its combinations are too many to begin with the values."""
     if not needs_coarsening(counted, plan):
         return None
     say("choosing the levels at which the search begins")
-    return coarsened(table, without_dropped(policy, plan), counted, plan.weights)
+    return coarsened(without_dropped(policy, plan), counted, plan.weights)
 
 
-def _solved(coarser: CoarserTable, plan: Plan, say: Progress) -> Solution:
-    """The least change from the levels of a coarser table on."""
+def _solved(coarser: CoarserClasses, plan: Plan, say: Progress) -> Solution:
+    """The least change from the levels of coarser classes on."""
     solution = solve(coarser.counted, coarser.policy, coarser.plan(plan), say, fitted=coarser.fitted)
     return replace(solution, notes=(coarser.note, *solution.notes))
 

@@ -17,7 +17,7 @@ from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit, audit_counted
-from discreet.release.coarsen import CoarserTable
+from discreet.release.coarsen import CoarserClasses
 from discreet.release.prepare import count_classes
 from discreet.release.prices import Prices
 from discreet.release.release import Release
@@ -62,13 +62,13 @@ def make_release(
     left_out: Mapping[str, str],
     key: str | None,
     progress: Progress,
-    coarser: CoarserTable | None = None,
+    coarser: CoarserClasses | None = None,
 ) -> Release:
     """Apply a solution and audit what came of it; ``before`` is the audit of the table under the policy, and
     ``find_prices`` tells what its columns and requirements cost.
 
     ``left_out`` are the columns that the release lacks besides direct identifiers, each with the reason. A solution
-    may be one for a ``coarser`` table, which then is what it is applied to.
+    may be one for ``coarser`` classes.
     The recipe carries what is required; what was wished for beyond depends on the number of these rows.
     """
     progress("applying the change")
@@ -82,18 +82,25 @@ def make_release(
             keyed[policy.person] = key or secrets.token_hex(32)
     # Persons are counted also where the release will not tell them apart.
     columns = [name for name in table.names if name not in gone or name == policy.person]
-    values, kept, stand_ins = _new_values(recoding)
-    changed, named = (table, policy) if coarser is None else (coarser.table, coarser.policy)
-    # Rows that are put in a random order later need none now; of few, the first are looked at in theirs.
-    in_order = plan.order == "kept" or coarser is None
-    released = changed.engine.recode(
-        changed, recoding.classes, values=values, kept=kept, columns=columns, keys=keyed, in_order=in_order
+    codes = {} if coarser is None else coarser.codes
+    values, kept, stand_ins = _new_values(recoding, codes)
+    named = policy if coarser is None else coarser.policy
+    released = table.engine.recode(
+        table,
+        recoding.classes,
+        values=values,
+        kept=kept,
+        columns=columns,
+        keys=keyed,
+        codes=codes,
+        # Rows that are put in a random order later need none now; of few, the first are looked at in theirs.
+        in_order=plan.order == "kept" or coarser is None,
     )
     linked, released = released, released.without(gone)
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        hidden = {*values, *gone, *(coarser.labels if coarser else ())} & set(policy.quasi_identifiers)
+        hidden = {*values, *gone} & set(policy.quasi_identifiers)
         culprits = _unfit(table, released, policy, hidden)
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
@@ -139,7 +146,7 @@ def _recipe(
     *,
     columns: Sequence[str],
     keyed: Sequence[str],
-    coarser: CoarserTable | None,
+    coarser: CoarserClasses | None,
 ) -> Recipe:
     """How to do the same to other rows, from their values on."""
     recoding = solution.chosen.recoding
@@ -224,7 +231,7 @@ def _stars(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> l
 
 
 def _new_values(
-    recoding: Recoding,
+    recoding: Recoding, coarser: Collection[str]
 ) -> tuple[Mapping[str, pa.Array], BoolArray, Mapping[str, object]]:
     """New values per class for the columns that change, which classes are shown, and what stands for ``*``."""
     if recoding.hidden is None or recoding.kept.all():
@@ -233,7 +240,7 @@ def _new_values(
             for domain, column, codes in zip(
                 recoding.classes.attributes, recoding.columns, recoding.classes.codes, strict=True
             )
-            if not _unchanged(column, codes, domain)
+            if column.name in coarser or not _unchanged(column, codes, domain)
         }
         return changed, recoding.kept, {}
     shown = {

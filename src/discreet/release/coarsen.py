@@ -1,4 +1,4 @@
-"""A search for tables of millions of combinations begins at coarser levels, which the engine puts in place of the values."""
+"""A search for tables of millions of combinations begins at coarser levels, to which the counted classes are rolled up."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packed import are_many, packed
 from discreet.policy import Policy
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
-from discreet.release.prepare import count_classes
 from discreet.sentences import Sentence
-from discreet.table import Domain, Table
+from discreet.table import Domain
 from discreet.table.hierarchies.hierarchy import Ladder, Step, leaf_loss
 from discreet.transform.recipe import Recipe, written
 from discreet.transform.recoding import with_null
@@ -33,16 +33,17 @@ METHODS = ("auto", "optimal", "anytime", "subtree")
 
 
 @dataclass(frozen=True)
-class CoarserTable:
-    """A table with the labels of some levels in place of values, and hierarchies that begin there."""
+class CoarserClasses:
+    """Classes with the labels of some levels in place of values, and hierarchies that begin there."""
 
-    table: Table
     policy: Policy
     counted: EquivalenceClasses
     fitted: tuple[FittedHierarchy, ...]
     levels: Mapping[str, int]
     labels: Mapping[str, Mapping[str, str]]
     """Per attribute the label of each value, both as a recipe writes them."""
+    codes: Mapping[str, tuple[pa.Array, IntArray]]
+    """Per attribute its values and the code of each one's label."""
     loss: float
     combinations: int
 
@@ -89,10 +90,8 @@ def needs_coarsening(classes: EquivalenceClasses, plan: Plan) -> bool:
     return many and plan.method in METHODS and not any(named)
 
 
-def coarsened(
-    table: Table, policy: Policy, counted: EquivalenceClasses, weights: Mapping[str, float]
-) -> CoarserTable:
-    """The table at the levels that leave few enough combinations and lose little; the engine replaces the values.
+def coarsened(policy: Policy, counted: EquivalenceClasses, weights: Mapping[str, float]) -> CoarserClasses:
+    """The classes at the levels that leave few enough combinations and lose little.
 
     Levels are raised one after another: always that which lowers the logarithm of the number of combinations most for
     what it loses.
@@ -105,9 +104,9 @@ def coarsened(
         if level
     }
     shown = {name: _labels(ladder, level) for name, (ladder, level) in raised.items()}
-    coarser = table.engine.relabel(
-        table, {name: (with_null(raised[name][0].domain), new) for name, new in shown.items()}
-    )
+    domains = {name: _domain(name, labels) for name, labels in shown.items()}
+    codes = {name: _codes(labels, domains[name]) for name, labels in shown.items()}
+    rolled_up = counted.roll_up({name: (codes[name], domains[name]) for name in raised})
     unnamed = replace(
         policy,
         columns=tuple(
@@ -115,20 +114,22 @@ def coarsened(
             for column in policy.columns
         ),
     )
-    recounted = count_classes(unnamed.fit(coarser), unnamed)
     cut = tuple(
         _cut(hierarchy, level, domain) if level else hierarchy
-        for hierarchy, level, domain in zip(fitted, levels, recounted.attributes, strict=True)
+        for hierarchy, level, domain in zip(fitted, levels, rolled_up.attributes, strict=True)
     )
-    return CoarserTable(
-        unnamed.fit(coarser),
+    return CoarserClasses(
         unnamed,
-        recounted,
+        rolled_up,
         cut,
         dict(zip(counted.names, levels, strict=True)),
         {
             name: dict(zip(_written(with_null(raised[name][0].domain)), _written(new), strict=True))
             for name, new in shown.items()
+        },
+        {
+            name: (ladder.domain.values, codes[name][: len(ladder.domain.values)])
+            for name, (ladder, _) in raised.items()
         },
         loss,
         len(counted),
@@ -206,6 +207,18 @@ def _highest(ladder: Ladder) -> int:
 def _labels(ladder: Ladder, level: int) -> pa.Array:
     """The label of each value at a level; a null stays one."""
     return pa.array(ladder.values(level), pa.string()).take(pa.array(ladder.steps[level].codes))
+
+
+def _domain(name: str, labels: pa.Array) -> Domain:
+    """The labels of a level as the values of a column."""
+    distinct = labels.drop_null().unique()
+    return Domain(name, distinct.take(pc.sort_indices(distinct)), has_null=labels.null_count > 0)
+
+
+def _codes(labels: pa.Array, domain: Domain) -> IntArray:
+    """The code of each value's label."""
+    codes = pc.index_in(labels, value_set=domain.values).fill_null(len(domain.values))
+    return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _cut(hierarchy: FittedHierarchy, level: int, domain: Domain) -> FittedHierarchy:

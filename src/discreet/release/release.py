@@ -31,9 +31,10 @@ from discreet.release.prices import Prices
 from discreet.release.records import RecordRisks, record_risks
 from discreet.release.removed import RemovedColumn, loss_with_removed
 from discreet.release.requirements import mean_limit
+from discreet.release.tally import RowBatches, canonical
 from discreet.release.verdict import Verdict
-from discreet.release.verify import KEEPS_BLANKS, Verification, canonical, read_back, verify
-from discreet.release.write import check_target, write_rows
+from discreet.release.verify import KEEPS_BLANKS, Verification, read_back, verify
+from discreet.release.write import PARQUET, check_target, write_rows
 from discreet.search.methods import SearchResult
 from discreet.sentences import Sentence
 from discreet.table import Table
@@ -43,6 +44,9 @@ from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray
+
+STREAMED_ROWS = 1_000_000
+"""More rows than this go from the engine into a Parquet file by themselves; fewer pass through here."""
 
 
 @dataclass(frozen=True)
@@ -196,13 +200,13 @@ class Release(AsFrames):
             ),
         )
 
-    def verify(self, rows: pa.Table, *, blanks_are_nulls: bool = False) -> Verification:
+    def verify(self, rows: pa.Table | RowBatches, *, blanks_are_nulls: bool = False) -> Verification:
         """Ask the requirements of rows that were read back."""
         return verify(
             rows,
             self.models,
             quasi_identifiers=self.policy.quasi_identifiers,
-            person=self.policy.person if self.policy.person in rows.column_names else None,
+            person=self.policy.person if self.policy.person in self.table.names else None,
             original=_totals(self.recoding.classes),
             starred=self.recoding.starred,
             suppressed=self.suppressed,
@@ -237,23 +241,24 @@ class Release(AsFrames):
         if codebook is not None:
             check_target(Path(codebook))
         refuse_clashes(outputs, self.policy.files)
-        rows = self.table.engine.to_arrow(self.table)
+        streamed = target.suffix.lower() in PARQUET and self.table.rows > STREAMED_ROWS
+        rows = None if streamed else self.table.engine.to_arrow(self.table)
 
-        types = {
-            column.name: column.type
-            for column in rows.schema
-            if column.name not in self.policy.quasi_identifiers
-        }
+        def written_rows(scratch: Path) -> None:
+            if rows is None:
+                self.table.engine.store(self.table, scratch)
+            else:
+                write_rows(rows, scratch)
 
         def checked(written: Path) -> None:
-            told = self._complaint(written, rows, types)
+            told = self._complaint(written, rows.schema if rows is not None else pa.schema([]))
             if told:
                 raise RequirementNotMet(
                     Sentence("the written release does not meet its requirements ({told})", told=told),
                     remedy="nothing was written",
                 )
 
-        atomically(target, lambda scratch: write_rows(rows, scratch), checked)
+        atomically(target, written_rows, checked)
         if links is not None:
             write_links(Path(links), self.links)
         if codebook is not None:
@@ -269,17 +274,24 @@ class Release(AsFrames):
         """What a notebook shows: verdict, key numbers before and after, what still stands in the way."""
         return rendered.release_notebook(self)
 
-    def _complaint(self, written: Path, rows: pa.Table, types: Mapping[str, pa.DataType]) -> str:
-        """What is wrong with the written file, or nothing."""
+    def _complaint(self, written: Path, schema: pa.Schema) -> str:
+        """What is wrong with the written file, or nothing; of a text file the schema says what its columns were."""
+        suffix = written.suffix.lower()
+        known = set(self.policy.quasi_identifiers)
+        types = {column.name: column.type for column in schema if column.name not in known}
         try:
-            back = read_back(written, types)
-        except (pa.ArrowException, ValueError):
+            back = (
+                RowBatches.of_parquet(written)
+                if suffix in PARQUET
+                else RowBatches.of_table(read_back(written, types))
+            )
+            if back.names != self.table.names:
+                return "it has other columns"
+            if back.rows != self.table.rows:
+                return f"{back.rows:,} of {self.table.rows:,} rows came back"
+            verification = self.verify(back, blanks_are_nulls=suffix not in KEEPS_BLANKS)
+        except (pa.ArrowException, ValueError, OSError):
             return "it cannot be read back"
-        if back.column_names != rows.column_names:
-            return "it has other columns"
-        if back.num_rows != rows.num_rows:
-            return f"{back.num_rows:,} of {rows.num_rows:,} rows came back"
-        verification = self.verify(back, blanks_are_nulls=written.suffix.lower() not in KEEPS_BLANKS)
         return "" if verification.holds else verification.failures[0]
 
     def to_dict(self) -> dict[str, object]:

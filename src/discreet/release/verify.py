@@ -1,16 +1,14 @@
 """Verify a written release from the outside: read the file anew and count it by a path of its own.
 
-Nothing here comes from the search or from an engine: pyarrow reads and groups the file, and the requirements
-are asked of what it counted.
+Nothing here comes from the search or from an engine: pyarrow reads the file, numpy groups what it reads, and the
+requirements are asked of what was counted.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,17 +19,13 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-from discreet.classes import EquivalenceClasses
 from discreet.privacy import DistributionModel, PrivacyModel
+from discreet.release.tally import RowBatches, Tally, canonical, unseen_class
 from discreet.risk.unexamined import SHARE
 from discreet.table.hierarchies.hierarchy import ROOT
-from discreet.types import BoolArray
 
 KEEPS_BLANKS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 """Formats in which every reader tells an empty text from a null."""
-
-UNSEEN = "\x00not shown"
-"""Stands, inside this check only, for the quasi-identifiers of records that the release does not show."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +92,7 @@ def read_back(path: Path, types: Mapping[str, pa.DataType] | None = None) -> pa.
 
 
 def verify(
-    rows: pa.Table,
+    rows: pa.Table | RowBatches,
     models: Sequence[PrivacyModel],
     *,
     quasi_identifiers: Sequence[str],
@@ -124,142 +118,64 @@ def verify(
     Of the ``unexamined`` columns none may make many rows unique by itself. Columns that are ``absent`` from the release
     may not be in the file.
     """
+    held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
     failures = [
-        f"{name} is left out of the release, and is in the file"
-        for name in absent
-        if name in rows.column_names
+        f"{name} is left out of the release, and is in the file" for name in absent if name in held.names
     ]
-    if starred and _hidden(rows, quasi_identifiers, stand_ins or {}) < suppressed:
-        failures.append("records that are suppressed show their quasi-identifiers")
-    for name, totals in original.items():
-        texts = _texts(rows[name], blanks_are_nulls)
-        if min(_left(texts, totals, blanks_are_nulls).values(), default=0) < 0:
-            failures.append(f"{name} has values that the original does not have, or has them more often")
-    if not rows.num_rows:
-        return Verification(0, 0, 0, tuple(failures))
-    for name in unexamined:
-        occurrences = pc.value_counts(rows[name].combine_chunks()).field("counts").to_numpy()
-        if (occurrences == 1).sum() > SHARE * rows.num_rows:
-            failures.append(f"{name} singles people out, and nobody judged it")
-    base = _count(rows, quasi_identifiers, person)
+    unhidden = "records that are suppressed show their quasi-identifiers"
+    if not held.rows:
+        return Verification(0, 0, 0, (*failures, *([unhidden] if starred and suppressed else [])))
+    asked_about = dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)
+    tally = Tally.of(
+        held,
+        quasi_identifiers,
+        person=person,
+        sensitive=list({**dict.fromkeys(original), **asked_about}),
+        blanks_are_nulls=blanks_are_nulls,
+    )
+    base = tally.classes
+    forms = {name: _forms((stand_ins or {}).get(name, ROOT)) for name in quasi_identifiers}
+    if starred and tally.showing(forms) < suppressed:
+        failures.append(unhidden)
+    left = {name: _left(tally.totals(name), totals, blanks_are_nulls) for name, totals in original.items()}
+    failures += [
+        f"{name} has values that the original does not have, or has them more often"
+        for name, counted in left.items()
+        if min(counted.values(), default=0) < 0
+    ]
+    failures += [
+        f"{name} singles people out, and nobody judged it"
+        for name in unexamined
+        if held.singles(name) > SHARE * held.rows
+    ]
     for model in models:
         counted = base
-        if model.sensitive is not None:
-            counted = _count(
-                rows,
-                quasi_identifiers,
-                person,
-                sensitive=model.sensitive,
-                original={}
-                if isinstance(model, DistributionModel) and model.relative
-                else original[model.sensitive],
-                blanks_are_nulls=blanks_are_nulls,
-            )
-        asked = model.holds(counted) | _unseen(counted)
+        if model.sensitive is not None and not (isinstance(model, DistributionModel) and model.relative):
+            # Subtracting from nothing leaves what is above 0.
+            counted = tally.with_unseen(model.sensitive, +left[model.sensitive])
+        asked = model.holds(counted) | unseen_class(counted)
         if not asked.all():
             failures.append(f"{model.describe()}: {int((~asked).sum())} classes fail")
     if mean_limit is not None:
-        sizes = zip(base.records.tolist(), base.persons.tolist(), strict=True)
-        if sum(Fraction(records, persons) for records, persons in sizes) > mean_limit * rows.num_rows:
+        sizes, classes = np.unique(np.stack([base.records, base.persons]), axis=1, return_counts=True)
+        risks = zip(sizes[0].tolist(), sizes[1].tolist(), classes.tolist(), strict=True)
+        if sum(Fraction(records * of, persons) for records, persons, of in risks) > mean_limit * held.rows:
             failures.append(f"the mean prosecutor risk is above {float(mean_limit):.4g}")
-    return Verification(rows.num_rows, len(base), int(base.persons.min()), tuple(failures))
-
-
-def canonical(value: object) -> str | None:
-    """A value in the form in which it is recognised again, whatever type the file gave it.
-
-    >>> canonical(1.0), canonical(1), canonical("1.0"), canonical(None), canonical(["b", "a"])
-    ('1', '1', '1.0', None, 'a, b')
-    """
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return ", ".join(sorted(str(member) for member in value))
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            return None if math.isnan(value) else str(value)
-        return str(int(value)) if value == int(value) else repr(float(value))
-    return str(value)
-
-
-def _texts(column: pa.ChunkedArray, blanks_are_nulls: bool) -> pa.Array:
-    """The values of a column in canonical form: lists cannot be grouped, and 1.0 is 1."""
-    values, codes = column.combine_chunks(), None
-    if not pa.types.is_nested(values.type):
-        encoded = values.dictionary_encode()
-        values, codes = encoded.dictionary, encoded.indices
-    texts = [canonical(value) for value in values.to_pylist()]
-    canonicals = pa.array([text or None for text in texts] if blanks_are_nulls else texts, pa.string())
-    return canonicals if codes is None else canonicals.take(codes)
+    return Verification(held.rows, len(base), int(base.persons.min()), tuple(failures))
 
 
 def _left(
-    texts: pa.Array | pa.ChunkedArray, original: Mapping[str | None, int], blanks_are_nulls: bool
+    shown: Mapping[str | None, int], original: Mapping[str | None, int], blanks_are_nulls: bool
 ) -> Counter[str | None]:
-    """How often each value of the original is not among the texts; negative where it is too often."""
+    """How often each value of the original is not shown; negative where it is shown too often."""
     left: Counter[str | None] = Counter()
     for value, total in original.items():
         left[(value or None) if blanks_are_nulls else value] += total
-    for counted in texts.value_counts().to_pylist():
-        left[counted["values"]] -= counted["counts"]
+    left.subtract(shown)
     return left
-
-
-def _hidden(rows: pa.Table, quasi_identifiers: Sequence[str], stand_ins: Mapping[str, object]) -> int:
-    """How many records show ``*``, or what stands for it, in all quasi-identifiers."""
-    hidden = pa.scalar(True)
-    for name in quasi_identifiers:
-        forms = pa.array(_forms(stand_ins.get(name, ROOT)), pa.string())
-        told = pc.is_in(pc.cast(rows[name], pa.string()), value_set=forms)
-        hidden = pc.and_(hidden, pc.fill_null(told, False))
-    return int(pc.sum(pc.cast(hidden, pa.int64())).as_py() or 0) if quasi_identifiers else 0
 
 
 def _forms(value: object) -> list[str]:
     """The ways in which files print a value."""
     printed = {str(value), canonical(value), pc.cast(pa.scalar(value), pa.string()).as_py()}
     return sorted(form for form in printed if form is not None)
-
-
-def _count(
-    rows: pa.Table,
-    quasi_identifiers: Sequence[str],
-    person: str | None,
-    *,
-    sensitive: str | None = None,
-    original: Mapping[str | None, int] | None = None,
-    blanks_are_nulls: bool = False,
-) -> EquivalenceClasses:
-    """The classes of the rows; with ``original``, one further class for the records that are not shown."""
-    columns = [*quasi_identifiers, *([person] if person else []), *([sensitive] if sensitive else [])]
-    chosen = rows.select(columns)
-    if sensitive is not None:
-        chosen = chosen.set_column(len(columns) - 1, sensitive, _texts(rows[sensitive], blanks_are_nulls))
-    grouped = chosen.group_by(columns).aggregate([([], "count_all")])
-    counts = grouped["count_all"].to_pylist()
-    cells: dict[str, list[object]] = {name: grouped[name].to_pylist() for name in columns}
-    for name in quasi_identifiers:
-        cells[name] = [None if value is None else str(value) for value in cells[name]]
-    if sensitive is not None:
-        for value, total in _left(chosen[sensitive], original or {}, blanks_are_nulls).items():
-            if total > 0:
-                for name in quasi_identifiers:
-                    cells[name].append(UNSEEN)
-                if person:
-                    cells[person].append(None)
-                cells[sensitive].append(value)
-                counts.append(total)
-    return EquivalenceClasses.from_columns(
-        {name: cells[name] for name in quasi_identifiers},
-        sensitive={sensitive: cells[sensitive]} if sensitive else None,
-        person=cells[person] if person else None,
-        counts=counts,
-    )
-
-
-def _unseen(classes: EquivalenceClasses) -> BoolArray:
-    """The class that stands for records that are not shown."""
-    if not classes.names:
-        return np.zeros(len(classes), dtype=bool)
-    marked = np.array([label == UNSEEN for label in classes.attributes[0].labels()])
-    return np.asarray(marked[classes.codes[0]])

@@ -22,6 +22,7 @@ from discreet.files.scratch import Scratch
 from discreet.sentences import Sentence
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx")
+PARQUET = (".parquet", ".pq")
 SPREADSHEET_ROWS = 1_048_575
 SPREADSHEET_TEXT = 32_767
 CONTROL = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\ufffe\uffff"
@@ -87,7 +88,7 @@ def write_rows(rows: pa.Table, path: Path) -> None:
         _refuse_signs(rows, "\\x00", f"NUL characters, which {suffix} files cannot hold")
     elif suffix == ".xlsx":
         _refuse_signs(rows, CONTROL, "control characters, which a spreadsheet cannot hold")
-    if suffix in (".parquet", ".pq"):
+    if suffix in PARQUET:
         pyarrow.parquet.write_table(rows, path)
     elif suffix in (".arrow", ".feather", ".ipc"):
         pyarrow.feather.write_feather(rows, path, compression="uncompressed")
