@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from discreet.dp.answer import Answer as Answer
+    from discreet.dp.ask import ask as ask
     from discreet.dp.ledger import Ledger as Ledger
     from discreet.engine.read import read as read
     from discreet.errors import DiscreetError as DiscreetError
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
 # Imported when first asked for, so that `discreet --help` and `import discreet` answer at once.
 _PUBLIC = {
+    "Answer": "discreet.dp.answer:Answer",
     "Attacks": "discreet.release.attack:Attacks",
     "Audit": "discreet.release.audit:Audit",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
@@ -73,6 +76,7 @@ _PUBLIC = {
     "Table": "discreet.table:Table",
     "anonymize": "discreet.release.anonymize:anonymize",
     "apply": "discreet.release.apply:apply",
+    "ask": "discreet.dp.ask:ask",
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
     "check": "discreet.release.check:check",

@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "search": FAMILIES,
     "attacks": FAMILIES,
     "policy": COUNTED | {"privacy", "risk", "engine.read"},
-    "dp": COUNTED | {"engine.read", "engine.question"},
+    "dp": COUNTED | {"engine.read", "engine.question", "engine.bounded"},
     "release": FAMILIES | {"search", "attacks", "policy", "engine.read"},
     "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp"},
     "web": FAMILIES | {"search", "attacks", "policy", "release", "reports", "dp", "engine", "example"},

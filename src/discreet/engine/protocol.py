@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -12,6 +12,10 @@ from discreet.classes import EquivalenceClasses
 from discreet.table import ColumnProfile, Domain, Source, Table
 from discreet.table.reading import ReadOptions
 from discreet.types import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    from discreet.engine.bounded import ValueGrid
+    from discreet.engine.question import Condition, Constant
 
 
 class Engine(Protocol):
@@ -81,6 +85,22 @@ class Engine(Protocol):
 
     def query(self, table: Table, query: str) -> pa.Table:
         """The (small) answer to a query of the user's own, in which the table is called ``data``."""
+
+    def bounded_groups(
+        self,
+        table: Table,
+        *,
+        keys: Sequence[str] = (),
+        where: Condition | None = None,
+        public: Mapping[str, Sequence[Constant | None]] | None = None,
+        person: str | None = None,
+        max_groups: int = 1,
+        max_rows: int = 1,
+        counts: Sequence[str] = (),
+        sums: Sequence[tuple[str, ValueGrid]] = (),
+        bins: tuple[str, ValueGrid] | None = None,
+    ) -> pa.Table:
+        """Counts and sums of groups in which no person has more than a stated part."""
 
     def close(self) -> None:
         """Forget all tables and remove what was put on disk."""

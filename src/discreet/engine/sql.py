@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from discreet.engine.bounded import BoundedCounting
 from discreet.engine.counting import MANY_ROWS, Counting
 from discreet.engine.query import MAX_ROWS
 from discreet.engine.recognise import TypeRecognition
@@ -23,7 +24,7 @@ DRAWN_ROWS = 1_000_000
 """Of more rows than this about as many are drawn to estimate how many are alone."""
 
 
-class SqlEngine(TypeRecognition, Counting):
+class SqlEngine(TypeRecognition, Counting, BoundedCounting):
     """The verbs of an engine that speaks SQL; an engine adds how to run a query and keep a relation."""
 
     def profile(self, table: Table) -> tuple[ColumnProfile, ...]:

@@ -10,7 +10,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from discreet.dp.amounts import said
+from discreet.dp.answer import Answer, NoisyFigure
 from discreet.dp.ledger import Balance
+from discreet.dp.statement import Guarantee
 
 BAR = 30
 """How many signs the bar of a budget has."""
@@ -38,6 +40,46 @@ def show_balance(balance: Balance, name: str) -> RenderableType:
             grid.add_row(entry.time, said(entry.epsilon), said(entry.delta), Text(entry.purpose), state)
         lines.append(grid)
     return Group(*lines)
+
+
+def show_answer(answer: Answer) -> RenderableType:
+    """The figures with their intervals, what they guarantee, and what is left."""
+    grid = Grid(box=box.SIMPLE_HEAD, header_style="dim")
+    for name in answer.keys:
+        grid.add_column(name, overflow="fold")
+    for name in answer.figures:
+        grid.add_column(name, justify="right")
+        grid.add_column(f"{answer.confidence:.0%} interval", justify="right")
+    for row in answer.rows:
+        cells = [Text("missing" if key is None else str(key)) for key in row.keys]
+        for figure in row.figures:
+            cells += [Text(_shown(figure.value)), Text(_interval(figure))]
+        grid.add_row(*cells)
+    lines: list[RenderableType] = [grid, *(Text(f"  {note}") for note in answer.notes)]
+    lines += show_guarantee(answer.guarantee)
+    left = f"Left of the budget: ε {said(answer.left_epsilon)}, δ {said(answer.left_delta)}."
+    return Group(*lines, Text(left))
+
+
+def show_guarantee(guarantee: Guarantee) -> list[RenderableType]:
+    """What is guaranteed, to whom, by what, in a few lines."""
+    lines = [
+        f"{guarantee.meaning}",
+        f"Protected is {guarantee.unit_description}.",
+        f"Mechanisms: {'; '.join(guarantee.mechanisms)}.",
+        f"Public: {'; '.join(guarantee.public)}.",
+    ]
+    return [Text(line) for line in lines]
+
+
+def _shown(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def _interval(figure: NoisyFigure) -> str:
+    if figure.low is None or figure.high is None:
+        return ""
+    return f"{_shown(figure.low)} to {_shown(figure.high)}"
 
 
 def _bar(spent: Fraction, total: Fraction) -> str:

@@ -1,0 +1,174 @@
+"""`discreet ask`: a question about a table, answered with noise and paid for from its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.options import (
+    FILE,
+    PATH,
+    open_table,
+    print_json,
+    reading_options,
+    refuse_unwritable,
+)
+from discreet.cli.progress import progress
+from discreet.dp.ask import ask as run_ask
+from discreet.errors import InvalidParameter
+from discreet.files.writing import atomically
+from discreet.release.write import check_target, write_rows
+from discreet.reports.console import Terminal
+from discreet.reports.differential_privacy import show_answer
+
+EPSILON = click.option("--epsilon", required=True, help="What it may cost: 0.5, 1/3.", metavar="AMOUNT")
+DELTA = click.option(
+    "--delta",
+    help="With which probability the guarantee may fail, e.g. 1e-6.",
+    metavar="AMOUNT",
+)
+PERSON = click.option("--person", help="Column that says which rows belong to one person.", metavar="COLUMN")
+UNIT = click.option(
+    "--unit", type=click.Choice(["person", "record"]), help="record: each row is somebody else."
+)
+MAX_ROWS = click.option(
+    "--max-rows",
+    type=click.IntRange(1, 1_000_000),
+    default=1,
+    show_default=True,
+    help="So many rows of a person count (in each group).",
+)
+
+
+@click.command()
+@FILE
+@click.argument("question")
+@EPSILON
+@DELTA
+@PERSON
+@UNIT
+@click.option(
+    "--max-groups",
+    type=click.IntRange(1, 1_000_000),
+    default=1,
+    show_default=True,
+    help="In so many groups does a person count.",
+)
+@MAX_ROWS
+@click.option(
+    "--bounds",
+    multiple=True,
+    help="Between what a column's values lie, known without the data.",
+    metavar="COLUMN=LOW:HIGH",
+)
+@click.option(
+    "--keys",
+    multiple=True,
+    help="The values of a column to group by, known without the data.",
+    metavar="COLUMN=A,B,…|COLUMN=1:9",
+)
+@click.option(
+    "--mechanism",
+    type=click.Choice(["laplace", "gaussian"]),
+    default="laplace",
+    show_default=True,
+    help="Which noise counts and sums get.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="How often the interval holds the true figure.",
+)
+@LEDGER
+@click.option("--output", "-o", type=PATH, help="Also write the answer as a table.")
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+def ask(
+    file: Path,
+    question: str,
+    bounds: Sequence[str],
+    keys: Sequence[str],
+    ledger: Path | None,
+    output: Path | None,
+    as_json: bool,
+    epsilon: str,
+    delta: str | None,
+    person: str | None,
+    unit: Any,
+    max_groups: int,
+    max_rows: int,
+    mechanism: Any,
+    confidence: float,
+    **given: Any,
+) -> None:
+    """Answer QUESTION about FILE with noise, paid for from the table's budget.
+
+    QUESTION is a part of SQL about the table `data`, e.g. "select sex, count(*) from data where age >= 18 group by sex".
+    """
+    if output is not None:
+        check_target(output)
+    refuse_unwritable(output, inputs=[file], given=given)
+    with progress(quiet=as_json) as tell:
+        tell(f"reading {file.name}")
+        answer = run_ask(
+            open_table(file, given),
+            question,
+            epsilon=epsilon,
+            delta=delta,
+            person=person,
+            unit=unit,
+            max_groups=max_groups,
+            max_rows=max_rows,
+            bounds=dict(map(bounds_option, bounds)),
+            keys=dict(map(_keys, keys)),
+            mechanism=mechanism,
+            confidence=confidence,
+            ledger=ledger_of(file, ledger),
+        )
+        if output is not None:
+            atomically(output, lambda part: write_rows(answer.to_arrow(), part))
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        Terminal().print(show_answer(answer))
+
+
+def bounds_option(text: str) -> tuple[str, tuple[float, float]]:
+    """A column and its bounds.
+
+    >>> bounds_option("age=0:120")
+    ('age', (0.0, 120.0))
+    """
+    name, equals, values = text.rpartition("=")
+    low, colon, high = values.partition(":")
+    try:
+        if equals and colon:
+            return name, (float(low), float(high))
+    except ValueError:
+        pass
+    raise InvalidParameter("bounds cannot be read", remedy="write --bounds COLUMN=LOW:HIGH, e.g. age=0:120")
+
+
+def _keys(text: str) -> tuple[str, list[object]]:
+    """A column and the values to group by; two whole numbers with a colon are all from the one to the other.
+
+    >>> _keys("year=2020:2022"), _keys("sex=f,m")
+    (('year', [2020, 2021, 2022]), ('sex', ['f', 'm']))
+    """
+    name, equals, values = text.partition("=")
+    if not equals or not values:
+        raise InvalidParameter("keys cannot be read", remedy="write --keys COLUMN=A,B,…, e.g. sex=f,m")
+    low, colon, high = values.partition(":")
+    if colon and low.lstrip("-").isdecimal() and high.lstrip("-").isdecimal():
+        if not 0 <= int(high) - int(low) < 1_000_000:
+            raise InvalidParameter(
+                "keys reach from the larger to the smaller, or too far", remedy="write 1:9"
+            )
+        return name, list(range(int(low), int(high) + 1))
+    return name, list(values.split(","))

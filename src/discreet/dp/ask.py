@@ -1,0 +1,462 @@
+"""``discreet.ask``: a question about a table, answered with noise and paid for from its budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from narwhals.typing import IntoFrame
+
+from discreet.dp.amounts import Amount, exact
+from discreet.dp.answer import Answer, AnswerRow, Key, NoisyFigure
+from discreet.dp.keys import (
+    PublicKeys,
+    constants_of,
+    groups_of,
+    in_order,
+    plain_key,
+    public_groups,
+    selected_groups,
+)
+from discreet.dp.ledger import Ledger
+from discreet.dp.measuring import Bounds, MeasurementPlan, Planner, measure
+from discreet.dp.noise import Mechanism, Noisy, OpenDP, check_scale, noisy_max
+from discreet.dp.statement import Guarantee, Unit, describe_unit
+from discreet.engine.bounded import ValueGrid
+from discreet.engine.question import Condition, Figure, Junction, Predicate, Question, parse_question
+from discreet.engine.read import read
+from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.sentences import Sentence
+from discreet.table import Table
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """Under which terms a question is answered."""
+
+    person: str | None
+    max_groups: int
+    max_rows: int
+    mechanism: Mechanism
+    epsilon: Fraction
+    delta: Fraction
+    public: Mapping[str, Sequence[object]]
+    error: float
+
+    @property
+    def unit(self) -> Unit:
+        return "record" if self.person is None else "person"
+
+
+def ask(
+    source: str | PathLike[str] | IntoFrame | pa.Table | pa.RecordBatchReader | Table,
+    question: str,
+    *,
+    epsilon: Amount,
+    delta: Amount | None = None,
+    person: str | None = None,
+    unit: Unit | None = None,
+    max_groups: int = 1,
+    max_rows: int = 1,
+    bounds: Bounds | None = None,
+    keys: PublicKeys | None = None,
+    mechanism: Mechanism = "laplace",
+    confidence: float = 0.95,
+    ledger: Ledger | str | PathLike[str] | None = None,
+) -> Answer:
+    """Answer a question about a table with differential privacy, and pay for it from the table's ledger.
+
+    The question is a part of SQL (`discreet.engine.question`) about the table ``data``: counts, sums, means and quantiles,
+    also of groups. ``person`` names the column that says whose rows they are: of each person at most ``max_rows`` rows count in
+    each of at most ``max_groups`` groups. ``unit="record"`` says instead that each row is somebody else. ``bounds`` are the
+    values between which a column lies, ``keys`` the values of a column to group by: both must be known without the data.
+    Groups whose keys are not given are shown if enough persons share them, for which a ``delta`` is needed, as for
+    ``mechanism="gaussian"``. ``ledger`` is the one beside the file if the source is a path.
+
+    Add or remove all rows of one person, and the probability of any answer changes by a factor of at most e^ε, up to δ.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> ledger = Ledger(Path(folder.name) / "budget")
+    >>> ledger.set_budget(20)
+    >>> people = pa.table({"age": [31, 47, 52, 38], "sex": ["f", "m", "f", "f"]})
+    >>> answer = ask(people, "select count(*) from data where sex = 'f'", epsilon=20, unit="record", ledger=ledger)
+    >>> abs(answer.value - 3) <= 2, answer.left_epsilon
+    (True, Fraction(0, 1))
+    >>> folder.cleanup()
+    """
+    OpenDP()
+    table = read(source)
+    asked = _resolved(parse_question(question), table)
+    terms = _terms(
+        table,
+        asked,
+        person=person,
+        unit=unit,
+        max_groups=max_groups,
+        max_rows=max_rows,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        delta=delta,
+        keys=keys or {},
+        confidence=confidence,
+    )
+    plan = Planner(table, bounds or {}, terms.person).plan(asked)
+    answering = _Answering(table, asked, plan, terms)
+    place = _ledger(source, ledger)
+    with place.reserve(
+        terms.epsilon, terms.delta, purpose=question, table=table.source.sha256 or ""
+    ) as reservation:
+        answer = answering.answer(reservation.drawing)
+    balance = place.balance()
+    return replace(
+        answer, question=question, left_epsilon=balance.left_epsilon, left_delta=balance.left_delta
+    )
+
+
+def _ledger(source: object, ledger: Ledger | str | PathLike[str] | None) -> Ledger:
+    if isinstance(ledger, Ledger):
+        return ledger
+    if ledger is not None:
+        return Ledger(ledger)
+    if isinstance(source, str | PathLike):
+        return Ledger.beside(Path(source))
+    raise InvalidParameter(
+        "it is not said from which budget this is paid", remedy="pass ledger='people.budget'"
+    )
+
+
+def _resolved(question: Question, table: Table) -> Question:
+    """The question with the names of columns as the table has them: in SQL upper and lower case are the same."""
+    known = {name.lower(): name for name in table.names}
+    for name in question.columns:
+        if name.lower() not in known:
+            raise UnknownColumn(name, table.names)
+
+    def renamed(condition: Condition) -> Condition:
+        if isinstance(condition, Predicate):
+            return replace(condition, column=known[condition.column.lower()])
+        return Junction(condition.word, tuple(map(renamed, condition.parts)))
+
+    return replace(
+        question,
+        keys=tuple(known[key.lower()] for key in question.keys),
+        figures=tuple(
+            figure if figure.column is None else replace(figure, column=known[figure.column.lower()])
+            for figure in question.figures
+        ),
+        where=None if question.where is None else renamed(question.where),
+    )
+
+
+def _terms(
+    table: Table,
+    question: Question,
+    *,
+    person: str | None,
+    unit: Unit | None,
+    max_groups: int,
+    max_rows: int,
+    mechanism: Mechanism,
+    epsilon: Amount,
+    delta: Amount | None,
+    keys: PublicKeys,
+    confidence: float,
+) -> _Terms:
+    whose = resolve_unit(table, person, unit)
+    for name, number in (("max_groups", max_groups), ("max_rows", max_rows)):
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1_000_000:
+            raise InvalidParameter(f"{name} is {number}", remedy="it is a whole number from 1 on")
+    if mechanism not in ("laplace", "gaussian"):
+        raise InvalidParameter(f"the mechanism is {mechanism!r}", remedy="choose laplace or gaussian")
+    if not 0.5 <= confidence < 1:
+        raise InvalidParameter(f"confidence is {confidence}", remedy="give a number such as 0.95")
+    public = {table.column(name).name: values for name, values in keys.items()}
+    for name in public:
+        if name not in question.keys:
+            raise InvalidParameter(
+                Sentence("keys are given for {name}, by which nothing is grouped", name=name),
+                remedy="leave them out, or group by the column",
+            )
+    measured = any(figure.kind != "quantile" for figure in question.figures)
+    needs_delta = set(question.keys) - set(public) or (mechanism == "gaussian" and measured)
+    if needs_delta and delta is None:
+        raise InvalidParameter(
+            "this needs a delta: Gaussian noise does, and groups that are not given by keys are shown only if enough "
+            "persons share them",
+            remedy="give a delta such as 1e-6, or the keys and Laplace noise",
+        )
+    return _Terms(
+        person=whose,
+        max_groups=max_groups if question.keys and whose is not None else 1,
+        max_rows=max_rows if whose is not None else 1,
+        mechanism=mechanism,
+        epsilon=exact(epsilon, "epsilon"),
+        delta=exact(delta or 0, "delta", below_one=True) if needs_delta else Fraction(0),
+        public=public,
+        error=1 - confidence,
+    )
+
+
+def resolve_unit(table: Table, person: str | None, unit: Unit | None) -> str | None:
+    """The column of the person ids, or nothing if each row is somebody else; it has to be said which."""
+    if unit not in (None, "person", "record") or (unit == "record" and person is not None):
+        raise InvalidParameter(
+            "the unit of privacy is unclear", remedy="name the column of the person ids, or say unit='record'"
+        )
+    if unit != "record" and person is None:
+        raise InvalidParameter(
+            "it is not said whose privacy is protected",
+            remedy="name the column that says which rows belong to one person (person), or say that each row is "
+            "somebody else (unit='record')",
+        )
+    return None if person is None else table.column(person).name
+
+
+class _Answering:
+    """Counts in the engine, draws, and makes figures of what was drawn."""
+
+    def __init__(self, table: Table, question: Question, plan: MeasurementPlan, terms: _Terms) -> None:
+        self.table, self.question, self.plan, self.terms = table, question, plan, terms
+        self.given = {name: constants_of(table.column(name), values) for name, values in terms.public.items()}
+        self.selects = bool(set(question.keys) - set(terms.public))
+        # The selection of groups, every measurement and every quantile get the same part.
+        parts = self.selects + len(plan.measurements) + len(plan.quantiles)
+        self.epsilon = terms.epsilon / parts
+        gaussian = terms.mechanism == "gaussian" and plan.measurements
+        self.delta = terms.delta / 2 if self.selects and gaussian else terms.delta
+        self.notes: list[str] = []
+        # What cannot be answered is refused before anything is reserved.
+        self.public = (
+            []
+            if self.selects
+            else public_groups([table.column(name) for name in question.keys], terms.public)
+        )
+        for measurement in plan.measurements:
+            check_scale(measurement.laplace_sensitivity(terms.max_groups, terms.max_rows) / self.epsilon)
+
+    def answer(self, drawing: Callable[[], None]) -> Answer:
+        counted = self.counted(counts=self.plan.counts, sums=self.plan.sums)
+        binned = [self.counted(bins=(str(figure.column), grid)) for figure, grid in self.plan.quantiles]
+        places = groups_of(counted, len(self.question.keys))
+        drawing()
+        groups = self.groups(places, counted)
+        measured = self.measured(groups, places, counted)
+        quantiles = [
+            self.quantiles(groups, figure, grid, bins)
+            for (figure, grid), bins in zip(self.plan.quantiles, binned, strict=True)
+        ]
+        rows = []
+        for at, group in enumerate(groups):
+            chosen = iter([column[at] for column in quantiles])
+            figures = tuple(
+                next(chosen) if figure.kind == "quantile" else self.figure(figure, measured, at)
+                for figure in self.question.figures
+            )
+            rows.append(AnswerRow(group, figures))
+        return Answer(
+            question="",
+            keys=self.question.keys,
+            figures=tuple(figure.name for figure in self.question.figures),
+            rows=tuple(self.ordered(rows)),
+            confidence=1 - self.terms.error,
+            guarantee=self.guarantee(measured),
+            left_epsilon=Fraction(0),
+            left_delta=Fraction(0),
+            notes=tuple(self.notes),
+        )
+
+    def counted(self, **wanted: Any) -> pa.Table:
+        return self.table.engine.bounded_groups(
+            self.table,
+            keys=self.question.keys,
+            where=self.question.where,
+            public=self.given,
+            person=self.terms.person,
+            max_groups=self.terms.max_groups,
+            max_rows=self.terms.max_rows,
+            **wanted,
+        )
+
+    def groups(self, places: Mapping[tuple[Key, ...], int], counted: pa.Table) -> list[tuple[Key, ...]]:
+        """The groups that are shown."""
+        if not self.selects:
+            return in_order(self.public)
+        shown, least = selected_groups(
+            places,
+            counted["persons"].to_pylist(),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            max_groups=self.terms.max_groups,
+        )
+        self.notes.append(Sentence("groups with fewer than about {least} persons are not shown", least=least))
+        return in_order(shown)
+
+    def measured(
+        self, groups: Sequence[tuple[Key, ...]], places: Mapping[tuple[Key, ...], int], counted: pa.Table
+    ) -> dict[str, Noisy]:
+        def column(name: str) -> list[int]:
+            values = counted[name].to_pylist()
+            return [values[places[group]] if group in places and values else 0 for group in groups]
+
+        wanted = self.plan.measurements
+        return measure(
+            self.plan,
+            {measurement.column: column(measurement.column) for measurement in wanted},
+            max_groups=self.terms.max_groups,
+            max_rows=self.terms.max_rows,
+            epsilon=self.epsilon * len(wanted),
+            delta=self.delta,
+            mechanism=self.terms.mechanism,
+        )
+
+    # ── figures ───────────────────────────────────────────────────────────────────────────────────
+
+    def figure(self, figure: Figure, measured: Mapping[str, Noisy], at: int) -> NoisyFigure:
+        """A figure from what was measured for it."""
+        if figure.kind in ("count", "persons"):
+            name = "persons" if figure.kind == "persons" else self.count_name(figure.column)
+            noisy = measured[name]
+            value, margin = noisy.values[at], noisy.margin(self.terms.error)
+            return NoisyFigure(max(0, value), max(0, value - margin), max(0, value + margin))
+        place, grid = self.sum_name(figure)
+        total = measured[place]
+        if figure.kind == "sum":
+            value, margin = total.values[at], total.margin(self.terms.error)
+            return NoisyFigure(*(_number(grid.unit * n) for n in (value, value - margin, value + margin)))
+        return _mean(total, measured[self.count_name(figure.column)], grid, at, self.terms.error / 2)
+
+    def count_name(self, column: str | None) -> str:
+        return "rows" if column is None else f"count{self.plan.counts.index(column)}"
+
+    def sum_name(self, figure: Figure) -> tuple[str, ValueGrid]:
+        """Which sum a figure is made of: a mean takes the one seen from the middle of the bounds."""
+        for i, (column, grid) in enumerate(self.plan.sums):
+            low, high = grid.low, grid.high
+            centre = (low + high) / 2 if figure.kind == "mean" else 0.0
+            if column == figure.column and grid.centre == centre:
+                return f"sum{i}", grid
+        raise AssertionError(figure.name)
+
+    def quantiles(
+        self, groups: Sequence[tuple[Key, ...]], figure: Figure, grid: ValueGrid, counted: pa.Table
+    ) -> list[NoisyFigure]:
+        """For each group the value that comes near the wanted share, chosen by report-noisy-max.
+
+        With ``below`` and ``above`` rows on its two sides, of n, a candidate is an a/b-quantile if b·below ≤ a·n and
+        b·above ≤ (b−a)·n. Its score is by how much it fails: −max(b·below − a·n, b·above − (b−a)·n, 0). One row changes each
+        term by a or b−a. A person is in ``max_groups`` groups at most, each of which gets its part of the amount.
+        """
+        histograms = {group: np.zeros(grid.limit + 1, dtype=np.int64) for group in groups}
+        columns = [counted[f"key{i}"].to_pylist() for i in range(len(self.question.keys))]
+        cells = zip(counted["bin"].to_pylist(), counted["rows"].to_pylist(), strict=True)
+        keys = zip(*columns, strict=True) if columns else [()] * counted.num_rows
+        for values, (place, rows) in zip(keys, cells, strict=True):
+            group = tuple(map(plain_key, values))
+            if place is not None and group in histograms:
+                histograms[group][place] += rows
+        share = figure.share or Fraction(1, 2)
+        step = max(share.numerator, share.denominator - share.numerator) * self.terms.max_rows
+        epsilon = self.epsilon / self.terms.max_groups
+        chosen = []
+        for group in groups:
+            upto = np.cumsum(histograms[group])
+            below = upto - histograms[group]
+            above = upto[-1] - upto
+            a, b, n = share.numerator, share.denominator, upto[-1]
+            scores = -np.maximum(np.maximum(b * below - a * n, b * above - (b - a) * n), 0)
+            at = noisy_max(scores.tolist(), sensitivity=step, epsilon=epsilon)
+            chosen.append(NoisyFigure(_number(grid.low + at * grid.unit), None, None))
+        ranks = math.ceil(
+            float(2 * step / epsilon) * math.log((grid.limit + 1) / self.terms.error) / share.denominator
+        )
+        self.notes.append(
+            Sentence(
+                "{name} is off by at most {ranks:,} rows in the order of values, in {confidence:.0%} of answers",
+                name=figure.name,
+                ranks=ranks,
+                confidence=1 - self.terms.error,
+            )
+        )
+        return chosen
+
+    def ordered(self, rows: list[AnswerRow]) -> list[AnswerRow]:
+        """The answer in the order that was asked for, which follows from noisy figures alone."""
+        if self.question.order is not None:
+            place = self.question.order
+            rows = sorted(rows, key=lambda row: row.figures[place].value, reverse=self.question.descending)
+        return rows[: self.question.limit]
+
+    # ── what is guaranteed ────────────────────────────────────────────────────────────────────────
+
+    def guarantee(self, measured: Mapping[str, Noisy]) -> Guarantee:
+        terms = self.terms
+        description, neighbouring = describe_unit(terms.unit, terms.person, terms.max_groups, terms.max_rows)
+        mechanisms: list[str] = []
+        if self.selects:
+            mechanisms.append(
+                Sentence("groups by a threshold on counts of persons with discrete Laplace noise")
+            )
+        for wanted in self.plan.measurements:
+            noisy = measured[wanted.column]
+            mechanisms.append(
+                Sentence(
+                    "{name}: discrete {mechanism} noise of scale {scale:.4g}",
+                    name=wanted.label,
+                    mechanism=noisy.mechanism.capitalize(),
+                    scale=noisy.scale * wanted.unit,
+                )
+            )
+        if self.plan.quantiles:
+            mechanisms.append(Sentence("quantiles by report-noisy-max with exponential noise"))
+        public = [Sentence("names and types of the columns")]
+        public += [Sentence("the keys of {name}, given", name=name) for name in terms.public]
+        public += [
+            Sentence(
+                "values of {name} lie between {low:g} and {high:g}, given",
+                name=name,
+                low=grid.low,
+                high=grid.high,
+            )
+            for name, grid in dict(
+                [*self.plan.sums, *((str(figure.column), grid) for figure, grid in self.plan.quantiles)]
+            ).items()
+        ]
+        return Guarantee(
+            unit=terms.unit,
+            unit_description=description,
+            neighbouring=neighbouring,
+            epsilon=terms.epsilon,
+            delta=terms.delta,
+            mechanisms=tuple(mechanisms),
+            release_type=Sentence("answer to one question"),
+            public=tuple(public),
+            unprotected=(Sentence("the question itself"), Sentence("how long the answer took")),
+            composition=Sentence("amounts of all answers from one ledger add up"),
+            post_processing=(
+                Sentence("negative counts became 0"),
+                Sentence("means were clamped to their bounds"),
+            ),
+            tuning=Sentence("none: bounds, keys and limits were given"),
+        )
+
+
+def _number(value: float) -> float | int:
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else value
+
+
+def _mean(total: Noisy, count: Noisy, grid: ValueGrid, at: int, error: float) -> NoisyFigure:
+    """A mean as the middle of the bounds plus a noisy sum over a noisy count, and what both margins allow."""
+    number, margin = count.values[at], count.margin(error)
+    units, spread = total.values[at], total.margin(error)
+    fewest, most = max(1, number - margin), max(1, number + margin)
+    corners = [(units + sign * spread) / rows for sign in (-1, 1) for rows in (fewest, most)]
+    means = [units / max(1, number), min(corners), max(corners)]
+    return NoisyFigure(*(min(max(grid.centre + grid.unit * mean, grid.low), grid.high) for mean in means))

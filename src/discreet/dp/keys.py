@@ -1,0 +1,113 @@
+"""Which groups an answer shows: those that were given, or those that enough persons share."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+import pyarrow as pa
+
+from discreet.dp.answer import Key
+from discreet.dp.noise import laplace, threshold
+from discreet.engine.question import Constant
+from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
+from discreet.table import Column
+
+PublicKeys = Mapping[str, Sequence[object]]
+MAX_GROUPS = 1_000_000
+"""So many combinations of given keys are answered at most: all of them are, also those that nobody has."""
+
+
+def constants_of(column: Column, values: Sequence[object]) -> list[Constant | None]:
+    """Given values of a key as constants of the column's kind, each once."""
+    return list(dict.fromkeys(_constant(column, value) for value in values))
+
+
+def _constant(column: Column, value: object) -> Constant | None:
+    if value is None:
+        return None
+    try:
+        if column.storage in ("integer", "float"):
+            number = Decimal(str(value))
+            if number.is_finite():
+                return number
+        elif column.storage == "boolean":
+            return {"true": True, "false": False}[str(value).lower()]
+        elif column.storage in ("date", "timestamp"):
+            moment = datetime.fromisoformat(value.isoformat() if isinstance(value, date) else str(value))
+            return moment.date().isoformat() if column.storage == "date" else moment.isoformat()
+        else:
+            return str(value)
+    except (InvalidOperation, KeyError, ValueError):
+        pass
+    raise InvalidParameter(
+        Sentence("a given value of {name} is of another kind than the column", name=column.name),
+        remedy="write numbers as numbers and dates as 2024-05-01",
+    )
+
+
+def plain_key(value: object) -> Key:
+    """A key as Python has it: numbers as numbers, moments as texts."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | Decimal):
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def groups_of(counted: pa.Table, keys: int) -> dict[tuple[Key, ...], int]:
+    """The place of each group in what was counted; without keys all rows are one group."""
+    if not keys:
+        return {(): 0}
+    columns = [counted[f"key{i}"].to_pylist() for i in range(keys)]
+    return {tuple(map(plain_key, group)): place for place, group in enumerate(zip(*columns, strict=True))}
+
+
+def public_groups(columns: Sequence[Column], given: PublicKeys) -> list[tuple[Key, ...]]:
+    """Every combination of the given values, whoever has it."""
+    lists = [[plain_key(value) for value in constants_of(column, given[column.name])] for column in columns]
+    total = math.prod(map(len, lists))
+    if not total or total > MAX_GROUPS:
+        raise InvalidParameter(
+            Sentence("the given keys have {total:,} combinations", total=total),
+            remedy=Sentence(
+                "give at least one value each, and {most:,} combinations at most", most=MAX_GROUPS
+            ),
+        )
+    return list(itertools.product(*lists))
+
+
+def selected_groups(
+    groups: Mapping[tuple[Key, ...], int],
+    persons: Sequence[int],
+    *,
+    epsilon: Fraction,
+    delta: Fraction,
+    max_groups: int,
+) -> tuple[list[tuple[Key, ...]], int]:
+    """The groups whose noisy number of persons reaches a threshold, and the threshold.
+
+    (ε, δ)-private: a person changes at most ``max_groups`` counts by one each, and a group that exists only because of them
+    is shown with probability at most δ over all such groups (`noise.threshold`).
+    """
+    listed = list(groups)
+    noisy = laplace([persons[groups[key]] for key in listed], sensitivity=max_groups, epsilon=epsilon)
+    least = threshold(noisy.scale, delta, max_groups)
+    return [key for key, count in zip(listed, noisy.values, strict=True) if count >= least], least
+
+
+def in_order(groups: Sequence[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
+    """Groups by their keys: the order in which an engine gives them would say something about the rows."""
+    return sorted(
+        groups, key=lambda group: [(key is None, isinstance(key, str), _rank(key)) for key in group]
+    )
+
+
+def _rank(key: Key) -> tuple[float, str]:
+    return (0.0, key) if isinstance(key, str) else (float(key or 0), "")

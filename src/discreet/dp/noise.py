@@ -1,0 +1,122 @@
+"""Noise from OpenDP: discrete, from the system's randomness, with exact arithmetic. Nothing here takes a seed.
+
+Every function takes a sensitivity and an amount, asks OpenDP what its mechanism costs, and refuses to draw if that is more
+than the amount: the scale is checked by whoever draws, not by our formula.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from discreet.dp.accounting import gaussian_margin, laplace_margin
+from discreet.dp.amounts import ceiling_float
+from discreet.errors import InvalidParameter, MissingDependency
+
+Mechanism = Literal["laplace", "gaussian"]
+LARGEST_SCALE = 2.0**50
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """Whole numbers with noise of a scale."""
+
+    values: list[int]
+    mechanism: Mechanism
+    scale: float
+
+    def margin(self, error: float) -> int:
+        """The noise of a value is beyond ± this with probability at most ``error``."""
+        return (laplace_margin if self.mechanism == "laplace" else gaussian_margin)(self.scale, error)
+
+
+def laplace(values: Sequence[int], *, sensitivity: int, epsilon: Fraction) -> Noisy:
+    """Discrete Laplace noise: P(X = x) ∝ e^{-|x|/b} with b = Δ₁/ε; ε-private if ``values`` change by Δ₁ in all.
+
+    Ghosh, Roughgarden and Sundararajan, *Universally Utility-Maximizing Privacy Mechanisms*, 2009 (the geometric mechanism).
+    """
+    dp = OpenDP()
+    check_scale(sensitivity / epsilon)
+    scale = ceiling_float(sensitivity / epsilon)
+    space = dp.whole_numbers, dp.metrics.l1_distance(T="i64")
+    measurement = dp.measurements.make_laplace(*space, scale)
+    while Fraction(measurement.map(sensitivity)) > epsilon:
+        scale = math.nextafter(scale, math.inf)
+        measurement = dp.measurements.make_laplace(*space, scale)
+    return Noisy(list(measurement(list(values))), "laplace", scale)
+
+
+def gaussian(values: Sequence[int], *, sensitivity: float, rho: float) -> Noisy:
+    """Discrete Gaussian noise: P(X = x) ∝ e^{-x²/2σ²} with σ = Δ₂/√(2ρ); ρ-zCDP if ``values`` change by Δ₂ (Euclidean).
+
+    Canonne, Kamath and Steinke, *The Discrete Gaussian for Differential Privacy*, 2020.
+    """
+    dp = OpenDP()
+    scale = sensitivity / math.sqrt(2 * rho)
+    check_scale(scale)
+    space = dp.whole_numbers, dp.metrics.l2_distance(T="f64")
+    measurement = dp.measurements.make_gaussian(*space, scale)
+    while measurement.map(sensitivity) > rho:
+        scale = math.nextafter(scale, math.inf)
+        measurement = dp.measurements.make_gaussian(*space, scale)
+    return Noisy(list(measurement(list(values))), "gaussian", scale)
+
+
+def noisy_max(scores: Sequence[int], *, sensitivity: int, epsilon: Fraction) -> int:
+    """The place of a score that is among the largest: report-noisy-max with exponential noise of scale 2Δ/ε.
+
+    ε-private if every score changes by at most Δ. McKenna and Sheldon, *Permute-and-Flip*, 2020.
+    """
+    dp = OpenDP()
+    check_scale(2 * sensitivity / epsilon)
+    scale = ceiling_float(2 * sensitivity / epsilon)
+    space = dp.whole_numbers, dp.metrics.linf_distance(T="i64"), dp.measures.max_divergence()
+    measurement = dp.measurements.make_noisy_max(*space, scale)
+    while Fraction(measurement.map(sensitivity)) > epsilon:
+        scale = math.nextafter(scale, math.inf)
+        measurement = dp.measurements.make_noisy_max(*space, scale)
+    return int(measurement(list(scores)))
+
+
+def threshold(scale: float, delta: Fraction, keys: int) -> int:
+    """From which noisy number of persons on a key may be shown that one person alone may have brought in.
+
+    A person who is alone with up to ``keys`` keys has a count of 1 in each. All of them stay below t, but for a
+    probability of δ: keys · P(1 + X ≥ t) ≤ keys · e^{-(t-1)/b} ≤ δ. Korolova et al., *Releasing Search Queries and Clicks
+    Privately*, 2009.
+
+    >>> threshold(1.0, Fraction(1, 10**6), 1)
+    15
+    """
+    return 1 + math.ceil(
+        scale * (math.log(keys) - math.log(delta.numerator) + math.log(delta.denominator)) + 1e-9
+    )
+
+
+def check_scale(scale: Fraction | float) -> None:
+    """Refuse noise so wide that whole numbers of 64 bits would not hold it."""
+    if not scale <= LARGEST_SCALE:
+        raise InvalidParameter(
+            "so little privacy loss would leave nothing but noise",
+            remedy="give more of it, or narrower bounds",
+        )
+
+
+class OpenDP:
+    """The parts of OpenDP that are used, imported one by one: its prelude would load scikit-learn, too."""
+
+    def __init__(self) -> None:
+        try:
+            from opendp import domains, measurements, measures, metrics
+            from opendp.mod import enable_features
+        except ImportError:
+            raise MissingDependency(
+                "answers with noise need the package opendp", remedy="pip install 'discreet[dp]'"
+            ) from None
+        # So OpenDP calls all mechanisms that its community has reviewed.
+        enable_features("contrib")
+        self.measurements, self.metrics, self.measures = measurements, metrics, measures
+        self.whole_numbers: Any = domains.vector_domain(domains.atom_domain(T="i64"))

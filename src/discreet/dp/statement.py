@@ -1,0 +1,109 @@
+"""What a release with a guarantee says of itself, in the fields of the public registry of deployments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from discreet.dp.accounting import posterior
+from discreet.dp.amounts import said
+from discreet.plain import plain
+from discreet.sentences import Sentence
+
+Unit = Literal["person", "record"]
+PRIOR = 0.01
+"""How sure the intruder of the explanation was before."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Unit, neighbours, amounts, mechanisms, and everything that was public or is not protected.
+
+    After the fields of the registry of deployments of differential privacy (NIST and OpenDP): unit and its description,
+    flavour and parameters, unprotected quantities, release type, composition, post-processing, data-dependent tuning.
+    """
+
+    unit: Unit
+    unit_description: str
+    neighbouring: str
+    epsilon: Fraction
+    delta: Fraction
+    mechanisms: tuple[str, ...]
+    release_type: str
+    public: tuple[str, ...]
+    unprotected: tuple[str, ...]
+    composition: str
+    post_processing: tuple[str, ...]
+    tuning: str
+
+    @property
+    def flavour(self) -> str:
+        """Pure or approximate differential privacy."""
+        return "approximate" if self.delta else "pure"
+
+    @property
+    def meaning(self) -> Sentence:
+        """What the amounts mean for one person, in a sentence."""
+        return meaning(self.epsilon, self.delta)
+
+    def to_dict(self) -> dict[str, object]:
+        document: dict[str, object] = plain(self)
+        return {
+            **document,
+            "epsilon": said(self.epsilon),
+            "delta": said(self.delta),
+            "flavour": self.flavour,
+            "meaning": str(self.meaning),
+        }
+
+
+def meaning(epsilon: Fraction, delta: Fraction) -> Sentence:
+    """What an intruder can become sure of at most.
+
+    >>> meaning(Fraction(1), Fraction(0))
+    'With ε = 1 an intruder who was 1% sure of something about one person is at most 2.7% sure after the release, \
+whatever else they know.'
+    """
+    after = posterior(PRIOR, float(epsilon))
+    if not delta:
+        return Sentence(
+            "With ε = {epsilon} an intruder who was {prior:.0%} sure of something about one person is at most "
+            "{after:.1%} sure after the release, whatever else they know.",
+            epsilon=said(epsilon),
+            prior=PRIOR,
+            after=after,
+        )
+    return Sentence(
+        "With ε = {epsilon} an intruder who was {prior:.0%} sure of something about one person is at most {after:.1%} "
+        "sure after the release, whatever else they know; with a probability of up to δ = {delta} this may fail.",
+        epsilon=said(epsilon),
+        prior=PRIOR,
+        after=after,
+        delta=said(delta),
+    )
+
+
+def describe_unit(unit: Unit, person: str | None, max_groups: int, max_rows: int) -> tuple[str, str]:
+    """The unit in words, and what neighbouring tables differ in."""
+    if unit == "record":
+        return (
+            Sentence("one row; a person with several rows is protected less"),
+            Sentence("one row is added or removed"),
+        )
+    return (
+        Sentence(
+            "everybody whose rows have one value of {person}; of each at most {rows} rows in each of at most {groups} "
+            "groups count",
+            person=str(person),
+            rows=max_rows,
+            groups=max_groups,
+        ),
+        Sentence("all rows of one person are added or removed"),
+    )
+
+
+def upward(number: float) -> float:
+    """The next float above: a sensitivity that was rounded down would promise too much."""
+    return math.nextafter(number, math.inf)

@@ -1,0 +1,225 @@
+"""Every mechanism on neighbouring tables: no event is more likely than its ε allows, and a wrong copy is caught.
+
+Draws are made in one go: a question about many groups, each of which is one draw on the same rows.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from scipy.stats import beta
+
+import discreet
+from discreet.dp import noise
+from discreet.dp.accounting import delta_of, gaussian_margin, laplace_margin, posterior, rho_of
+from discreet.dp.ledger import Ledger
+from discreet.engine.bounded import BoundedCounting
+from helpers.neighbours import CHANCE, violation
+
+pytest.importorskip("opendp")
+
+DRAWS = 4_000
+ONE = Fraction(1)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    made = Ledger(tmp_path / "budget")
+    made.set_budget(10**6, "0.9")
+    return made
+
+
+# ── noise by itself ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_laplace_keeps_its_epsilon_and_half_its_noise_does_not() -> None:
+    first = noise.laplace([10] * DRAWS, sensitivity=3, epsilon=ONE).values
+    second = noise.laplace([13] * DRAWS, sensitivity=3, epsilon=ONE).values
+    assert not violation(first, second, 1.0)
+    wrong = [noise.laplace([n] * DRAWS, sensitivity=3, epsilon=2 * ONE).values for n in (10, 13)]
+    assert violation(*wrong, 1.0)
+
+
+def test_gaussian_keeps_its_epsilon_and_delta_and_less_noise_does_not() -> None:
+    delta = Fraction(1, 1000)
+    rho = rho_of(ONE, delta)
+    draws = [noise.gaussian([n] * DRAWS, sensitivity=3.0, rho=rho).values for n in (10, 13)]
+    assert not violation(*draws, 1.0, float(delta))
+    wrong = [noise.gaussian([n] * DRAWS, sensitivity=0.5, rho=rho).values for n in (10, 13)]
+    assert violation(*wrong, 1.0, float(delta))
+
+
+def test_noisy_max_keeps_its_epsilon_and_a_wrong_sensitivity_does_not() -> None:
+    scores = [5, 5, 5, 5], [4, 6, 4, 4]
+
+    def draws(sensitivity: int, epsilon: Fraction) -> list[list[int]]:
+        return [
+            [noise.noisy_max(s, sensitivity=sensitivity, epsilon=epsilon) for _ in range(1500)]
+            for s in scores
+        ]
+
+    assert not violation(*draws(1, ONE), 1.0)
+    assert violation(*draws(1, 4 * ONE), 1.0)
+
+
+def test_nothing_is_drawn_from_a_seed_and_copies_of_a_process_differ() -> None:
+    """A generator that a copied process shares would draw the same noise twice: their difference would be the truth."""
+    noise.laplace([0], sensitivity=1, epsilon=ONE)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        first, second = pool.map(_wide_noise, range(2), chunksize=1)
+    assert first != second
+
+
+def _wide_noise(_: int) -> list[int]:
+    return noise.laplace([0] * 20, sensitivity=10**6, epsilon=ONE).values
+
+
+# ── whole answers ─────────────────────────────────────────────────────────────────────────────────
+
+
+def rows(extra: list[dict[str, object]], groups: int = DRAWS) -> pa.Table:
+    """In each group two people of age 40, and somebody more, who has rows of their own."""
+    people = [{"person": f"{p}", "age": 40} for p in "ab"]
+    listed = [*people, *extra]
+    return pa.table(
+        {
+            "place": [group for group in range(groups) for _ in listed],
+            "who": [f"{row['person']} {group}" for group in range(groups) for row in listed],
+            "age": [row["age"] for _ in range(groups) for row in listed],
+        }
+    )
+
+
+VILLAIN: list[dict[str, object]] = [{"person": "villain", "age": 10**6}] * 5
+"""Somebody with five rows and an age that nobody has."""
+
+
+def draws(ledger: Ledger, figure: str, table: pa.Table, groups: int = DRAWS, **terms: Any) -> list[float]:
+    answer = discreet.ask(
+        table,
+        f"select place, {figure} from data group by place",
+        person="who",
+        max_rows=2,
+        keys={"place": range(groups)},
+        bounds={"age": (0, 100)},
+        ledger=ledger,
+        **{"epsilon": 1, **terms},
+    )
+    assert len(answer.rows) == groups
+    return [row.figures[0].value for row in answer.rows]
+
+
+FIGURES = ["count(*)", "count(distinct who)", "sum(age)", "avg(age)"]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_an_answer_keeps_its_epsilon_whoever_is_in_the_table(figure: str, ledger: Ledger) -> None:
+    pair = [draws(ledger, figure, rows(extra)) for extra in ([], VILLAIN)]
+    assert not violation(*pair, 1.0)
+
+
+@pytest.mark.parametrize("figure", ["count(*)", "sum(age)"])
+def test_gaussian_answers_keep_theirs(figure: str, ledger: Ledger) -> None:
+    terms = {"mechanism": "gaussian", "delta": "1e-3"}
+    pair = [draws(ledger, figure, rows(extra, 2000), 2000, **terms) for extra in ([], VILLAIN)]
+    assert not violation(*pair, 1.0, 1e-3)
+
+
+def test_quantiles_keep_theirs(ledger: Ledger) -> None:
+    pair = [draws(ledger, "median(age)", rows(extra, 1000), 1000) for extra in ([], VILLAIN)]
+    assert not violation(*pair, 1.0)
+
+
+def test_an_engine_that_forgets_the_bounds_is_caught(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = BoundedCounting._kept_rows
+
+    def unbounded(self: Any, groups: Any, values: Any, max_groups: int, max_rows: int) -> list[str]:
+        return kept(self, groups, values, 10**6, 10**6)
+
+    monkeypatch.setattr(BoundedCounting, "_kept_rows", unbounded)
+    pair = [draws(ledger, "count(*)", rows(extra)) for extra in ([], VILLAIN)]
+    assert violation(*pair, 1.0)
+
+
+@pytest.mark.parametrize(("max_groups", "wrong"), [(1, False), (3, False), (3, True)])
+def test_groups_of_one_person_are_shown_no_more_often_than_delta(
+    max_groups: int, wrong: bool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of many people is alone with ``max_groups`` groups: how many people have one that is shown?"""
+    if wrong:
+        monkeypatch.setattr(
+            "discreet.dp.keys.threshold", lambda scale, delta, keys: noise.threshold(scale, delta, 1) - 3
+        )
+    people, delta = 3000, 0.1
+    table = pa.table(
+        {
+            "who": [p for p in range(people) for _ in range(max_groups)],
+            "own": [f"{p}-{g}" for p in range(people) for g in range(max_groups)],
+        }
+    )
+    answer = discreet.ask(
+        table,
+        "select own, count(*) from data group by own",
+        epsilon=2 * max_groups,
+        delta=delta,
+        person="who",
+        max_groups=max_groups,
+        ledger=ledger,
+    )
+    exposed = len({str(row.keys[0]).split("-")[0] for row in answer.rows})
+    least = beta.ppf(CHANCE, exposed, people - exposed + 1) if exposed else 0
+    assert (least > delta) == wrong
+
+
+# ── amounts ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_zero_concentrated_privacy_in_epsilon_and_delta() -> None:
+    """A Gaussian of σ = 4 is 1/32-zCDP; at δ = 1e-6 that is ε = 1.143, of which privacy loss distributions leave 1.061."""
+    assert delta_of(1 / 32, 1.144) < 1e-6 < delta_of(1 / 32, 1.142)
+    assert delta_of(1 / 32, 1.061) > 1e-6
+    rho = rho_of(Fraction(1), Fraction(1, 10**9))
+    assert delta_of(rho, 1.0) <= 1e-9 < delta_of(rho * 1.001, 1.0)
+
+
+def test_margins_hold_what_they_say() -> None:
+    for scale in (0.2, 1.0, 7.5):
+        for error in (0.05, 0.2):
+            for mechanism, margin in (
+                (lambda x, s=scale: math.exp(-abs(x) / s), laplace_margin(scale, error)),
+                (lambda x, s=scale: math.exp(-(x**2) / (2 * s**2)), gaussian_margin(scale, error)),
+            ):
+                weights = {x: mechanism(x) for x in range(-2000, 2001)}
+                beyond = sum(w for x, w in weights.items() if abs(x) > margin) / sum(weights.values())
+                assert beyond <= error
+    tight = laplace_margin(7.5, 0.05) - 1
+    weights = [math.exp(-abs(x) / 7.5) for x in range(-2000, 2001)]
+    assert sum(weights[: 2000 - tight]) * 2 / sum(weights) > 0.05
+
+
+def test_intervals_hold_the_true_figure_as_often_as_they_say(ledger: Ledger) -> None:
+    answer = discreet.ask(
+        rows([], 2000),
+        "select place, count(*), avg(age) from data group by place",
+        epsilon=2,
+        person="who",
+        keys={"place": range(2000)},
+        bounds={"age": (0, 100)},
+        confidence=0.9,
+        ledger=ledger,
+    )
+    for at, truth in ((0, 2), (1, 40.0)):
+        held = sum(row.figures[at].low <= truth <= row.figures[at].high for row in answer.rows)  # type: ignore[operator]
+        assert held >= 0.88 * 2000
+
+
+def test_what_an_epsilon_means() -> None:
+    assert posterior(0.01, 1.0) == pytest.approx(0.0267, abs=1e-4)
+    assert posterior(0.5, 0.0) == 0.5
+    assert posterior(0.01, 10**6) == 1.0
