@@ -10,22 +10,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import duckdb
 import pyarrow as pa
 
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
-from discreet.engine.files import describe_file, head_of_lines, open_batches, scan_path, text_scan
+from discreet.engine.files import FOLDERS, describe_file, head_of_lines, open_batches, scan_path, text_scan
 from discreet.engine.limits import machine_memory, memory
 from discreet.engine.limits import threads as allowed_threads
 from discreet.engine.locked import answer, locked
 from discreet.engine.query import check_duckdb, named_columns, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import unanswerable
+from discreet.engine.several import describe_members, member_batches
 from discreet.engine.sniff.format import TextFormat
 from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
+from discreet.files.members import Members, members
 from discreet.files.scratch import Scratch
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Source, Table
@@ -88,6 +91,9 @@ class DuckDBEngine(SqlEngine):
 
     def read_file(self, path: Path, options: ReadOptions) -> Table:
         """A table over a file, with what was found out about the file in its source."""
+        several = members(path)
+        if several is not None:
+            return self._read_several(several, options)
         source, written = describe_file(path, options)
         limit = f" LIMIT {options.rows}" if options.rows is not None else ""
         if source.format == "parquet":
@@ -108,6 +114,27 @@ class DuckDBEngine(SqlEngine):
                 relation = self._keep_batches(open_batches(path, source.format, options, written))
             return self._typed(relation, source, options)
         return self.read_batches(open_batches(path, source.format, options, written), source, options)
+
+    def _read_several(self, several: Members, options: ReadOptions) -> Table:
+        """A table over several files; folders called after columns are columns."""
+        source, written = describe_members(several, options)
+        limit = f" LIMIT {options.rows}" if options.rows is not None else ""
+        folder = self._scratch / uuid4().hex
+        links = several.linked(folder, ".gz" if written and written.compression else "")
+        listed = f"[{', '.join(self.dialect.literal(str(link)) for link in links)}]"
+        if written is None:
+            told = ", ".join(f"{key} = {value}" for key, value in FOLDERS.items()) if several.keys else ""
+            call = f"read_parquet({listed}{', ' if told else ''}{told})"
+            scan = f"SELECT {self._cells(self._schema(call))} FROM {call}{limit}"
+            return self._finish(self._view(scan, source), source, options)
+        options = replace(options, decimal=written.decimal)
+        self._make_room(*several.files)
+        relation = self._fast_text(
+            text_scan(listed, written, self.dialect, divided=bool(several.keys)), limit
+        )
+        if not relation:
+            relation = self._keep_batches(member_batches(several, source, options, written))
+        return self._typed(relation, source, options)
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""
@@ -189,9 +216,12 @@ class DuckDBEngine(SqlEngine):
         except duckdb.Error:
             raise _unreadable(source) from None
 
-    def _make_room(self, path: Path) -> None:
+    def _make_room(self, *paths: Path) -> None:
         """Unpack large text into a database file in the private directory instead of into memory."""
-        if path.stat().st_size > LARGE_FILE_SHARE * (memory() or machine_memory()) and not self._on_disk:
+        if (
+            sum(path.stat().st_size for path in paths) > LARGE_FILE_SHARE * (memory() or machine_memory())
+            and not self._on_disk
+        ):
             self._run(f"ATTACH {self.dialect.literal(str(self._scratch / 'rows.duckdb'))} AS on_disk")
             self._on_disk = True
 

@@ -34,6 +34,8 @@ SUFFIXES: dict[str, FileFormat] = {
     **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".ods"), "excel"),
 }
 MAGIC: tuple[tuple[bytes, FileFormat], ...] = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "arrow"))
+FOLDERS = {"hive_partitioning": "true", "hive_types_autocast": "false"}
+"""How DuckDB is told that names of folders are columns, as texts."""
 UNUSUAL = re.compile(r"[^\w/.-]")
 BATCH_ROWS = 50_000
 HASHED_BYTES = 4 << 30
@@ -122,8 +124,10 @@ def scan_path(path: Path, folder: Path, suffix: str = "") -> Path:
     return link
 
 
-def text_scan(address: str, text_format: TextFormat, dialect: SqlDialect) -> str | None:
-    """The DuckDB scan of the text file at an address with every column as text; ``None`` where its reader would differ.
+def text_scan(
+    address: str, text_format: TextFormat, dialect: SqlDialect, *, divided: bool = False
+) -> str | None:
+    """The DuckDB scan of the text file at an address (or of several, ``divided`` among folders that are columns) with every column as text; ``None`` where its reader would differ.
 
     DuckDB reads UTF-8 with plain dialects much faster than Python; padded values, other encodings and
     backslash escapes take the slower way, which follows the ``csv`` module to the letter.
@@ -157,6 +161,8 @@ def text_scan(address: str, text_format: TextFormat, dialect: SqlDialect) -> str
         "max_line_size": "67108864",
         "compression": dialect.literal(text_format.compression or "none"),
     }
+    if divided:
+        arguments |= FOLDERS
     listed = ", ".join(f"{key} = {value}" for key, value in arguments.items())
     return f"read_csv({address}, {listed})"
 

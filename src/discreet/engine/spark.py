@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -18,11 +19,13 @@ from discreet.engine.files import describe_file, first_lines, head_of_lines, ope
 from discreet.engine.query import check_spark, refuse
 from discreet.engine.recognise import DATES
 from discreet.engine.relations import no_rows, unanswerable
+from discreet.engine.several import describe_members, member_batches
 from discreet.engine.sniff.format import TextFormat
 from discreet.engine.spark_query import answer
 from discreet.engine.spark_session import session_type, spark_errors, start, stop, unlogged, unresolved_column
 from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
+from discreet.files.members import Members, members
 from discreet.files.scratch import Scratch
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
@@ -43,6 +46,7 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
     "spark.sql.variable.substitute": "false",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 """What the shared SQL relies on, whatever the session was set to."""
@@ -113,6 +117,9 @@ class SparkEngine(SqlEngine):
 
     def read_file(self, path: Path, options: ReadOptions) -> Table:
         """A table over a file, with what was found out about the file in its source."""
+        several = members(path)
+        if several is not None:
+            return self._read_several(several, options)
         source, written = describe_file(path, options)
         if isinstance(written, TextFormat):
             frame = None if options.rows else self._text(path, written)
@@ -126,6 +133,21 @@ class SparkEngine(SqlEngine):
                 frame = self._session.read.parquet(self._address(path))
                 return self._finish(self._view(self._read_cells(frame)), source, options)
         return self.read_batches(open_batches(path, source.format, options, written), source, options)
+
+    def _read_several(self, several: Members, options: ReadOptions) -> Table:
+        """A table over several files: Parquet is read by Spark itself, text comes in through memory."""
+        source, written = describe_members(several, options)
+        if written is not None:
+            frame = self._frame(member_batches(several, source, options, written), source)
+        else:
+            folder = self._scratch / uuid4().hex
+            several.linked(folder, ".parquet")
+            frame = self._read_cells(self._session.read.parquet(f"file://{folder}"))
+        if options.rows:
+            frame = frame.limit(options.rows)
+        if written is None:
+            return self._finish(self._view(frame), source, options)
+        return self._typed(self._view(frame), source, replace(options, decimal=written.decimal))
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.files.members import members
 from discreet.sentences import Sentence
 
 PART = re.compile(r"\.discreet-[0-9a-f]{16}\.part(\..*)?", re.DOTALL)
@@ -93,7 +94,7 @@ def refuse_clashes(outputs: Iterable[Path | None], inputs: Iterable[Path | None]
     Traceback (most recent call last):
     discreet.errors.InvalidParameter: a.csv is to be written twice; name another file
     """
-    read = [path for path in inputs if path is not None]
+    read = [file for path in inputs if path is not None for file in _files_of(path)]
     written: list[Path] = []
     for target in filter(None, outputs):
         if any(same_file(target, path) for path in read):
@@ -103,6 +104,11 @@ def refuse_clashes(outputs: Iterable[Path | None], inputs: Iterable[Path | None]
         if any(same_file(target, other) for other in written):
             raise InvalidParameter(f"{target.name} is to be written twice", remedy="name another file")
         written.append(target)
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    several = members(path)
+    return (path,) if several is None else several.files
 
 
 def same_file(left: Path, right: Path) -> bool:
