@@ -203,6 +203,33 @@ def test_the_worst_criterion_speaks_first(attacked: Attacks, successes: int, sta
     assert found.criteria[1].finding in text
 
 
+@pytest.mark.parametrize(
+    ("successes", "sentence"),
+    [
+        ((0, 0), "Of 2 attempts none got further than without the release."),
+        (
+            (0, 30),
+            "Of 2 attempts 1 got further than without the release, none beyond the tolerated 9% of what chance leaves.",
+        ),
+        (
+            (300, 30),
+            "Of 2 attempts 1 got beyond the tolerated 9% of what chance leaves, furthest by: Record linkage on age.",
+        ),
+    ],
+)
+def test_one_sentence_says_what_all_attacks_came_to(
+    attacked: Attacks, successes: tuple[int, int], sentence: str
+) -> None:
+    first, second = (result(count) for count in successes)
+    # Who holds the original has found what he had: it is neither counted nor marked.
+    original = replace(result(300), attack="worst-case")
+    found = with_results(attacked, replace(first, attack="record-linkage", target="age"), second, original)
+    assert evidence_tables.came_to(found) == sentence
+    assert sentence in Page(rendered(None, found)).text
+    [group] = evidence_tables.attack_groups(found, public=False)
+    assert group.rows[2]["tone"] is None
+
+
 def test_a_criterion_that_was_not_tested_is_never_said_to_hold(attacked: Attacks) -> None:
     found = with_results(attacked, result(0))
     assert judgement(found)["words"] == "Not every criterion was tested."

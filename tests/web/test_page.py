@@ -321,3 +321,42 @@ def test_old_results_are_forgotten(client: TestClient, service: Service) -> None
     assert {path.name for path in (case.folder / "jobs").glob("audit-*")} == {
         job.task.out.name for job in kept
     }
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        (
+            "en",
+            ("quasi-identifier", "t-closeness", "Record linkage", "How many people share the smallest class"),
+        ),
+        ("de", ("Quasi-Identifikator", "t-Nähe", "Verknüpfung von Datensätzen", "die kleinste Klasse hat")),
+    ],
+)
+def test_the_glossary_is_one_tap_away_in_the_reader_s_language(
+    client: TestClient, language: str, words: tuple[str, ...]
+) -> None:
+    asked = {"accept-language": language}
+    assert 'id="glossary-open"' in client.get("/", headers=asked).text
+    shown = client.get("/glossary", headers={**asked, **IN_HTMX}).text
+    assert [word for word in words if word not in shown] == []
+    # What has no words in the language would be marked as English.
+    assert 'lang="en"' not in shown
+
+
+def test_a_table_takes_over_the_policy_of_another(client: TestClient, service: Service, table: str) -> None:
+    client.post(f"/case/{table}/columns/2/role", data={"role": "sensitive"}, headers=IN_HTMX)
+    sent = client.post("/api/v1/tables", params={"name": "next.csv"}, content=TABLE)
+    other = str(sent.json()["id"])
+    assert ended(service, other, "audit") == "done"
+    start = client.get("/").text
+    assert "Recent policies" in start
+    assert f"/case/{table}/download/policy" in start
+    assert f"/case/{other}/policy-of/{table}" in section(client, other, "file")
+    assert f"/case/{other}/policy-of/{other}" not in section(client, other, "file")
+    answer = client.post(f"/case/{other}/policy-of/{table}", headers=IN_HTMX)
+    assert (answer.status_code, answer.headers["hx-trigger"]) == (204, "case-changed")
+    mine, taken = (load(service.cases.get(name).policy_file) for name in (table, other))
+    assert mine.sensitive == taken.sensitive
+    assert client.post(f"/case/{other}/policy-of/none", headers=IN_HTMX).status_code == 404
+    service.remove(service.cases.get(other))

@@ -21,6 +21,7 @@ from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Origin
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
+from discreet.web.pages.glossary import TERMS
 from discreet.web.pages.language import LANGUAGES, text
 from discreet.web.pages.sections import SIGNS, STEPS
 from discreet.web.requirements import fields_of, models
@@ -79,6 +80,8 @@ def used() -> set[str]:
         "columns.ask_": ("known", "insensitive"),
         "explain.": ("loss", "suppressed", "workload_error", "max_risk", "inference"),
         "ready.": ("loss", "suppressed_share", "workload_error", "max_risk", "inference"),
+        "terms.": TERMS,
+        "terms_say.": TERMS,
         "downloads.": [*DOWNLOADS, *(f"{what}_says" for what in DOWNLOADS)],
     }
     prefixes = {key for one in TEMPLATES for key in re.findall(r"""\bt\(["']([a-z._-]+)["'] *~""", one)}

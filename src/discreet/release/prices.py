@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 
 import numpy as np
@@ -48,9 +48,15 @@ class RequirementPrice:
     requirement: str
     loss_with: float
     loss_without: float | None
+    models: tuple[PrivacyModel, ...] = field(default=(), repr=False)
+    """What is priced together."""
 
     def to_dict(self) -> dict[str, object]:
-        return asdict(self)
+        return {
+            "requirement": self.requirement,
+            "loss_with": self.loss_with,
+            "loss_without": self.loss_without,
+        }
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,8 @@ def prices(
     costs = []
     for label, family in _families(models).items():
         free = losses(ready.classes, ready.ladders, [model for model in models if model not in family])
-        costs.append(RequirementPrice(label, loss, None if free is None else min(loss, _mean(free.values()))))
+        without = None if free is None else min(loss, _mean(free.values()))
+        costs.append(RequirementPrice(label, loss, without, tuple(family)))
     say("what each column costs")
     columns = []
     for name in whole if len(whole) > 1 else ():

@@ -12,7 +12,16 @@ from discreet.policy import Policy
 from discreet.release.attack import Attacks
 from discreet.release.audit import versions
 from discreet.release.compare import Comparison
-from discreet.release.legal import CRITERIA, DEFENCES, TITLES, State, Summary, state_of
+from discreet.release.legal import (
+    CRITERIA,
+    DEFENCES,
+    TITLES,
+    TOLERATED,
+    UPPER_BOUNDS,
+    State,
+    Summary,
+    state_of,
+)
 from discreet.reports.charts.scale import whisker
 from discreet.reports.evidence.pictures import (
     advantage_text,
@@ -90,6 +99,40 @@ def finding(summary: Summary, *, public: bool) -> str:
     )
 
 
+def came_to(attacks: Attacks) -> str:
+    """What all attacks together came to, in one sentence without a count of people.
+
+    Each attribute that an attack goes for counts as an attempt; the intruder who holds the original is not counted.
+    """
+    tried = [result for result in attacks.results if result.tries and result.attack not in UPPER_BOUNDS]
+    if not tried:
+        return ""
+    states = [state_of(result) for result in tried]
+    passed = [result for result, state in zip(tried, states, strict=True) if state == "gives way"]
+    if passed:
+        furthest = max(passed, key=lambda result: result.advantage)
+        attack = Sentence(title_of(furthest.attack))
+        return Sentence(
+            "Of {tried:,} attempts {passed:,} got beyond the tolerated {tolerated:.0%} of what chance leaves, "
+            "furthest by: {furthest}.",
+            tried=len(tried),
+            passed=len(passed),
+            tolerated=TOLERATED,
+            furthest=Sentence("{attack} on {target}", attack=attack, target=furthest.target)
+            if furthest.target
+            else attack,
+        )
+    if "weakened" in states:
+        return Sentence(
+            "Of {tried:,} attempts {some:,} got further than without the release, none beyond the tolerated "
+            "{tolerated:.0%} of what chance leaves.",
+            tried=len(tried),
+            some=states.count("weakened"),
+            tolerated=TOLERATED,
+        )
+    return Sentence("Of {tried:,} attempts none got further than without the release.", tried=len(tried))
+
+
 # ── attacks ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -104,6 +147,11 @@ def attack_groups(attacks: Attacks, *, public: bool) -> list[RowGroup]:
             ]
         )
     ]
+
+
+def _attack_tone(result: AttackResult) -> Tone | None:
+    """A mark by what the attack came to; what he finds who holds the original, he had before, so it has none."""
+    return None if result.attack in UPPER_BOUNDS else STATE_TONES[state_of(result)]
 
 
 def _attack(result: AttackResult, *, public: bool) -> Row:
@@ -128,7 +176,7 @@ def _attack(result: AttackResult, *, public: bool) -> Row:
         else whisker(result.rate, low=result.low, high=result.high, marks=[result.baseline]),
         "baseline": percent(result.baseline) if told else "withheld",
         "beyond": advantage_text(result, public=public),
-        "tone": STATE_TONES[state_of(result)],
+        "tone": _attack_tone(result),
         "fallen": figures.count(len(result.fallen), "class", "classes") if result.fallen else "none",
         "meaning": "" if public else result.meaning,
         "notes": ()

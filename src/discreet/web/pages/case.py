@@ -13,6 +13,7 @@ from discreet.table.roles import Role
 from discreet.web.api.parameters import RolesParameters
 from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields, sent_file
+from discreet.web.pages.glossary import glossary
 from discreet.web.pages.language import language_of
 from discreet.web.pages.rendering import BEGUN, CHANGED, environment, markup, render
 from discreet.web.pages.sections import (
@@ -20,12 +21,13 @@ from discreet.web.pages.sections import (
     SECTIONS,
     STEPS,
     opened,
+    recent_policies,
     section_content,
     show_fold,
     show_section,
     verdict_words,
 )
-from discreet.web.policies import column_at, policy_from, set_profile, set_role, set_roles
+from discreet.web.policies import column_at, policy_from, policy_text, set_profile, set_role, set_roles
 from discreet.web.refusals import not_found
 from discreet.web.security import REPORT_POLICY, home_of
 from discreet.web.service import ExampleName, Service, size_in_words
@@ -54,11 +56,16 @@ def _start_routes(routes: APIRouter, service: Service) -> None:
                 {"id": case.id, "label": case.label, "words": verdict_words(service, case)}
                 for case in sorted(service.cases, key=lambda case: -case.created)
             ],
+            "policies": recent_policies(service),
             "max_size": settings.max_size,
             "max_disk": size_in_words(settings.max_disk),
             "keep_hours": settings.keep_hours,
         }
         return render(request, "start.html.jinja", content)
+
+    @routes.get("/glossary")
+    def explain_words(request: Request) -> Response:
+        return render(request, "parts/glossary.html.jinja", glossary())
 
     @routes.get("/static/report.css")
     def style() -> Response:
@@ -181,6 +188,12 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
         case = service.cases.get(case_id)
         text = policy_from(await sent_file(request, "policy"))
         await run_in_threadpool(service.put_policy, case, text)
+        return Response(status_code=204, headers=CHANGED)
+
+    @routes.post("/case/{case_id}/policy-of/{other_id}")
+    def take_policy(request: Request, case_id: str, other_id: str) -> Response:
+        case, other = service.cases.get(case_id), service.cases.get(other_id)
+        service.put_policy(case, policy_text(other))
         return Response(status_code=204, headers=CHANGED)
 
     @routes.post("/case/{case_id}/profile")

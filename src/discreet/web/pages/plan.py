@@ -11,13 +11,13 @@ from starlette.concurrency import run_in_threadpool
 from discreet.policy.plan import Plan
 from discreet.policy.settings import bare, settings
 from discreet.table.reading import ReadOptions
-from discreet.web import requirements
+from discreet.web import prices, requirements
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields
 from discreet.web.pages.rendering import BEGUN, CHANGED, render
 from discreet.web.pages.sections import show_section
-from discreet.web.policies import columns_of, policy_of, policy_problems, set_plan
+from discreet.web.policies import column_at, columns_of, policy_of, policy_problems, set_plan
 from discreet.web.refusals import not_found
 from discreet.web.service import Service
 
@@ -101,7 +101,31 @@ def router(service: Service) -> APIRouter:
         service.start(case, "read", given)
         return show_section(service, request, case, "file", BEGUN)
 
+    _price_routes(routes, service)
     return routes
+
+
+def _price_routes(routes: APIRouter, service: Service) -> None:
+    def changed(request: Request, case: Case) -> Response:
+        """The prices as they are now, with a preview under way; all other sections look again."""
+        start_preview(service, case)
+        return show_section(service, request, case, "prices", CHANGED)
+
+    @routes.post("/case/{case_id}/prices/column/{number}")
+    def drop_column(
+        request: Request, case_id: str, number: int, drop: Annotated[str, Form()] = ""
+    ) -> Response:
+        case = service.cases.get(case_id)
+        prices.drop_column(case, column_at(case, number)["name"], drop=bool(drop))
+        return changed(request, case)
+
+    @routes.post("/case/{case_id}/prices/requirement/{place}")
+    def waive_requirement(
+        request: Request, case_id: str, place: int, waive: Annotated[str, Form()] = ""
+    ) -> Response:
+        case = service.cases.get(case_id)
+        prices.waive(service, case, place, waived=bool(waive))
+        return changed(request, case)
 
 
 def start_preview(service: Service, case: Case) -> None:

@@ -21,6 +21,7 @@ from discreet.reports.release import tables as release_tables
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.verdict import DECISION_TONES, criterion_rows, judgement
 from discreet.reports.words import percent
+from discreet.sentences import Sentence
 
 _WIDTHS = re.compile(r' style="min-width:(\d+)px;max-width:(\d+)px"')
 _TELEPHONE = 345
@@ -127,8 +128,37 @@ def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
             "values_before": {
                 name: f"{int(change['distinct_before']):,}" for name, change in chosen.changes().items()
             },
+            "prices": prices(chosen),
         }
     )
+
+
+def prices(release: Release) -> dict[str, object]:
+    """What each column and each requirement costs, the dearest first, and what it takes to do without one."""
+    told, own = release.prices, release.policy.requirements
+    return {
+        "columns": [
+            {"name": price.column, "with": percent(price.loss_with), "without": _known(price.loss_without)}
+            for price in told.columns
+        ],
+        "requirements": [
+            {
+                "words": Sentence(price.requirement),
+                "with": percent(price.loss_with),
+                "without": _known(price.loss_without),
+                "covers": [model.describe() for model in price.models],
+                "entries": [
+                    {"model": model.id, **plain(model.parameters(), nulls=False)} for model in price.models
+                ],
+                "own": all(model in own for model in price.models),
+            }
+            for price in told.requirements
+        ],
+    }
+
+
+def _known(loss: float | None) -> str:
+    return "" if loss is None else percent(loss)
 
 
 def drawn(picture: Picture, part: str) -> Picture:

@@ -20,7 +20,7 @@ from discreet.sentences import loads
 from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES
-from discreet.web import requirements
+from discreet.web import prices, requirements
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
 from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, SHEETS, VIEW
@@ -38,6 +38,8 @@ MOST_ASKED = 10
 """So many uncertain ones are asked about at a time."""
 MOST_ROWS = 3
 """So many rows are shown before and after."""
+MOST_POLICIES = 5
+"""So many policies of other tables are offered."""
 MOST_COMPARED = 6
 """Of so many columns it is said how many values each release keeps; the others are one question away."""
 SIGNS = {
@@ -62,7 +64,30 @@ def file(service: Service, case: Case) -> Content:
         return {"table": None, "rows": None, **reading(case)}
     rows = case.folder / ROWS
     shown = loads(rows.read_text(encoding="utf-8")) if rows.exists() else {"names": [], "rows": []}
-    return {"table": columns_document(case)["table"], "rows": shown, **reading(case)}
+    return {
+        "table": columns_document(case)["table"],
+        "rows": shown,
+        "policies": recent_policies(service, case),
+        **reading(case),
+    }
+
+
+def recent_policies(service: Service, without: Case | None = None) -> list[Content]:
+    """The policies of the tables at work, the newest first; a few of them."""
+    cases = [case for case in service.cases if case.was_read and case is not without]
+    recent = sorted(cases, key=lambda case: -case.created)[:MOST_POLICIES]
+    rows = []
+    for case in recent:
+        policy = policy_of(case)
+        rows.append(
+            {
+                "id": case.id,
+                "label": case.label,
+                "roles": len(policy.columns),
+                "profile": load_profile(policy.profile).title,
+            }
+        )
+    return rows
 
 
 def columns(service: Service, case: Case) -> Content:
@@ -204,6 +229,22 @@ def preview(service: Service, case: Case) -> Content:
     return {"awaited": coming and service.latest(case, "preview") is None}
 
 
+def priced(service: Service, case: Case) -> Content:
+    """What each requirement and column costs, and whether something is done without since the release was made."""
+    told = prices.told(service, case)
+    if told is None:
+        return {"columns": [], "requirements": [], "profile_title": "", "changed": False}
+    columns = prices.listed_columns(case, told["columns"])
+    required = prices.listed_requirements(case, told["requirements"])
+    made = service.latest(case, "anonymize", done=True)
+    return {
+        "columns": columns,
+        "requirements": required,
+        "profile_title": load_profile(policy_of(case).profile).title,
+        "changed": made is not None and service.outdated(case, made),
+    }
+
+
 def release(service: Service, case: Case) -> Content:
     """The releases that can be chosen."""
     done = service.latest(case, "anonymize", done=True)
@@ -330,6 +371,7 @@ SECTIONS: dict[str, Section] = {
         Section("advice", "recommend"),
         Section("plan", None, plan),
         Section("preview", "preview", preview, quiet=True),
+        Section("prices", "preview", priced, quiet=True),
         Section("release", "anonymize", release),
         Section("evidence", "evidence", evidence),
         Section("frontier", "frontier", frontier),
@@ -352,7 +394,11 @@ STEPS = (
     PageStep("file", ("file",)),
     PageStep("columns", ("columns",)),
     PageStep("verdict", ("verdict",), {"advice": ("advice",)}),
-    PageStep("release", ("release",), {"plan": ("plan", "preview"), "frontier": ("frontier",)}),
+    PageStep(
+        "release",
+        ("release",),
+        {"prices": ("prices",), "plan": ("plan", "preview"), "frontier": ("frontier",)},
+    ),
     PageStep("evidence", ("evidence",)),
 )
 """The steps in their order; what is taken away stands below the last two."""

@@ -187,8 +187,17 @@
       if (!one.contains(event.target)) close(one);
     }
   });
+  // The glossary lies above the page, and goes when somebody turns to the page again.
+  const glossary = document.getElementById("glossary");
+  document.addEventListener("click", (event) => {
+    if (glossary.open && !glossary.contains(event.target)) glossary.open = false;
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
+    if (glossary.open) {
+      glossary.open = false;
+      document.getElementById("glossary-open").focus();
+    }
     for (const one of document.querySelectorAll("details.why[open]")) {
       if (one.contains(document.activeElement)) one.querySelector("summary").focus();
       close(one);
