@@ -21,7 +21,7 @@ MAX_FUNCTION_LINES = 80
 
 BOTTOM = {"errors", "files", "measure", "plain", "progress", "sentences", "types"}
 COUNTED = BOTTOM | {"table", "classes"}
-FAMILIES = COUNTED | {"privacy", "risk", "utility", "transform"}
+FAMILIES = COUNTED | {"privacy", "risk", "utility", "transform", "perturb"}
 ALLOWED: dict[str, set[str]] = {
     "errors": {"sentences"},
     "files": {"errors", "sentences"},
@@ -37,9 +37,10 @@ ALLOWED: dict[str, set[str]] = {
     "risk": COUNTED,
     "utility": COUNTED | {"risk.dependence"},
     "transform": COUNTED,
+    "perturb": COUNTED,
     "search": FAMILIES,
     "attacks": FAMILIES,
-    "policy": COUNTED | {"privacy", "risk", "engine.read"},
+    "policy": COUNTED | {"privacy", "risk", "perturb", "engine.read"},
     "dp": COUNTED | {"engine.read", "engine.question", "engine.bounded"},
     "release": FAMILIES | {"search", "attacks", "policy", "engine.read"},
     "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp"},
@@ -62,7 +63,7 @@ BY_NAME = {"__init__.py", "attacks/catalogue.py", "release/rendered.py", "web/jo
 VAGUE = {"found", "one", "settle", "perform", "beyond"}
 """Names that do not say what they hold or do."""
 
-NO_ROWS = {"privacy", "risk", "utility", "transform", "search", "attacks", "classes"}
+NO_ROWS = {"privacy", "risk", "utility", "transform", "perturb", "search", "attacks", "classes"}
 FRAMES = {"narwhals", "pandas", "polars", "duckdb", "pyspark"}
 SQL = ("SELECT ", "GROUP BY", "CREATE ")
 SLOW = ("duckdb", "pyarrow", "scipy", "pandas")

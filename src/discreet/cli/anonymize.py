@@ -11,7 +11,7 @@ import click
 from rich.text import Text
 
 from discreet.cli.options import FILE, LANGUAGE, print_json, reading_options, refuse_unwritable, role_options
-from discreet.cli.plan_options import open_with_plan, plan_options
+from discreet.cli.plan_options import PERTURB_SEED, open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.cli.streams import OutputFile, is_streamed, stream
 from discreet.errors import InvalidParameter, RequirementNotMet
@@ -74,6 +74,7 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
 @KEY_FILE
 @role_options
 @plan_options
+@PERTURB_SEED
 @reading_options
 @JSON
 @QUIET
@@ -88,6 +89,7 @@ def anonymize(
     alternatives_folder: Path | None,
     acknowledge: str | None,
     key_file: Path | None,
+    perturb_seed: int | None,
     as_json: bool,
     quiet: bool,
     **given: Any,
@@ -107,7 +109,7 @@ def anonymize(
     key = read_key(key_file)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, plan, assumed = open_with_plan(file, given, tell)
-        release = run_anonymize(table, policy, plan=plan, key=key, progress=tell)
+        release = run_anonymize(table, policy, plan=plan, key=key, perturb_seed=perturb_seed, progress=tell)
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
         release = release_anyway(release, acknowledge)
         tell("writing and verifying")

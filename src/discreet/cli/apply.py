@@ -29,6 +29,7 @@ from discreet.cli.options import (
     refuse_unwritable,
     role_options,
 )
+from discreet.cli.plan_options import PERTURB_SEED
 from discreet.cli.progress import progress
 from discreet.release.apply import apply as run_apply
 from discreet.release.apply import judged_by, policy_of
@@ -51,6 +52,7 @@ from discreet.transform.recipe import Recipe
 @LINKS
 @ACKNOWLEDGE
 @KEY_FILE
+@PERTURB_SEED
 @role_options
 @reading_options
 @JSON
@@ -64,6 +66,7 @@ def apply(
     links_file: Path | None,
     acknowledge: str | None,
     key_file: Path | None,
+    perturb_seed: int | None,
     as_json: bool,
     quiet: bool,
     **given: Any,
@@ -81,7 +84,9 @@ def apply(
     known = dataclasses.replace(Recipe.load(recipe), unseen=unseen)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, _ = open_with_policy(file, given, tell, default=policy_of(known))
-        release = run_apply(known, table, policy, key=read_key(key_file), progress=tell)
+        release = run_apply(
+            known, table, policy, key=read_key(key_file), perturb_seed=perturb_seed, progress=tell
+        )
         if given.get("policy_file") is None and given.get("profile") is None:
             release = dataclasses.replace(release, notes=(judged_by(policy), *release.notes))
         release = release_anyway(release, acknowledge)

@@ -12,8 +12,10 @@ from typing import Any
 import click
 
 from discreet.cli.options import add_options, open_with_policy
-from discreet.cli.setting_options import given_settings, setting_options
+from discreet.cli.setting_options import given_settings, setting_options, split
 from discreet.errors import InvalidParameter
+from discreet.perturb.base import Perturbation
+from discreet.perturb.registry import make_step
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.plan import Plan
@@ -26,7 +28,20 @@ REQUIRE = click.option(
     help="A further requirement, e.g. 'l-diversity l=3 sensitive=diagnosis'. May be repeated.",
     metavar="MODEL …",
 )
-plan_options = add_options(setting_options(Plan), [REQUIRE])
+PERTURB = click.option(
+    "--perturb",
+    multiple=True,
+    help="A further step that changes values first, e.g. 'rank-swap columns=age,hours percent=5'. May be repeated.",
+    metavar="METHOD …",
+)
+PERTURB_SEED = click.option(
+    "--perturb-seed",
+    type=click.IntRange(min=0),
+    help="Makes the steps repeatable, and for whoever knows it undoable: keep it secret.",
+)
+plan_options = add_options(setting_options(Plan), [REQUIRE, PERTURB])
+LISTED = ("columns", "within")
+"""Parameters of steps that are lists of columns."""
 
 
 def parse_requirement(text: str) -> PrivacyModel:
@@ -35,23 +50,40 @@ def parse_requirement(text: str) -> PrivacyModel:
     >>> parse_requirement("k-anonymity k=5").describe()
     'every class has at least 5 persons'
     """
+    return make_model(_entry(text, "model", "a requirement", "k-anonymity k=5"))
+
+
+def parse_step(text: str) -> Perturbation:
+    """A step from ``rank-swap columns=age,hours percent=5``.
+
+    >>> parse_step("rank-swap columns=age,hours percent=5")
+    RankSwap(columns=('age', 'hours'), percent=5)
+    """
+    return make_step(_entry(text, "method", "a step", "rank-swap columns=age percent=5"))
+
+
+def _entry(text: str, key: str, what: str, example: str) -> dict[str, object]:
+    """An entry of a policy file from one line: its name, and parameters as name=value."""
     try:
-        model, *rest = shlex.split(text)
+        named, *rest = shlex.split(text)
     except ValueError:
         raise InvalidParameter(
-            "a requirement is empty or has an open quote", remedy="write e.g. 'k-anonymity k=5'"
+            f"{what} is empty or has an open quote", remedy=f"write e.g. '{example}'"
         ) from None
-    entry: dict[str, object] = {"model": model}
+    entry: dict[str, object] = {key: named}
     for part in rest:
         name, mark, value = part.partition("=")
         if not mark:
-            raise InvalidParameter(f"{part!r} is not a parameter", remedy="write name=value, e.g. k=5")
+            raise InvalidParameter(f"{part!r} is not a parameter", remedy=f"write name=value, e.g. {example}")
+        if name in LISTED:
+            entry[name] = tuple(split(value) or ())
+            continue
         try:
             # The name of a column stays a text, also if it is a number.
-            entry[name] = value if name == "sensitive" else json.loads(value)
+            entry[name] = value if name in ("sensitive", "person") else json.loads(value)
         except ValueError:
             entry[name] = value
-    return make_model(entry)
+    return entry
 
 
 def open_with_plan(
@@ -60,5 +92,6 @@ def open_with_plan(
     """The table, its policy with further requirements, its plan, and what had to be assumed."""
     table, policy, assumed = open_with_policy(file, given, tell)
     policy = policy.require(*(parse_requirement(text) for text in given.get("require") or ()))
+    policy = policy.perturbed_by(*(parse_step(text) for text in given.get("perturb") or ()))
     plan = dataclasses.replace(policy.plan, **given_settings(Plan, given))
     return table, policy, plan, assumed

@@ -18,6 +18,8 @@ from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy
 from discreet.files.documents import parse_toml
 from discreet.files.reading import read_text
 from discreet.files.writing import write_text
+from discreet.perturb.base import Perturbation
+from discreet.perturb.registry import make_step
 from discreet.plain import plain
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Plan
@@ -84,6 +86,7 @@ class _File(Strict):
     anonymize: _Anonymize = Field(default_factory=_Anonymize)
     columns: dict[str, _Column] = Field(default_factory=dict)
     require: list[dict[str, object]] = Field(default_factory=list)
+    perturb: list[dict[str, object]] = Field(default_factory=list)
     kpi: list[_Kpi] = Field(default_factory=list)
 
 
@@ -171,6 +174,15 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
             models.append(make_model(entry))
         except DiscreetError as error:
             problems.append(f"{_place(text, name, ('require', i))}: {error}")
+    steps: list[Perturbation] = []
+    entries = raw.get("perturb")
+    for i, entry in enumerate(entries if isinstance(entries, list) else []):
+        if not isinstance(entry, Mapping):
+            continue
+        try:
+            steps.append(make_step({key: frozen(value) for key, value in entry.items()}))
+        except DiscreetError as error:
+            problems.append(f"{_place(text, name, ('perturb', i))}: {error}")
     kpis = raw.get("kpi")
     named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)] if isinstance(kpis, list) else []
     problems += [
@@ -204,6 +216,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         read=ReadOptions(**given(parsed.read, ReadOptions)).given(),
         plan=Plan(**given(parsed.anonymize, Plan)),
         kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
+        perturb=tuple(steps),
     )
 
 
@@ -273,6 +286,8 @@ def dumps(
             {"model": model.id, **plain(model.parameters(), nulls=False)} for model in policy.requirements
         ]
         document.add("require", tomlkit.item(required))
+    if policy.perturb:
+        document.add("perturb", tomlkit.item([step.to_dict() for step in policy.perturb]))
     if policy.kpis:
         document.add("kpi", tomlkit.item([_kpi_entry(kpi) for kpi in policy.kpis]))
     return tomlkit.dumps(document)
@@ -346,6 +361,8 @@ def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, g
         return f'{place}: {path} must be a table; write [columns.{where[1]}] and below it role = "…"'
     if where[-1] == "require":
         return f"{place}: requirements are a list; write [[require]], with two brackets, above each of them"
+    if where == ("perturb",):
+        return f"{place}: steps of perturbation are a list; write [[perturb]], with two brackets, above each of them"
     if where == ("kpi",):
         return f"{place}: KPIs are a list; write [[kpi]], with two brackets, above each of them"
     if where[0] == "kpi" and "pattern" in message:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from discreet.errors import InvalidPolicy, UnknownColumn
+from discreet.perturb.base import Perturbation
 from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
@@ -68,7 +69,8 @@ class Policy:
     """Roles, requirements and profile. Frozen: ``replace`` and ``require`` make a changed one.
 
     ``sampling_fraction`` is the share of the population that is in the table, ``population`` the file of a table of
-    the whole population: either tells how many people share a quasi-identifier outside the table.
+    the whole population: either tells how many people share a quasi-identifier outside the table. ``perturb`` are the
+    steps that change values before anything is generalised, in their order.
 
     >>> policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"])
     >>> policy.replace(sensitive=["income"]).sensitive
@@ -84,6 +86,7 @@ class Policy:
     plan: Plan = field(default_factory=Plan)
     kpis: tuple[Kpi, ...] = ()
     unknown: Unknown = "fail"
+    perturb: tuple[Perturbation, ...] = ()
 
     def __str__(self) -> str:
         """What it says, in lines of at most 80 characters.
@@ -95,6 +98,7 @@ class Policy:
         """
         entries: list[tuple[str, str]] = [(role, ", ".join(self._with_role(role))) for role in ROLES]
         entries += [("require", model.describe()) for model in self.requirements]
+        entries += [("perturb", step.describe()) for step in self.perturb]
         changed = {f.name: getattr(self.plan, f.name) for f in dataclasses.fields(Plan)}
         entries += [
             ("anonymize", f"{name} = {value}")
@@ -280,6 +284,15 @@ class Policy:
     def require(self, *models: PrivacyModel) -> Policy:
         """A policy with further requirements."""
         return dataclasses.replace(self, requirements=self.requirements + models)
+
+    def perturbed_by(self, *steps: Perturbation) -> Policy:
+        """A policy with further steps of perturbation, after those that it has."""
+        return dataclasses.replace(self, perturb=self.perturb + steps)
+
+    @property
+    def perturbed(self) -> frozenset[str]:
+        """The columns whose values a release shows changed."""
+        return frozenset(name for step in self.perturb for name in step.columns)
 
     # ── against a table ───────────────────────────────────────────────────────────────────────────
 

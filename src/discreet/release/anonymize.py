@@ -20,10 +20,10 @@ from discreet.policy.plan import Plan
 from discreet.policy.suggest import recognise_columns
 from discreet.privacy import KAnonymity, LinkedKAnonymity, PrivacyModel
 from discreet.progress import Asked, telling
-from discreet.release.audit import audit_counted
 from discreet.release.build import Solution, make_release
 from discreet.release.coarsen import CoarserClasses, coarsened, needs_coarsening
 from discreet.release.outcome import Outcome, outcome_of
+from discreet.release.perturb import PerturbedTable, perturbed
 from discreet.release.prepare import (
     as_shown,
     check_plan,
@@ -82,12 +82,14 @@ def anonymize(
     *,
     plan: Plan | None = None,
     key: str | None = None,
+    perturb_seed: int | None = None,
     progress: Asked = None,
 ) -> Release:
     """The release that meets the policy's requirements and those of its profile at the least loss.
 
     Without a policy the roles are suggested and the hierarchies learned, and the notes say so. ``key`` makes
-    pseudonyms of person ids repeatable; without one a random key is used and thrown away. A goal that cannot
+    pseudonyms of person ids repeatable; without one a random key is used and thrown away. ``perturb_seed`` makes the
+    policy's steps of perturbation repeatable, which otherwise follow from a secret that is forgotten. A goal that cannot
     be reached raises ``GoalUnreachable`` with the nearest that was found.
     """
     say = telling(progress)
@@ -104,13 +106,8 @@ def anonymize(
     # Only to tell an unknown profile before anything is counted.
     load_profile(policy.profile)
     table = policy.fit(table)
-    if plan.sample < 1:
-        say("drawing a sample")
-        table = table.engine.thin(table, plan.sample, seed=plan.seed)
-        notes.append(
-            Sentence("{sample:.1%} of the rows were drawn before anything else was done", sample=plan.sample)
-        )
-        notes += [KNOWN_SEED] if plan.seed == Plan().seed else []
+    changed = _drawn(perturbed(table, policy, seed=perturb_seed, say=say), plan, say)
+    table, notes = changed.table, [*notes, *changed.notes]
     refuse_unnamed_persons(table, policy)
     refuse_names_in_labels(table, without_dropped(policy, plan))
     unknown = unknown_left_out(table, policy)
@@ -128,12 +125,11 @@ def anonymize(
     solution = replace(solution, notes=(*notes, *solution.notes))
     reasons = {**dict.fromkeys(plan.drop_attributes, PLANNED), **dict.fromkeys(unknown, UNKNOWN)}
     # The same for all releases of the table.
-    before = audit_counted(table, policy, counted, progress=say)
+    before = changed.audit_original(policy, counted, say)
     find_prices = prices_when_asked(counted, policy, plan)
 
     def made(chosen: SearchResult) -> Release:
         return make_release(
-            table,
             policy,
             plan,
             replace(solution, chosen=chosen),
@@ -143,6 +139,7 @@ def anonymize(
             key=key,
             progress=say,
             coarser=coarser,
+            perturbed=changed,
         )
 
     others = tuple(
@@ -155,6 +152,17 @@ def anonymize(
         for other in solution.chosen.others
     )
     return replace(made(solution.chosen), alternatives=others)
+
+
+def _drawn(changed: PerturbedTable, plan: Plan, say: Progress) -> PerturbedTable:
+    """The rows that the plan draws, and what to tell about that."""
+    if plan.sample == 1:
+        return changed
+    say("drawing a sample")
+    told: list[str] = [Sentence("{sample:.1%} of the rows were drawn before the search", sample=plan.sample)]
+    told += [KNOWN_SEED] if plan.seed == Plan().seed else []
+    drawn = changed.drawn(plan.sample, seed=plan.seed)
+    return replace(drawn, notes=(*changed.notes, *told))
 
 
 def _coarser(counted: EquivalenceClasses, policy: Policy, plan: Plan, say: Progress) -> CoarserClasses | None:

@@ -8,12 +8,13 @@ from os import PathLike
 from pathlib import Path
 
 from discreet.errors import GoalUnreachable, InvalidPolicy, UnknownColumn
+from discreet.perturb.registry import make_step
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy, make_model
 from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.progress import Asked, telling
-from discreet.release.audit import audit_counted
 from discreet.release.build import Solution, make_release
+from discreet.release.perturb import perturbed
 from discreet.release.prepare import (
     as_shown,
     count_classes,
@@ -45,13 +46,15 @@ def apply(
     policy: GivenPolicy | None = None,
     *,
     key: str | None = None,
+    perturb_seed: int | None = None,
     progress: Asked = None,
 ) -> Release:
     """A release of other rows by a recipe or its file; what it must meet is verified on these rows, too.
 
     Requirements are those of the recipe, of the policy and of its profile; without a policy, roles and profile
     are the recipe's, and a note says so. Groups that fail one of them on these rows are suppressed, within the
-    recipe's limit. Columns that the recipe does not know are left out.
+    recipe's limit. Columns that the recipe does not know are left out. Its steps of perturbation come first, with random
+    numbers of their own (or those of ``perturb_seed``).
     """
     recipe = recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)
     say = telling(progress)
@@ -66,17 +69,12 @@ def apply(
         policy = policy.replace(person=recipe.person)
     asked = [make_model(entry) for entry in recipe.requirements]
     policy = policy.require(*(model for model in asked if model not in policy.requirements))
+    policy = replace(policy, perturb=tuple(make_step(entry) for entry in recipe.perturb))
     table = policy.fit(table)
+    changed = perturbed(table, policy, seed=perturb_seed, say=say)
+    table, notes = changed.table, [*notes, *changed.notes]
     dropped = policy.plan.drop_attributes
-    left = without_dropped(policy, policy.plan)
-    if set(recipe.quasi_identifiers) != set(left.quasi_identifiers):
-        raise InvalidPolicy(
-            [
-                f"the recipe is for {', '.join(recipe.quasi_identifiers)}, "
-                f"the policy has {', '.join(left.quasi_identifiers)} as quasi-identifiers"
-            ],
-            remedy="use the policy under which the recipe was made, or make a new recipe",
-        )
+    _refuse_other_columns(recipe, without_dropped(policy, policy.plan))
     refuse_unnamed_persons(table, policy)
     counted = count_classes(table, policy)
     classes = counted.project(recipe.quasi_identifiers)
@@ -109,16 +107,28 @@ def apply(
     solution = Solution(chosen, (), models, models, tuple(notes))
     reasons = {name: PLANNED if name in dropped else "the recipe does not know it" for name in new}
     return make_release(
-        table,
         policy,
         plan,
         solution,
-        before=audit_counted(table, policy, counted, progress=say),
+        before=changed.audit_original(policy, counted, say),
         find_prices=prices_when_asked(counted, policy, plan),
         left_out=reasons,
         key=key,
         progress=say,
+        perturbed=changed,
     )
+
+
+def _refuse_other_columns(recipe: Recipe, policy: Policy) -> None:
+    """Refuse a policy with other quasi-identifiers than the recipe is for."""
+    if set(recipe.quasi_identifiers) != set(policy.quasi_identifiers):
+        raise InvalidPolicy(
+            [
+                f"the recipe is for {', '.join(recipe.quasi_identifiers)}, "
+                f"the policy has {', '.join(policy.quasi_identifiers)} as quasi-identifiers"
+            ],
+            remedy="use the policy under which the recipe was made, or make a new recipe",
+        )
 
 
 def policy_of(recipe: Recipe) -> Policy:

@@ -18,6 +18,7 @@ from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit, audit_counted
 from discreet.release.coarsen import CoarserClasses
+from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
 from discreet.release.prices import Prices
 from discreet.release.release import Release
@@ -52,7 +53,6 @@ class Solution:
 
 
 def make_release(
-    table: Table,
     policy: Policy,
     plan: Plan,
     solution: Solution,
@@ -62,16 +62,18 @@ def make_release(
     left_out: Mapping[str, str],
     key: str | None,
     progress: Progress,
+    perturbed: PerturbedTable,
     coarser: CoarserClasses | None = None,
 ) -> Release:
-    """Apply a solution and audit what came of it; ``before`` is the audit of the table under the policy, and
+    """Apply a solution and audit what came of it; ``before`` is the audit of the original under the policy, and
     ``find_prices`` tells what its columns and requirements cost.
 
     ``left_out`` are the columns that the release lacks besides direct identifiers, each with the reason. A solution
-    may be one for ``coarser`` classes.
+    may be one for ``coarser`` classes. ``perturbed`` is how the table came from its original, whose audit ``before`` is.
     The recipe carries what is required; what was wished for beyond depends on the number of these rows.
     """
     progress("applying the change")
+    table = perturbed.table
     recoding = solution.chosen.recoding
     gone = {**dict.fromkeys(policy.direct_identifiers, IDENTIFIER), **left_out}
     keyed: dict[str, str] = {}
@@ -100,8 +102,8 @@ def make_release(
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        hidden = {*values, *gone} & set(policy.quasi_identifiers)
-        culprits = _unfit(table, released, policy, hidden)
+        hidden = {*values, *gone, *perturbed.columns} & set(policy.quasi_identifiers)
+        culprits = _unfit(perturbed.original, released, policy, hidden)
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
         left = "{name} was left out: nobody judged it, and {why}"
@@ -129,6 +131,8 @@ def make_release(
         notes,
         stand_ins,
         removed=removed,
+        perturbed=perturbed,
+        recoded=frozenset(values),
         find_prices=find_prices,
     )
 
@@ -160,6 +164,7 @@ def _recipe(
         sensitive=policy.sensitive,
         person=policy.person,
         profile=policy.profile,
+        perturb=[step.to_dict() for step in policy.perturb],
         known={
             fitted.ladder.name: fitted.known(levels[fitted.ladder.name])
             for fitted in solution.fitted

@@ -118,7 +118,7 @@ def make_pair(
     if rows is not None:
         order = _row_order(original, release, pair, rows)
         pair = replace(pair, links=order.links(), order=order, kept=_kept(original, release, pair, rows))
-    elif (told := _class_links(pair, like)) is not None:
+    elif not policy.perturbed & set(pair.names) and (told := _class_links(pair, like)) is not None:
         pair = replace(pair, links=told, kept=_kept_in_classes(pair, told))
         if like is None:
             matched = "records were matched class by class: their values leave one way to do so, whatever their order"
@@ -214,8 +214,8 @@ def _matched_rows(
         return places, "records were matched by the links that the release holds in memory"
     if release.rows > original.rows:
         return None, "records were not matched: the release has more rows than the original"
-    tested = [m for m in pair.meanings if m.truthful and m.name in release.names]
-    same = _same_rows(original, release, [*pair.names, *([policy.person] if policy.person else [])])
+    tested = _tested(pair, release, policy)
+    same = _same_rows(original, release, _changed(pair, policy))
     if not tested and same is None:
         return None, "records were not matched: nothing that both tables have tells which row is which"
     names = [meaning.name for meaning in tested]
@@ -244,7 +244,7 @@ def _matched_rows(
     values = _RowCodes(tested, after, before, None, kinds)
     fitting = tested and match_in_order(tested, after, before, None) is not None
     if fitting and (values.keep_their_order() or _one_class_each(pair)):
-        changed = ", ".join(_shared_columns(original, release, [*pair.names, policy.person or ""]))
+        changed = ", ".join(_shared_columns(original, release, _changed(pair, policy)))
         return in_place, (
             Sentence(
                 "records were matched row by row: every released row may stand for the original row in its "
@@ -253,6 +253,20 @@ def _matched_rows(
             )
         )
     return None, "records were not matched: the release does not keep the order of the original"
+
+
+def _tested(pair: Pair, release: Table, policy: Policy) -> list[Meaning]:
+    """The quasi-identifiers whose released values stand for the true ones: none that the policy perturbs."""
+    return [
+        meaning
+        for meaning in pair.meanings
+        if meaning.truthful and meaning.name in release.names and meaning.name not in policy.perturbed
+    ]
+
+
+def _changed(pair: Pair, policy: Policy) -> list[str]:
+    """The columns whose values may be others in a release."""
+    return [*pair.names, *([policy.person] if policy.person else []), *sorted(policy.perturbed)]
 
 
 @dataclass(frozen=True)
@@ -323,10 +337,10 @@ def _may_be(original: Table, release: Table, policy: Policy, pair: Pair, places:
     """Whether every released row agrees with the row at its place in what was not changed, or may stand for it."""
     if places.max(initial=0) >= original.rows:
         return False
-    same = _same_rows(original, release, [*pair.names, *([policy.person] if policy.person else [])])
+    same = _same_rows(original, release, _changed(pair, policy))
     if same is not None and np.array_equal(same[0], same[1][places]):
         return True
-    tested = [meaning for meaning in pair.meanings if meaning.truthful and meaning.name in release.names]
+    tested = _tested(pair, release, policy)
     for meaning in tested:
         (after,) = _row_codes(release, [meaning.released])
         (before,) = _row_codes(original, [meaning.original])

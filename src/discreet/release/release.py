@@ -26,6 +26,7 @@ from discreet.release.audit import Audit
 from discreet.release.codebook import CodebookEntry, make_codebook, write_codebook
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
+from discreet.release.perturb import PerturbedTable, complaints
 from discreet.release.prepare import open_table
 from discreet.release.prices import Prices
 from discreet.release.records import RecordRisks, record_risks
@@ -88,6 +89,10 @@ class Release(AsFrames):
     """Releases of the same table that were found beside this one: more detail, simpler labels, nobody left out."""
     removed: tuple[RemovedColumn, ...] = ()
     """The columns that the release lacks, with reasons."""
+    perturbed: PerturbedTable = field(kw_only=True, repr=False)
+    """How the table came from its original before anything was generalised."""
+    recoded: frozenset[str] = frozenset()
+    """The columns that have new values since then."""
     find_prices: Callable[[], Prices] = field(kw_only=True, repr=False, compare=False)
     """See :func:`discreet.release.prices.prices_when_asked`."""
 
@@ -201,8 +206,8 @@ class Release(AsFrames):
         )
 
     def verify(self, rows: pa.Table | RowBatches, *, blanks_are_nulls: bool = False) -> Verification:
-        """Ask the requirements of rows that were read back."""
-        return verify(
+        """Ask the requirements of rows that were read back, and what steps of perturbation keep."""
+        verification = verify(
             rows,
             self.models,
             quasi_identifiers=self.policy.quasi_identifiers,
@@ -216,6 +221,12 @@ class Release(AsFrames):
             unexamined=unjudged(self.table, self.policy) if self.plan.unexamined == "drop" else (),
             absent=[column.name for column in self.removed],
         )
+        held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
+        names = [name for name in self.perturbed.columns if name in held.names and name not in self.recoded]
+        if not names or held.rows != self.table.rows:
+            return verification
+        broken = complaints(self.perturbed.steps, held.columns(names), self.links)
+        return replace(verification, failures=(*verification.failures, *broken))
 
     def save(
         self,
@@ -325,6 +336,16 @@ class Release(AsFrames):
             "alternatives": [
                 {**alternative.to_dict(), "workload_error": error}
                 for alternative, error in zip(self.alternatives, self.workload_errors[1:], strict=True)
+            ],
+            "perturbation": [
+                {
+                    **applied.step.to_dict(),
+                    "changed": dict(applied.changed),
+                    "guarantee": applied.guarantee,
+                    "keeps": applied.step.keeps,
+                    "verified_on_file": applied.shown(set(self.table.names) - self.recoded),
+                }
+                for applied in self.perturbed.steps
             ],
             "notes": list(self.notes),
         }

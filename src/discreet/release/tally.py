@@ -56,15 +56,21 @@ class RowBatches:
 
     def singles(self, name: str) -> int:
         """How many values of a column occur once."""
-        chunks = [
-            column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-            for batch in self.batches([name])
-            for column in [batch.column(name)]
-        ]
-        if not chunks:
-            return 0
-        occurrences = pc.value_counts(pa.chunked_array(chunks)).field("counts")
+        occurrences = (
+            pc.value_counts(self.columns([name])[name]).field("counts") if self.rows else pa.array([])
+        )
         return int((occurrences.to_numpy() == 1).sum())
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns as a whole."""
+        chunks: dict[str, list[pa.Array]] = {name: [] for name in names}
+        for batch in self.batches(names):
+            for name in names:
+                column = batch.column(name)
+                chunks[name].append(
+                    column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+                )
+        return pa.table({name: pa.chunked_array(parts) for name, parts in chunks.items()})
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ class Recipe:
     text. A value or combination that the recipe does not know is refused or suppressed, as ``unseen`` says.
     ``requirements`` are what the result must meet, so that it can be verified on other rows too; only
     ``columns`` are released, of which those ``keyed`` become pseudonyms and those ``sensitive`` are what nobody
-    should learn, ``person`` is who is counted, and ``profile`` names what the release was judged by.
+    should learn, ``person`` is who is counted, and ``profile`` names what the release was judged by. ``perturb`` are the
+    steps that come first, with their parameters; their random numbers are in no recipe.
     """
 
     method: str
@@ -58,12 +59,14 @@ class Recipe:
     types: Mapping[str, str] = field(default_factory=dict, repr=False)
     person: str | None = None
     profile: str | None = None
+    perturb: tuple[Mapping[str, object], ...] = ()
 
     def __str__(self) -> str:
         """What it does, without a value of the table."""
         changed = len(self.combinations) or sum(len(new) for new in self.values.values())
         lines = [
             f"Recipe of a release by {self.method}",
+            *(f"  perturbs    {entry_text(entry, 'method')}" for entry in self.perturb),
             f"  changes     {changed:,} {'combinations' if self.combinations else 'values'} of {', '.join(self.quasi_identifiers)}",
             f"  suppresses  {len(self.suppressed):,} combinations; what it does not know is {'refused' if self.unseen == 'refuse' else 'suppressed'}",
             f"  releases    {', '.join(self.columns)}",
@@ -93,6 +96,7 @@ class Recipe:
         sensitive: Sequence[str] = (),
         person: str | None = None,
         profile: str | None = None,
+        perturb: Sequence[Mapping[str, object]] = (),
         known: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Recipe:
         """The recipe of a recoding. ``known`` adds what hierarchies say about values that did not occur."""
@@ -142,6 +146,7 @@ class Recipe:
             },
             person=person,
             profile=profile,
+            perturb=tuple(perturb),
         )
 
     # ── applying ──────────────────────────────────────────────────────────────────────────────────
@@ -255,6 +260,7 @@ class Recipe:
             "types": dict(self.types),
             "person": self.person,
             "profile": self.profile,
+            "perturb": [dict(entry) for entry in self.perturb],
         }
 
     def dumps(self, kind: Literal["json", "toml"] = "json") -> str:
@@ -316,6 +322,7 @@ class _RecipeFile(BaseModel):
     types: dict[str, str]
     person: str | None = None
     profile: str | None = None
+    perturb: list[dict[str, object]] = []
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -358,11 +365,11 @@ def _labels(domain: Domain) -> list[str]:
     return [written(value) for value in (*domain.values.to_pylist(), *([None] if domain.has_null else []))]
 
 
-def entry_text(entry: Mapping[str, object]) -> str:
-    """A requirement on one line.
+def entry_text(entry: Mapping[str, object], named: str = "model") -> str:
+    """A requirement or a step on one line.
 
     >>> entry_text({"model": "k-anonymity", "k": 11})
     'k-anonymity k=11'
     """
-    settings = " ".join(f"{key}={value}" for key, value in entry.items() if key != "model")
-    return f"{entry.get('model')} {settings}".strip()
+    settings = " ".join(f"{key}={value}" for key, value in entry.items() if key != named)
+    return f"{entry.get(named)} {settings}".strip()

@@ -1,0 +1,234 @@
+"""Noise: random numbers that are added to values, or that these are multiplied with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.perturb.base import (
+    Perturbation,
+    decimals,
+    need_choice,
+    need_number,
+    numbers,
+    on_grid,
+    released_numbers,
+    whole,
+)
+from discreet.perturb.randomness import Randomness
+from discreet.types import FloatArray, IntArray
+
+NoiseShape = Literal["normal", "uniform", "laplace"]
+SHAPES: dict[str, Callable[[Randomness, int], FloatArray]] = {
+    "normal": Randomness.normal,
+    "uniform": Randomness.flat,
+    "laplace": Randomness.laplace,
+}
+"""How noise is spread, each with mean 0 and standard deviation 1."""
+
+
+@dataclass(frozen=True)
+class _Noise(Perturbation):
+    """What all kinds of noise have in common: bounds, and the grid of the column."""
+
+    keeps: ClassVar[str] = "values have the decimals of the column and lie within the bounds"
+
+    percent: float = 10.0
+    low: float | None = None
+    high: float | None = None
+
+    def check(self) -> None:
+        need_number(self.id, "percent", self.percent)
+        for name, bound in (("low", self.low), ("high", self.high)):
+            if bound is not None:
+                need_number(self.id, name, bound, above=-np.inf)
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise InvalidParameter(f"low of {self.id} is not below high", remedy="exchange or correct them")
+
+    def written(self, values: FloatArray, rows: pa.Table, name: str) -> pa.Array:
+        """New values within the bounds, with the decimals and the type of the column."""
+        given = numbers(rows, name, self.id)
+        inside = reflected(values, self.low, self.high)
+        return on_grid(inside, whole(rows[name]), decimals(given))
+
+    def given(self, rows: pa.Table, name: str) -> FloatArray:
+        """The values of a column, which must lie within the bounds."""
+        values = numbers(rows, name, self.id)
+        if self._outside(values).any():
+            raise UnsuitableColumn(
+                f"the column {name!r} has values outside the bounds of {self.id}",
+                remedy="widen low and high, or code what lies outside first (top-bottom-coding)",
+            )
+        return values
+
+    def _outside(self, values: FloatArray) -> IntArray:
+        low = -np.inf if self.low is None else self.low
+        high = np.inf if self.high is None else self.high
+        return np.asarray((values < low - 1e-9) | (values > high + 1e-9))
+
+    def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
+        for name in after.column_names:
+            shown = released_numbers(after, name, before)
+            if shown is None:
+                return f"{name} shows what is no number"
+            finest = decimals(numbers(before, name, self.id))
+            if finest is not None and (decimals(shown) is None or (decimals(shown) or 0) > finest):
+                return f"{name} has more decimals than the original"
+            if self._outside(shown).any():
+                return f"{name} has values outside the bounds"
+        return ""
+
+
+@dataclass(frozen=True)
+class AdditiveNoise(_Noise):
+    """x' = x + e, where e has mean 0 and a standard deviation of ``percent`` of the column's.
+
+    Each column gets its own, independent noise. Means stay in expectation, variances grow by (percent / 100)², correlations
+    fall by the factor 1 / (1 + (percent / 100)²); ``rescale`` (Kim) shrinks x' towards the mean so that the variance
+    stays. ``shape`` of the noise: normal, uniform or laplace. What would lie beyond ``low`` or ``high`` is reflected
+    there, so bounds bend the distribution near them.
+    Kim, "A method for limiting disclosure in microdata based on random noise and transformation", 1986; Brand,
+    "Microdata protection through noise addition", 2002.
+
+    >>> rows = pa.table({"age": [20, 30, 40, 50]})
+    >>> new = AdditiveNoise(("age",), percent=50, low=0).changed(rows, Randomness(1))["age"]
+    >>> new.type, len(new)
+    (DataType(int64), 4)
+    """
+
+    id: ClassVar[str] = "additive-noise"
+    title: ClassVar[str] = "additive noise"
+    says: ClassVar[str] = "A random number is added to each value."
+    source: ClassVar[str] = "Kim, A method for limiting disclosure in microdata based on random noise, 1986"
+
+    shape: NoiseShape = "normal"
+    rescale: bool = False
+
+    def check(self) -> None:
+        super().check()
+        need_choice(self.id, "shape", self.shape, tuple(SHAPES))
+
+    def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
+        new = {}
+        for name in self.columns:
+            values = self.given(rows, name)
+            known = ~np.isnan(values)
+            spread = float(values[known].std()) if known.any() else 0.0
+            share = self.percent / 100.0
+            noisy = values + share * spread * SHAPES[self.shape](randomness, len(values))
+            if self.rescale and known.any():
+                noisy = shrunk(noisy, float(values[known].mean()), share)
+            new[name] = self.written(noisy, rows, name)
+        return new
+
+
+@dataclass(frozen=True)
+class CorrelatedNoise(_Noise):
+    """x' = x + e, where e is normal with (percent / 100)² of the covariances of ``columns``.
+
+    Correlations stay in expectation; with ``rescale`` (Kim), means and all variances and covariances do:
+    x' = m + (x + e - m) / sqrt(1 + (percent / 100)²). Records that lack one of the values get noise in the others by the
+    same covariances. Kim 1986; Brand, "Microdata protection through noise addition", 2002.
+
+    >>> rows = pa.table({"pay": [1.0, 2.0, 3.0, 4.0], "tax": [0.1, 0.2, 0.3, 0.4]})
+    >>> list(CorrelatedNoise(("pay", "tax"), percent=10).changed(rows, Randomness(1)))
+    ['pay', 'tax']
+    """
+
+    id: ClassVar[str] = "correlated-noise"
+    title: ClassVar[str] = "correlated noise"
+    says: ClassVar[str] = "Random numbers that are correlated as the columns are, are added to the values."
+    source: ClassVar[str] = "Brand, Microdata protection through noise addition, 2002"
+
+    rescale: bool = True
+
+    def check(self) -> None:
+        super().check()
+        if len(self.columns) < 2:
+            raise InvalidParameter(
+                f"{self.id} of one column has nothing to be correlated with",
+                remedy="name several columns, or use additive-noise",
+            )
+
+    def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
+        values = np.stack([self.given(rows, name) for name in self.columns], axis=1)
+        complete = values[~np.isnan(values).any(axis=1)]
+        if len(complete) < 2:
+            raise UnsuitableColumn(
+                f"fewer than two records have all columns of {self.id}",
+                remedy="name columns that are filled together",
+            )
+        share = self.percent / 100.0
+        drawn = randomness.normal(values.size).reshape(values.shape)
+        noisy = values + share * drawn @ root(np.cov(complete, rowvar=False))
+        if self.rescale:
+            noisy = shrunk(noisy, np.nanmean(values, axis=0), share)
+        return {name: self.written(noisy[:, i], rows, name) for i, name in enumerate(self.columns)}
+
+
+@dataclass(frozen=True)
+class MultiplicativeNoise(_Noise):
+    """x' = x · exp(s z - s²/2), where z is standard normal and s follows from ``percent``, the factor's deviation.
+
+    The factor is positive with mean 1 and a standard deviation of ``percent`` / 100 (s² = ln(1 + (percent / 100)²)), so zeros
+    stay zeros, signs stay, large values change more, and means stay in expectation.
+    Kim, Winkler, "Multiplicative noise for masking continuous data", US Census Bureau 2003.
+
+    >>> rows = pa.table({"pay": [0, 1000, -1000]})
+    >>> new = MultiplicativeNoise(("pay",), percent=10).changed(rows, Randomness(1))["pay"].to_pylist()
+    >>> new[0], new[1] > 0, new[2] < 0
+    (0, True, True)
+    """
+
+    id: ClassVar[str] = "multiplicative-noise"
+    title: ClassVar[str] = "multiplicative noise"
+    says: ClassVar[str] = "Each value is multiplied with a random number near 1."
+    source: ClassVar[str] = "Kim and Winkler, Multiplicative noise for masking continuous data, 2003"
+
+    def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
+        spread = np.sqrt(np.log1p((self.percent / 100.0) ** 2))
+        return {
+            name: self.written(
+                self.given(rows, name) * np.exp(spread * randomness.normal(rows.num_rows) - spread**2 / 2),
+                rows,
+                name,
+            )
+            for name in self.columns
+        }
+
+
+def shrunk(noisy: FloatArray, centre: FloatArray | float, share: float) -> FloatArray:
+    """Values with noise, shrunk towards the mean so that variances are those without it (Kim)."""
+    return np.asarray(centre + (noisy - centre) / np.sqrt(1.0 + share**2))
+
+
+def root(covariance: FloatArray) -> FloatArray:
+    """A symmetric matrix whose square is a covariance matrix, also of columns that follow from each other.
+
+    >>> root(np.array([[4.0, 0.0], [0.0, 9.0]])).round(6).tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    sizes, axes = np.linalg.eigh(covariance)
+    return np.asarray((axes * np.sqrt(np.maximum(sizes, 0.0))) @ axes.T)
+
+
+def reflected(values: FloatArray, low: float | None, high: float | None) -> FloatArray:
+    """Values that would lie beyond a bound as far inside of it.
+
+    >>> reflected(np.array([-3.0, 5.0, 12.0]), 0, 10).tolist(), reflected(np.array([-3.0]), 0, None).tolist()
+    ([3.0, 5.0, 8.0], [3.0])
+    """
+    if low is not None and high is not None:
+        # A ball between two walls.
+        phase = np.mod(values - low, 2.0 * (high - low))
+        return np.asarray(low + np.minimum(phase, 2.0 * (high - low) - phase))
+    if low is not None:
+        return np.asarray(low + np.abs(values - low))
+    if high is not None:
+        return np.asarray(high - np.abs(high - values))
+    return values

@@ -1,0 +1,278 @@
+"""PRAM: categories that become others by the probabilities of a matrix, which is published so that it can be reckoned with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.perturb.base import (
+    NO_GUARANTEE,
+    Perturbation,
+    groups,
+    names_of,
+    need_choice,
+    need_number,
+    whole,
+)
+from discreet.perturb.randomness import Randomness
+from discreet.types import FloatArray, IntArray
+
+MOST_VALUES = 2_000
+"""A matrix has the square of so many probabilities."""
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Pram(Perturbation):
+    """The post-randomisation method: value k becomes value l with the probability p(k, l).
+
+    The matrix follows from ``keep``, the probability to stay (all other values are equally likely), from ``epsilon``
+    (randomised response: keep = e^ε / (e^ε + m - 1) of m values, the most that keeps ε-local differential privacy), or is given
+    as ``matrix``, a row of probabilities for each value. ``kind="invariant"`` makes of it one that keeps the shares of the
+    values in expectation: Q(l, k) = p(k, l) π(k) / Σ p(j, l) π(j), and P·Q is applied. ``within``: the shares
+    (of an invariant matrix) are those of each group. A null stays a null. :func:`estimated_shares` gives the true shares.
+    Gouweleeuw, Kooiman, Willenborg, de Wolf, "Post randomisation for statistical disclosure control", J. Official
+    Statistics 14, 1998; Warner, "Randomized response", 1965.
+
+    >>> rows = pa.table({"sex": ["f", "m", "f"]})
+    >>> Pram(("sex",), keep=1.0).changed(rows, Randomness(1))["sex"].to_pylist()
+    ['f', 'm', 'f']
+    >>> Pram(("sex",), epsilon=1).guarantee(rows)
+    'local differential privacy of sex with ε = 1'
+    """
+
+    id: ClassVar[str] = "pram"
+    title: ClassVar[str] = "post-randomisation (PRAM)"
+    says: ClassVar[str] = "Each value becomes another with a known probability."
+    keeps: ClassVar[str] = "every value is one of the matrix, and became what it may become"
+    source: ClassVar[str] = "Gouweleeuw et al., Post randomisation for statistical disclosure control, 1998"
+
+    keep: float | None = None
+    epsilon: float | None = None
+    matrix: Mapping[str, Mapping[str, float]] | None = None
+    kind: Literal["plain", "invariant"] = "plain"
+    within: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        ways = [name for name in ("keep", "epsilon", "matrix") if getattr(self, name) is not None]
+        if len(ways) != 1:
+            raise InvalidParameter(
+                f"{self.id} takes one of keep, epsilon and matrix", remedy="write for example keep = 0.9"
+            )
+        if self.keep is not None:
+            need_number(self.id, "keep", self.keep, most=1, allow=True)
+        if self.epsilon is not None:
+            need_number(self.id, "epsilon", self.epsilon, most=100)
+        if self.matrix is not None:
+            _check_matrix(self.matrix)
+        need_choice(self.id, "kind", self.kind, ("plain", "invariant"))
+        object.__setattr__(self, "within", names_of(self.id, "within", self.within))
+        if self.within and self.kind != "invariant":
+            raise InvalidParameter(
+                f"within of {self.id} says nothing: every group has the same matrix",
+                remedy='say kind = "invariant", or leave within out',
+            )
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return (*self.columns, *(name for name in self.within if name not in self.columns))
+
+    def values(self, rows: pa.Table, name: str) -> pa.Array:
+        """The values that a column may have: those that occur, and those that the matrix names."""
+        column = whole(rows[name])
+        if pa.types.is_nested(column.type):
+            raise UnsuitableColumn(
+                f"the column {name!r} holds lists, which {self.id} cannot change", remedy="leave it out"
+            )
+        there = pc.unique(column).drop_null()
+        there = there.take(pc.sort_indices(there))
+        if len(there) > MOST_VALUES:
+            raise UnsuitableColumn(
+                f"the column {name!r} has more than {MOST_VALUES:,} values, too many for a matrix of {self.id}",
+                remedy="round or generalise it first, or use another method",
+            )
+        if self.matrix is None:
+            return there
+        labels = {str(value) for value in there.to_pylist()}
+        lacking = labels - set(self.matrix)
+        if lacking:
+            raise InvalidParameter(
+                f"the matrix of {self.id} lacks a row for {len(lacking)} values of {name!r}",
+                remedy="give a row of probabilities for every value that occurs",
+            )
+        named = dict.fromkeys([*self.matrix, *(label for row in self.matrix.values() for label in row)])
+        further = pa.array([label for label in named if label not in labels], pa.string())
+        try:
+            return pa.concat_arrays([there, further.cast(there.type)])
+        except pa.ArrowException:
+            raise InvalidParameter(
+                f"the matrix of {self.id} names values that {name!r} cannot hold",
+                remedy="name values of the column's type",
+            ) from None
+
+    def probabilities(self, labels: Sequence[str]) -> FloatArray:
+        """The matrix over these values, before anything is made invariant: row k is what becomes of value k."""
+        size = len(labels)
+        if self.matrix is not None:
+            at = {label: i for i, label in enumerate(labels)}
+            made = np.eye(size)
+            for label, row in self.matrix.items():
+                made[at[label]] = 0.0
+                for target, probability in row.items():
+                    made[at[label], at[target]] = probability
+            return made
+        stay = self.keep
+        if self.epsilon is not None:
+            stay = 1.0 / (1.0 + (size - 1) * math.exp(-self.epsilon))
+        assert stay is not None, "one of three ways was given"
+        if size < 2:
+            return np.eye(size)
+        return np.full((size, size), (1.0 - stay) / (size - 1)) + np.eye(size) * (
+            stay - (1.0 - stay) / (size - 1)
+        )
+
+    def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
+        group = groups(rows, self.within)
+        new = {}
+        for name in self.columns:
+            values = self.values(rows, name)
+            base = self.probabilities([str(value) for value in values.to_pylist()])
+            codes = pc.index_in(whole(rows[name]), value_set=values)
+            missing = np.asarray(codes.is_null().to_numpy(zero_copy_only=False))
+            before = np.asarray(codes.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+            after = before.copy()
+            draws = randomness.uniform(len(before))
+            for part in [np.flatnonzero(group == each) for each in range(int(group.max(initial=-1)) + 1)]:
+                there = part[~missing[part]]
+                matrix = base
+                if self.kind == "invariant":
+                    matrix = invariant(base, np.bincount(before[there], minlength=len(values)))
+                after[there] = _drawn(matrix, before[there], draws[there])
+            new[name] = values.take(pa.array(after, mask=missing))
+        return new
+
+    def guarantee(self, rows: pa.Table) -> str:
+        if self.kind == "invariant":
+            return f"{NO_GUARANTEE}: the matrix follows from the data"
+        told = []
+        for name in self.columns:
+            labels = [str(value) for value in self.values(rows, name).to_pylist()]
+            told.append((name, local_epsilon(self.probabilities(labels))))
+        if any(math.isinf(epsilon) for _, epsilon in told):
+            return f"{NO_GUARANTEE}: some value cannot become some other"
+        return "; ".join(
+            f"local differential privacy of {name} with ε = {epsilon:.4g}" for name, epsilon in told
+        )
+
+    def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
+        for name in after.column_names:
+            values = self.values(before, name)
+            shown = whole(after[name])
+            try:
+                shown = shown if shown.type == values.type else shown.cast(values.type)
+            except pa.ArrowException:
+                return f"{name} shows values that the matrix does not have"
+            given = pc.index_in(whole(before[name]), value_set=values).take(pa.array(places))
+            new = pc.index_in(shown, value_set=values)
+            if not (given.is_null().equals(new.is_null())):
+                return f"{name} shows values that the matrix does not have"
+            allowed = self.probabilities([str(value) for value in values.to_pylist()]) > 0
+            if self.kind == "invariant":
+                allowed = (allowed.astype(float) @ allowed.T.astype(float)) > 0
+            old, now = (np.asarray(side.drop_null().to_numpy(zero_copy_only=False)) for side in (given, new))
+            if not allowed[old, now].all():
+                return f"{name} shows a value that the true one cannot become"
+        return ""
+
+
+def _check_matrix(matrix: Mapping[str, Mapping[str, float]]) -> None:
+    """Refuse what is no matrix of probabilities."""
+    if (
+        not isinstance(matrix, Mapping)
+        or not matrix
+        or not all(isinstance(row, Mapping) for row in matrix.values())
+    ):
+        raise InvalidParameter(
+            "the matrix of pram must have a row of probabilities for each value",
+            remedy="write for example matrix = {f = {f = 0.9, m = 0.1}, m = {f = 0.1, m = 0.9}}",
+        )
+    for place, row in enumerate(matrix.values(), start=1):
+        chances = list(row.values())
+        numeric = all(isinstance(c, int | float) and not isinstance(c, bool) for c in chances)
+        if not numeric or not all(0 <= c <= 1 for c in chances) or abs(sum(chances) - 1) > TOLERANCE:
+            raise InvalidParameter(
+                f"row {place} of the matrix of pram is no list of probabilities that sum to 1",
+                remedy="let all of them be at least 0, and their sum 1",
+            )
+
+
+def _drawn(matrix: FloatArray, codes: IntArray, draws: FloatArray) -> IntArray:
+    """What becomes of values, by their rows of the matrix."""
+    made = codes.copy()
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
+        at = order[start:stop]
+        running = np.cumsum(matrix[codes[at[0]]])
+        # The last value that can be reached takes what rounding leaves.
+        last = int(np.flatnonzero(matrix[codes[at[0]]] > 0)[-1])
+        made[at] = np.minimum(np.searchsorted(running, draws[at], side="right"), last)
+    return made
+
+
+def invariant(matrix: FloatArray, counts: IntArray) -> FloatArray:
+    """A matrix that keeps the shares of the values in expectation.
+
+    >>> made = invariant(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([30, 10]))
+    >>> (np.array([30, 10]) @ made).round(9).tolist()
+    [30.0, 10.0]
+    """
+    counted = counts.astype(np.float64)
+    reached = counted @ matrix
+    back = (matrix * counted[:, None]).T / np.where(reached > 0, reached, 1.0)[:, None]
+    # What is never reached is never left.
+    back[reached <= 0] = np.eye(len(matrix))[reached <= 0]
+    return np.asarray(matrix @ back)
+
+
+def local_epsilon(matrix: FloatArray) -> float:
+    """ε of local differential privacy of a matrix: the largest log ratio of two probabilities to see the same value.
+
+    >>> round(local_epsilon(np.array([[0.75, 0.25], [0.25, 0.75]])), 4)
+    1.0986
+    """
+    seen = matrix[:, matrix.max(axis=0) > 0]
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    if (low <= 0).any():
+        return 0.0 if len(matrix) < 2 else math.inf
+    return float(np.log(high / low).max(initial=0.0))
+
+
+def estimated_shares(matrix: FloatArray, released: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The true shares of the values as a released count tells them, and their standard errors.
+
+    π̂ = (Pᵀ)⁻¹ λ̂, unbiased; given the true counts T the released ones vary by Σ T(k) (diag p(k) - p(k) p(k)ᵀ), in which
+    T is estimated, too. Shares may come out below 0 where few records are counted.
+
+    >>> shares, errors = estimated_shares(np.array([[0.8, 0.2], [0.2, 0.8]]), np.array([56, 44]))
+    >>> shares.round(3).tolist(), errors.round(3).tolist()
+    ([0.6, 0.4], [0.067, 0.067])
+    """
+    if np.linalg.cond(matrix) > 1e12:
+        raise InvalidParameter(
+            "the matrix of pram has no inverse, so the true shares cannot be told from released ones",
+            remedy="let values stay more often than they become any other one",
+        )
+    total = released.sum()
+    back = np.linalg.inv(matrix.T)
+    shares = back @ (released / total)
+    true = np.clip(shares, 0.0, None) * total
+    spread = np.diag(true @ matrix) - (matrix * true[:, None]).T @ matrix
+    return shares, np.sqrt(np.clip(np.diag(back @ spread @ back.T), 0.0, None)) / total
