@@ -254,3 +254,16 @@ def test_the_command_line(tmp_path: Path, run: Run) -> None:
         assert wrong.code == 2
         assert told in wrong.err
         assert not target.exists()
+
+
+def test_marks_for_missing_numbers_stay(tmp_path: Path) -> None:
+    lines = [f"{20 + i % 30},{'?' if i % 10 == 0 else 1000 + i}" for i in range(120)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,pay", *lines]))
+    policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["pay"], profile="research-partner-3")
+    release = discreet.anonymize(
+        tmp_path / "people.csv", policy.perturbed_by(AdditiveNoise(("pay",), percent=10)), plan=QUICK
+    )
+    release.save(tmp_path / "open.csv")
+    pay = discreet.read(tmp_path / "open.csv").to_arrow()["pay"].to_pylist()
+    assert pay.count("?") == 12
+    assert all(value == "?" or value.lstrip("-").isdecimal() for value in pay)

@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidPolicy, RequirementNotMet
-from discreet.perturb.base import Perturbation, whole
+from discreet.perturb.base import Perturbation, is_number, whole
 from discreet.perturb.coding import DateShift
 from discreet.perturb.randomness import Randomness
 from discreet.policy import Policy
 from discreet.release.audit import Audit, audit_counted
 from discreet.release.prepare import count_classes
 from discreet.sentences import Sentence
-from discreet.table import Table
+from discreet.table import MISSING_MARKS, Table
 from discreet.table.reading import ReadOptions
 from discreet.types import IntArray, Progress
 
@@ -62,7 +62,12 @@ class AppliedStep:
         names = self.shown(rows.column_names)
         if not names:
             return ""
-        told = self.step.complaint(self.given, rows.select(names), places)
+        written = {name: whole(rows[name]) for name in names}
+        shown = {
+            name: without_marks(column) if is_number(self.given.schema.field(name).type) else column
+            for name, column in written.items()
+        }
+        told = self.step.complaint(self.given, pa.table(shown), places)
         return f"{self.step.id}: {told}" if told else ""
 
 
@@ -102,7 +107,9 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
         return PerturbedTable(table, table)
     _check_roles(policy)
     randomness = Randomness(seed)
-    original = rows = table.engine.to_arrow(table)
+    written = table.engine.to_arrow(table)
+    marked = {c.name for c in table.columns if c.storage == "text" and c.numeric}
+    rows = _as_numbers(written, marked & policy.perturbed)
     steps: list[AppliedStep] = []
     for asked in policy.perturb:
         step = with_person(asked, policy)
@@ -116,10 +123,13 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
         steps.append(AppliedStep(step, guarantee, changed, rows.select(list(step.needed))))
         for name, values in new.items():
             rows = rows.set_column(rows.column_names.index(name), name, values)
+    for name in marked & policy.perturbed:
+        shown = pc.coalesce(whole(rows[name]).cast(pa.string()), whole(written[name]))
+        rows = rows.set_column(rows.column_names.index(name), name, shown)
     made = table.engine.read_batches(rows.to_reader(), table.source, ReadOptions())
     # How columns were read and what they mean stays.
     result = replace(made, columns=table.columns)
-    places = np.arange(original.num_rows)
+    places = np.arange(rows.num_rows)
     for applied in steps:
         if told := applied.complaint(rows, places):
             raise RequirementNotMet(
@@ -127,6 +137,26 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
                 remedy="nothing was written",
             )
     return PerturbedTable(table, result, tuple(steps), _told(steps, seed))
+
+
+def _as_numbers(rows: pa.Table, names: Collection[str]) -> pa.Table:
+    """Rows with numbers in the columns that hold nothing but numbers and marks for missing ones."""
+    for name in names:
+        texts = without_marks(whole(rows[name]))
+        try:
+            values = texts.cast(pa.int64())
+        except pa.ArrowInvalid:
+            values = texts.cast(pa.float64())
+        rows = rows.set_column(rows.column_names.index(name), name, values)
+    return rows
+
+
+def without_marks(column: pa.Array) -> pa.Array:
+    """A column of text with nulls in place of marks for missing values; any other as it is."""
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        return column
+    missing = pc.is_in(column, value_set=pa.array(list(MISSING_MARKS), column.type))
+    return pc.if_else(missing, pa.scalar(None, column.type), column)
 
 
 def _told(steps: Sequence[AppliedStep], seed: int | None) -> tuple[str, ...]:
