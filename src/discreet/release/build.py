@@ -75,13 +75,7 @@ def make_release(
     progress("applying the change")
     table = perturbed.table
     recoding = solution.chosen.recoding
-    gone = {**dict.fromkeys(policy.direct_identifiers, IDENTIFIER), **left_out}
-    keyed: dict[str, str] = {}
-    if policy.person is not None and policy.person not in gone:
-        if plan.person == "drop":
-            gone[policy.person] = PERSON
-        else:
-            keyed[policy.person] = key or secrets.token_hex(32)
+    gone, keyed = _gone(policy, plan, left_out, key)
     # Persons are counted also where the release will not tell them apart.
     columns = [name for name in table.names if name not in gone or name == policy.person]
     codes = {} if coarser is None else coarser.codes
@@ -135,6 +129,18 @@ def make_release(
         recoded=frozenset(values),
         find_prices=find_prices,
     )
+
+
+def _gone(
+    policy: Policy, plan: Plan, left_out: Mapping[str, str], key: str | None
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The columns that the release lacks, with reasons, and those that become pseudonyms, with their keys."""
+    gone = {**dict.fromkeys(policy.direct_identifiers, IDENTIFIER), **left_out}
+    if policy.person is None or policy.person in gone:
+        return gone, {}
+    if plan.person == "drop":
+        return {**gone, policy.person: PERSON}, {}
+    return gone, {policy.person: key or secrets.token_hex(32)}
 
 
 def _unfit(table: Table, released: Table, policy: Policy, hidden: Collection[str]) -> dict[str, str]:
