@@ -12,7 +12,7 @@ export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
+.PHONY: help demo docs wheel test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
@@ -108,6 +108,9 @@ thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many exam
 
 fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was
 	$(BIN)/python tests/fuzz/fuzz.py $(KIND) --count $(or $(N),1000) --seed $(or $(SEED),1)
+
+wheel: ## Build the wheel and use it as a stranger would, in an environment of its own
+	PYTHON=$(PYTHON) bash tools/wheel.sh
 
 docs: $(VENV)/.test-stamp ## Make a site of the documentation in docs/site; every warning is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs docs/site
