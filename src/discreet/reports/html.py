@@ -46,7 +46,8 @@ def say(
     book = phrasebook(language)
     said = given if book is None else book.translate(given, context.get("names", ()))
     shown = str(given if said is None else said)
-    shown = shown[:1].upper() + shown[1:] if capital else shown
+    # The letter of a model stays as it is: t-closeness.
+    shown = shown[:1].upper() + shown[1:] if capital and shown[1:2] != "-" else shown
     return shown if said is not None or plain else Markup('<span lang="en">{}</span>').format(shown)
 
 

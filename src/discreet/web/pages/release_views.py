@@ -19,6 +19,7 @@ from discreet.reports.figures import Figures, Picture
 from discreet.reports.release import html as reports
 from discreet.reports.release import tables as release_tables
 from discreet.reports.release.pictures import release_pictures
+from discreet.reports.release.several import risks_of_releases
 from discreet.reports.verdict import DECISION_TONES, criterion_rows, judgement
 from discreet.reports.words import percent
 from discreet.sentences import Sentence
@@ -128,9 +129,17 @@ def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
             "values_before": {
                 name: f"{int(change['distinct_before']):,}" for name, change in chosen.changes().items()
             },
+            "heatmaps": drawn(_heatmaps(chosen, releases, titles), "ready") if len(releases) > 1 else None,
             "prices": prices(chosen),
         }
     )
+
+
+def _heatmaps(chosen: Release, releases: Sequence[Release], titles: Sequence[str]) -> Picture:
+    """The risks of the original and of every release side by side."""
+    names = ("suggested", *titles[1:])
+    tables = {name: release.after for name, release in zip(names, releases, strict=False)}
+    return risks_of_releases({"Original": chosen.before, **tables})
 
 
 def prices(release: Release) -> dict[str, object]:
