@@ -23,7 +23,7 @@ from discreet.plain import printable, printable_json
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
 from discreet.reports.console import Terminal
-from discreet.reports.phrasebook import LANGUAGES
+from discreet.reports.phrasebook import languages
 from discreet.table import Table
 from discreet.table.reading import ReadOptions
 from discreet.types import Progress
@@ -42,7 +42,7 @@ EDITION = click.option(
 LANGUAGE = click.option(
     "--lang",
     "language",
-    type=click.Choice(LANGUAGES),
+    type=click.Choice(list(languages())),
     default="en",
     show_default=True,
     help="The language of the HTML report.",

@@ -1,7 +1,8 @@
 """Sentences of the core in another language, by their templates; what carries none is recognised by patterns.
 
-A phrasebook is a folder of TOML files. Each line has the English sentence on the left and its translation on the
-right. Places with names, such as ``{share:.1%}``, belong to a template (`discreet.sentences`): the left side is the
+A language is one TOML file ``phrases/<tag>.toml``, or a folder ``phrases/<tag>`` of such files, which are read as one.
+Its table ``language`` says how it is called and how it writes numbers; the tables below ``page`` hold the words of the
+page, by their keys. Each line of all others has the English sentence on the left and its translation on the right. Places with names, such as ``{share:.1%}``, belong to a template (`discreet.sentences`): the left side is the
 template as it stands where the sentence is made, and the right side has the same places in its own order; a format is
 repeated only where it differs. Places with numbers belong to a pattern, by which a text that carries no template is
 recognised; on the left they have a kind:
@@ -22,6 +23,8 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape, unescape
 from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
 
 from discreet.sentences import Parameter, Sentence, fill, joined, places
 
@@ -29,8 +32,11 @@ PLACE = re.compile(r"\{(\d+)(?::([ntlcx]))?\}")
 NAMED = re.compile(r"\{[a-z]")
 NUMBER = r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?"
 _LETTER = re.compile(r"[^\W\d_]")
-LANGUAGES = ("en", "de")
-"""What reports and the page speak; the first is the one that the core itself speaks."""
+OWN = "en"
+"""The language that the core itself speaks; its words of the page are the page's own."""
+FOLDER = "phrases"
+LANGUAGE, PAGE = "language", "page"
+"""Tables that hold no sentences: what the language is like, and the words of the page."""
 MOST_SEEN = 20_000
 """So many texts are remembered with what became of them."""
 FEWEST_LETTERS = 4
@@ -42,6 +48,16 @@ _WORDS_OF_A_DRAWING = re.compile(r'(<text\b[^>]*>|<p class="panel">)([^<]+)(?=</
 _BOX = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"(?: width="(\d+)")?')
 _WIDTH = 7.5
 """About the width of a letter in a drawing, in its own units."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """What a language calls itself, and the marks of its numbers."""
+
+    name: str
+    decimal: str = ","
+    thousands: str = "."
+    percent: str = "\N{NO-BREAK SPACE}%"
 
 
 @dataclass(frozen=True)
@@ -66,8 +82,11 @@ class Phrasebook:
     ('4.000', True)
     """
 
-    def __init__(self, phrases: Mapping[str, str], amounts: Mapping[str, str]) -> None:
+    def __init__(
+        self, phrases: Mapping[str, str], amounts: Mapping[str, str], language: Language | None = None
+    ) -> None:
         self._amounts = dict(amounts)
+        self._language = language or Language("")
         self._seen: dict[tuple[str, frozenset[str]], str | None] = {}
         words = "|".join(sorted(map(re.escape, amounts), key=len, reverse=True))
         self._amount = re.compile(rf"(?:(?:{words}) )?{NUMBER}|{words}" if words else NUMBER)
@@ -215,8 +234,9 @@ class Phrasebook:
         word, _, last = text.rpartition(" ")
         if word in self._amounts:
             return f"{self._amounts[word]} {self._number(last)}"
-        turned = text.translate(str.maketrans(",.", ".,"))
-        return turned.replace("%", "\N{NO-BREAK SPACE}%")
+        own = self._language
+        marks = {",": own.thousands, ".": own.decimal, "%": own.percent}
+        return "".join(marks.get(sign, sign) for sign in text)
 
     def _phrase(self, text: str, translation: str) -> Phrase:
         pattern, kinds, fixed = "", {}, PLACE.split(text)[::3]
@@ -255,23 +275,57 @@ def _numbered(said: str, template: str = "") -> str:
 
 
 @cache
+def languages() -> dict[str, Language]:
+    """What reports and the page speak, by its tag; the first is the one that the core itself speaks."""
+    others = sorted(place.name.removesuffix(".toml") for place in _folder().iterdir())
+    spoken = {tag: _tables(tag).get(LANGUAGE) for tag in others}
+    return {
+        OWN: Language("English", ".", ",", "%"),
+        **{tag: Language(**{"name": tag, **given}) for tag, given in spoken.items() if given},
+    }
+
+
+@cache
 def phrasebook(language: str) -> Phrasebook | None:
     """The phrasebook of a language; ``None`` for English, which the core itself speaks."""
-    if language == "en":
+    if language == OWN:
         return None
     phrases = pairs(language)
     amounts = {text: said for table, text, said in phrases if table == AMOUNTS}
-    return Phrasebook({text: said for table, text, said in phrases if table != AMOUNTS}, amounts)
+    sentences = {text: said for table, text, said in phrases if table != AMOUNTS}
+    return Phrasebook(sentences, amounts, languages()[language])
 
 
 def pairs(language: str) -> list[tuple[str, str, str]]:
     """Every line of a phrasebook: its table, the English sentence and its translation."""
-    lines = []
-    folder = resources.files("discreet.reports") / "phrases" / language
-    for file in sorted(folder.iterdir(), key=lambda path: path.name):
-        for table, phrases in tomllib.loads(file.read_text("utf-8")).items():
-            lines += [(table, text, said) for text, said in phrases.items()]
-    return lines
+    return [
+        (table, text, said)
+        for table, phrases in _tables(language).items()
+        if table not in (LANGUAGE, PAGE)
+        for text, said in phrases.items()
+    ]
+
+
+def page_words(language: str) -> dict[str, Any]:
+    """The words of the page in a language, as its file has them."""
+    return dict(_tables(language).get(PAGE, {}))
+
+
+def _folder() -> Traversable:
+    return resources.files("discreet.reports") / FOLDER
+
+
+def _tables(language: str) -> dict[str, dict[str, Any]]:
+    """All tables of a language, of its file or of the files of its folder; parts of a table may stand in several."""
+    whole = _folder() / f"{language}.toml"
+    files = (
+        [whole] if whole.is_file() else sorted((_folder() / language).iterdir(), key=lambda file: file.name)
+    )
+    tables: dict[str, dict[str, Any]] = {}
+    for file in files:
+        for table, lines in tomllib.loads(file.read_text("utf-8")).items():
+            tables.setdefault(table, {}).update(lines)
+    return tables
 
 
 def translate_drawing(svg: str, book: Phrasebook, names: Collection[str] = ()) -> str:

@@ -1,4 +1,4 @@
-"""The words of the page in several languages: one TOML file each, chosen by what the browser prefers."""
+"""The words of the page in the language that the browser prefers: English ones here, others from their language's file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib import resources
 
 from starlette.requests import Request
 
-from discreet.reports.phrasebook import LANGUAGES, phrasebook
+from discreet.reports.phrasebook import OWN, languages, page_words, phrasebook
 
 COOKIE = "discreet-language"
 
@@ -33,9 +33,15 @@ class Text:
 
 @cache
 def text(language: str) -> Text:
-    """Every word of the page in a language."""
-    raw = (resources.files("discreet.web.pages") / "text" / f"{language}.toml").read_text("utf-8")
-    return Text(language, dict(_flat("", tomllib.loads(raw))))
+    """Every word of the page in a language; what its file lacks stays English."""
+    raw = (resources.files("discreet.web.pages") / "text" / f"{OWN}.toml").read_text("utf-8")
+    english = dict(_flat("", tomllib.loads(raw)))
+    return Text(language, english if language == OWN else {**english, **own_words(language)})
+
+
+def own_words(language: str) -> dict[str, str]:
+    """The words of the page that a language's own file has."""
+    return dict(_flat("", page_words(language)))
 
 
 def _flat(prefix: str, table: Mapping[str, object]) -> list[tuple[str, str]]:
@@ -60,7 +66,7 @@ def translate(text: str, language: str, names: Collection[str] = ()) -> str | No
 def language_of(request: Request) -> str:
     """The language that was asked for in the address, chosen before, or preferred by the browser."""
     for wanted in (request.query_params.get("lang"), request.cookies.get(COOKIE)):
-        if wanted in LANGUAGES:
+        if wanted in languages():
             return wanted
     return preferred(request.headers.get("accept-language", ""))
 
@@ -79,4 +85,4 @@ def preferred(header: str) -> str:
         except ValueError:
             quality = 0.0
         ranked.append((-quality, place, tag.split("-")[0].lower()))
-    return next((tag for _, _, tag in sorted(ranked) if tag in LANGUAGES), LANGUAGES[0])
+    return next((tag for _, _, tag in sorted(ranked) if tag in languages()), OWN)

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from discreet.policy.file import UNWRITTEN
 from discreet.policy.settings import settings
 from discreet.reports.html import say as say_in_language
-from discreet.reports.phrasebook import LANGUAGES, phrasebook, translate_drawing
+from discreet.reports.phrasebook import languages, phrasebook, translate_drawing
 from discreet.reports.words import SYMBOLS
 from discreet.sentences import Sentence
 from discreet.table.reading import ReadOptions
@@ -96,7 +96,7 @@ def render(
 ) -> HTMLResponse:
     """The response of a template in the language of the request."""
     response = HTMLResponse(markup(request, template, content), status, headers)
-    if request.query_params.get("lang") in LANGUAGES:
+    if request.query_params.get("lang") in languages():
         path = home_of(request.scope) or "/"
         response.set_cookie(COOKIE, language_of(request), path=path, samesite="strict", httponly=True)
     return response
@@ -105,7 +105,12 @@ def render(
 def markup(request: Request, template: str, content: Mapping[str, object]) -> Markup:
     """A template in the language of the request; it has escaped what had to be."""
     language = language_of(request)
-    words = {"t": text(language), "language": language, "home": home_of(request.scope)}
+    words = {
+        "t": text(language),
+        "language": language,
+        "languages": {tag: spoken.name for tag, spoken in languages().items()},
+        "home": home_of(request.scope),
+    }
     return Markup(environment().get_template(template).render({**content, **words}))
 
 
