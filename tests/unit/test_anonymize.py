@@ -226,6 +226,17 @@ def test_advice_by_hand() -> None:
     assert eight.loss_without < eight.loss_with
 
 
+def test_too_few_people_for_a_class_are_told_before_any_search() -> None:
+    policy = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(11)], profile="research-partner-3")
+    said: list[str] = []
+    with pytest.raises(
+        GoalUnreachable, match="the table has 8 people, and every class needs at least 11"
+    ) as told:
+        anonymize(pa.table({"age": [31, 34, 47, 52, 60, 61, 62, 63]}), policy, progress=said.append)
+    assert "at least 8" in told.value.remedy
+    assert "searching for the least change" not in said
+
+
 def test_too_few_people_for_two_classes_are_told() -> None:
     policy = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(5)], profile="research-partner-3")
     release = anonymize(pa.table({"age": [31, 34, 47, 52, 60, 61, 62]}), policy)

@@ -41,6 +41,7 @@ PLAN: dict[str, Any] = {
     "person": "pseudonymise",
     "unexamined": "keep",
     "keep_representation": False,
+    "label_length": 30,
     "seconds": 5.0,
     "label": "illness",
     "sample": 0.5,

@@ -16,12 +16,15 @@ from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS, Meaning
-from discreet.table.values import SUPPRESSED
+from discreet.table.values import SUPPRESSED, OneOf
 from discreet.types import AnyIntArray, BoolArray, IntArray
 
 MOST_COMPARED = 2_000_000
 """Pairs of a released and an original class that are compared to find out whether values were made up."""
 _CHUNK = 500_000
+
+Told = Mapping[str, Mapping[str, OneOf]]
+"""Per attribute what its short labels stand for."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,8 @@ class Pair:
     kept: frozenset[str] = frozenset()
     assumed: Mapping[str, str] = field(default_factory=dict, repr=False)
     order: RowOrder | None = field(default=None, repr=False)
+    told: Told = field(default_factory=dict, repr=False)
+    """Per quasi-identifier what its short labels stand for, as a codebook says."""
 
     @classmethod
     def of(
@@ -97,9 +102,11 @@ class Pair:
         kept: Iterable[str] = (),
         assumed: Mapping[str, str] | None = None,
         order: RowOrder | None = None,
+        told: Told | None = None,
     ) -> Pair:
         """Both tables side by side; a quasi-identifier that the release lacks is suppressed everywhere."""
         given = dict(hierarchies or {})
+        told = dict(told or {})
         extra = [name for name in released.names if name not in original.names]
         if extra:
             raise UnknownColumn(extra[0], original.names)
@@ -110,7 +117,7 @@ class Pair:
             original,
             aligned,
             tuple(
-                Meaning.of(before, after, given.get(before.name))
+                Meaning.of(before, after, given.get(before.name), told.get(before.name))
                 for before, after in zip(original.attributes, aligned.attributes, strict=True)
             ),
             {
@@ -124,6 +131,7 @@ class Pair:
             frozenset(kept),
             dict(assumed or {}),
             order,
+            told,
         )
 
     @property

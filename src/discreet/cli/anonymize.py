@@ -122,6 +122,8 @@ def anonymize(
             language=language,
         )
         others = write_alternatives(release, alternatives_folder, output.suffix, acknowledge)
+    if codebook_file is None:
+        written.append(release.codebook_place(output))
     print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
 
 

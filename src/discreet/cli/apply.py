@@ -92,4 +92,9 @@ def apply(
         release = release_anyway(release, acknowledge)
         tell("writing and verifying")
         release.save(output, links=links_file, codebook=codebook_file)
-    print_release(release, [output, codebook_file, links_file], as_json=as_json, quiet=quiet)
+    print_release(
+        release,
+        [output, codebook_file or release.codebook_place(output), links_file],
+        as_json=as_json,
+        quiet=quiet,
+    )

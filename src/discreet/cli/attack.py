@@ -59,11 +59,12 @@ def attack(
     reading speak of ORIGINAL if it is given.
     """
     from discreet.release.attack import attack as run_attack
+    from discreet.release.codebook import codebook_beside
     from discreet.reports.evidence.terminal import show_attacks
 
     refuse_unwritable(
         report_file,
-        inputs=[release, original, given["public"], given["control"], given["links"]],
+        inputs=[release, original, given["public"], given["control"], given["links"], given["codebook"]],
         given=given,
     )
     with progress(quiet=as_json) as tell:
@@ -72,6 +73,7 @@ def attack(
             first if original is None else read(release, expected=policy.names),
             policy,
             original=None if original is None else first,
+            codebook=given["codebook"] or codebook_beside(release),
             attacks=split(attacks),
             progress=tell,
             **intruder(given),

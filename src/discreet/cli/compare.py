@@ -62,12 +62,13 @@ def compare(
     are run, too, so that loss and exposure stand on one page. Exits with 1 if one of the policy's KPIs is
     outside its tolerance.
     """
+    from discreet.release.codebook import codebook_beside
     from discreet.release.compare import compare as run_compare
     from discreet.reports.evidence.terminal import show_comparison
 
     refuse_unwritable(
         report_file,
-        inputs=[original, release, given["public"], given["control"], given["links"]],
+        inputs=[original, release, given["public"], given["control"], given["links"], given["codebook"]],
         given=given,
     )
     with progress(quiet=as_json) as tell:
@@ -79,6 +80,7 @@ def compare(
             policy,
             key=given["key"],
             links=given["links"],
+            codebook=given["codebook"] or codebook_beside(release),
             labels=split(labels),
             queries=queries,
             seed=given["seed"],

@@ -91,6 +91,11 @@ EVIDENCE = [
     ),
     click.option("--links", type=PATH, help="The links that were written with RELEASE: which row is which."),
     click.option(
+        "--codebook",
+        type=PATH,
+        help="What tells the short labels of RELEASE (else: the codebook beside it, if there is one).",
+    ),
+    click.option(
         "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Start of all chance."
     ),
     click.option("--report", "report_file", type=PATH, help="Write loss and exposure as one HTML page."),

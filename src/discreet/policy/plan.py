@@ -75,6 +75,13 @@ class Plan:
         Literal["drop", "keep"],
         Field(description="leave out columns that nobody judged and that single people out, or keep them"),
     ] = "drop"
+    label_length: Annotated[
+        int,
+        Field(
+            ge=10,
+            description="characters of a set that is written out; a longer one names some values, and the codebook all",
+        ),
+    ] = 60
     seconds: Annotated[float, Field(gt=0, description="time limit of the search")] = 30.0
     label: Annotated[
         str | None, Field(description="attribute that the objective classification predicts")

@@ -272,12 +272,26 @@ def solve(
 
 
 def _few_people(classes: EquivalenceClasses, required: Sequence[PrivacyModel]) -> list[str]:
-    """What to tell where all people are one class at best."""
+    """What to tell where all people are one class at best; fewer than one class needs are refused."""
     sizes = [model for model in required if isinstance(model, KAnonymity)]
     least = max((model.k for model in sizes if model.unit != "records" or not classes.event_level), default=1)
     people = classes.total_persons
     if people >= 2 * least:
         return []
+    if people < least:
+        raise GoalUnreachable(
+            Sentence(
+                "the table has {people} people, and every class needs at least {least}",
+                people=people,
+                least=least,
+            ),
+            nearest="all of them as one class, which is too small",
+            remedy=Sentence(
+                "gather more people, or ask for classes of at least {people} or fewer: another profile, or another "
+                "requirement",
+                people=people,
+            ),
+        )
     return [
         Sentence(
             "the table has {people} people, too few for two classes of at least {least}: all look alike in every "
@@ -367,7 +381,7 @@ def _released(
     """What was found, with what else must be suppressed for the release to hold by itself."""
     released = as_released(chosen.recoding, models, plan)
     within_limit(released, plan, models)
-    recoding = discreetly_named(released, problem.ladders)
+    recoding = discreetly_named(released, problem.ladders, length=plan.label_length)
     same_cost = np.array_equal(recoding.shares, released.shares)
     if released.suppressed_records == chosen.recoding.suppressed_records and same_cost:
         return replace(chosen, recoding=recoding)
@@ -407,7 +421,7 @@ def _uncovered(
         return chosen
     shown = covered.uncovered(chosen.recoding)
     # Groups that differed only in what is * now are one, and must hold as one.
-    recoding = discreetly_named(as_released(shown, models, plan))
+    recoding = discreetly_named(as_released(shown, models, plan), length=plan.label_length)
     within_limit(recoding, plan, models)
     if shown.scope == "global" and recoding.suppressed_records == shown.suppressed_records:
         return replace(chosen, recoding=recoding)

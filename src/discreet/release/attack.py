@@ -20,12 +20,13 @@ from discreet.privacy import PrivacyModel
 from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.audit import Audit, audit_counted
+from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
 from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, count_people, make_pair
 from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, with_roles
 from discreet.release.profile import load_profile
-from discreet.release.release import open_release
+from discreet.release.release import codebook_of, open_release
 from discreet.release.requirements import goals
 from discreet.table import Source, Table
 from discreet.table.hierarchies.hierarchy import Hierarchy
@@ -121,6 +122,7 @@ def attack(
     attacks: Sequence[str] | None = None,
     key: str | None = None,
     links: Given | None = None,
+    codebook: GivenCodebook | None = None,
     seed: int = 1,
     paired: MatchedPair | None = None,
     progress: Asked = None,
@@ -132,7 +134,7 @@ def attack(
     ``control`` one about people who are not in the release. ``known`` overrides which columns the ``scenario``
     takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
     record is which, ``links`` the links that were made with the release (a file or `Release.links`; a `Release` has
-    its own); ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
+    its own), ``codebook`` what tells its short labels (as for `compare`); ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
     """
     say = telling(progress)
     wanted = _wanted(attacks)
@@ -148,7 +150,9 @@ def attack(
         columns=(before or table).names,
     )
     if paired is None and before is not None:
-        paired = make_pair(before, table, policy, key=key, links=links)
+        paired = make_pair(
+            before, table, policy, key=key, links=links, codebook=codebook_of(release, codebook)
+        )
     counter = _Counter(table, before, policy, intruder, paired)
     base = counter.setup(public, control, seed)
     say("auditing the release")

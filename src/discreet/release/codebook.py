@@ -1,28 +1,45 @@
-"""The codebook: what every label of a release stands for, for whoever holds nothing but the release."""
+"""The codebook: what every label of a release stands for, for whoever holds nothing but the release.
+
+Labels of long sets name a few values only. Whoever reads the release again (to compare it, to attack it) needs the codebook
+for what they stand for, as an intruder would, to whom it is handed out with the release.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Told
+from discreet.errors import InvalidParameter
+from discreet.files.reading import check_regular
 from discreet.files.writing import atomically
 from discreet.policy.hierarchies import FittedHierarchy
+from discreet.release.verify import read_back
 from discreet.release.write import write_rows
 from discreet.table.domain import NULL_SIGN
 from discreet.table.hierarchies.hierarchy import ROOT
-from discreet.table.values import Interval, Masked, OneOf, number_text, parse
+from discreet.table.values import Interval, Masked, OneOf, as_set, number_text, parse
 from discreet.transform.recoding import Recoding, ReleasedAttribute
 
 SEPARATOR = "; "
 ANY = "any value"
 MISSING = "missing"
+OTHERS = "and others"
 SUPPRESSED = "suppressed: not told"
+_REST = r"and (\d+ more|others)"
+HEADER = ("column", "label", "meaning", "records")
+NAME = ".codebook.csv"
+"""How the name of a codebook ends that stands beside its release."""
 CENTRE = "a mean or another centre of the values that stood there"
 
 
@@ -37,6 +54,9 @@ class CodebookEntry:
 
     def to_dict(self) -> dict[str, object]:
         return asdict(self)
+
+
+Given = str | PathLike[str] | Iterable[CodebookEntry]
 
 
 def make_codebook(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) -> tuple[CodebookEntry, ...]:
@@ -95,9 +115,13 @@ def _entries(recoding: Recoding, at: int, column: ReleasedAttribute, least: int)
 
 
 def _entry(column: str, label: str | None, meaning: str, records: int) -> CodebookEntry:
-    """A line of the codebook; a null has an empty label, and NUL is shown as its picture, as a text file needs it."""
-    label, meaning = (text.replace("\0", "\u2400") for text in (label or "", meaning))
-    return CodebookEntry(column, label, meaning, records)
+    """A line of the codebook; a null has an empty label."""
+    return CodebookEntry(column, _shown(label or ""), _shown(meaning), records)
+
+
+def _shown(text: str) -> str:
+    """A text with NUL shown as its picture, as a text file needs it."""
+    return text.replace("\0", "\u2400")
 
 
 def meaning_of(label: str, values: Sequence[str], *, others: bool = False) -> str:
@@ -123,10 +147,17 @@ def meaning_of(label: str, values: Sequence[str], *, others: bool = False) -> st
         return f"{label}, where * hides what follows or stood there"
     if isinstance(meant, OneOf):
         named = dict.fromkeys((*values, *meant.members))
-        more = len(meant.members) + meant.more - len(named)
-        return SEPARATOR.join([*named, *([f"and {more} more"] if more > 0 else [])])
-    told = [*values, *(["and others"] if others and values else [])]
+        more = meant.total - len(named)
+        rest = OTHERS if others else f"and {more} more"
+        return SEPARATOR.join([*map(_quoted, named), *([rest] if more > 0 else [])])
+    told = [*values, *([OTHERS] if others and values else [])]
     return f"{label}: {SEPARATOR.join(told)}" if told else label
+
+
+def _quoted(value: str) -> str:
+    """A value in a list; in double quotes if it would be misread without them."""
+    plain = value and value == value.strip() and not re.search(rf'[";\r\n]|^{_REST}$', value)
+    return value if plain else '"' + value.replace('"', '""') + '"'
 
 
 def _between(interval: Interval) -> str:
@@ -145,12 +176,96 @@ def _between(interval: Interval) -> str:
 
 def write_codebook(entries: Sequence[CodebookEntry], path: Path) -> None:
     """Write a codebook as a table, in the format that the file's name asks for."""
+    lines = [tuple(entry.to_dict().values()) for entry in entries]
+    types = (pa.string(), pa.string(), pa.string(), pa.int64())
     rows = pa.table(
-        {
-            "column": pa.array([entry.column for entry in entries], pa.string()),
-            "label": pa.array([entry.label for entry in entries], pa.string()),
-            "meaning": pa.array([entry.meaning for entry in entries], pa.string()),
-            "records": pa.array([entry.records for entry in entries], pa.int64()),
-        }
+        [pa.array([line[at] for line in lines], kind) for at, kind in enumerate(types)], names=list(HEADER)
     )
     atomically(path, lambda scratch: write_rows(rows, scratch))
+
+
+def codebook_place(release: Path) -> Path:
+    """Where the codebook of a release stands if nobody names another place.
+
+    >>> codebook_place(Path("taxis.csv")).name
+    'taxis.codebook.csv'
+    """
+    return release.with_name(release.stem + NAME)
+
+
+def codebook_beside(release: object) -> Path | None:
+    """The codebook beside the file of a release, if there is one."""
+    place = codebook_place(Path(release)) if isinstance(release, str | PathLike) else None
+    return place if place is not None and place.is_file() else None
+
+
+def read_codebook(path: str | PathLike[str]) -> tuple[CodebookEntry, ...]:
+    """The lines of a codebook that was written with a release."""
+    place = Path(path)
+    check_regular(place)
+    try:
+        rows = read_back(place, {"records": pa.int64()}).select(list(HEADER))
+        texts = [rows.column(name).cast(pa.string()).fill_null("").to_pylist() for name in HEADER[:3]]
+        records = rows.column("records").cast(pa.int64()).to_pylist()
+        return tuple(CodebookEntry(*line) for line in zip(*texts, records, strict=True))
+    except (pa.ArrowException, KeyError, OSError, ValueError):
+        raise InvalidParameter(
+            f"{place.name} is no codebook: it has not the columns {', '.join(HEADER)}",
+            remedy="give the file that was written with the release",
+        ) from None
+
+
+def told_sets(entries: Iterable[CodebookEntry]) -> dict[str, dict[str, OneOf]]:
+    """Per column what its labels stand for that name some values only.
+
+    >>> told_sets([CodebookEntry("town", "{Aachen, +2}", "Aachen; Bonn; and 1 more", 7)])
+    {'town': {'{Aachen, +2}': OneOf(members=('Aachen', 'Bonn'), more=1, mark='')}}
+    """
+    told: dict[str, dict[str, OneOf]] = {}
+    for entry in entries:
+        label = as_set(entry.label)
+        if label is not None and label.more and not entry.meaning.endswith(SEPARATOR + OTHERS):
+            told.setdefault(entry.column, {})[entry.label] = _read_meaning(entry.meaning)
+    return told
+
+
+def _read_meaning(meaning: str) -> OneOf:
+    """The values that a meaning lists, and how many it counts."""
+    rest = re.fullmatch(rf"(?s)(.*){SEPARATOR}and (\d+) more", meaning)
+    listed = meaning if rest is None else rest[1]
+    rows = csv.reader(io.StringIO(listed, newline=""), delimiter=SEPARATOR.strip(), skipinitialspace=True)
+    return OneOf(tuple(value for row in rows for value in row), 0 if rest is None else int(rest[2]))
+
+
+def told_of(codebook: Given, released: EquivalenceClasses) -> Told:
+    """What a codebook, or its file, tells of the labels of a release; it must be the one of this release.
+
+    That it is one is seen by its numbers: as many records have each of these labels as it says.
+    """
+    entries = tuple(codebook) if not isinstance(codebook, str | PathLike) else read_codebook(codebook)
+    told = told_sets(entries)
+    records = {(entry.column, entry.label): entry.records for entry in entries}
+    for name, label, counted in _counted_labels(released):
+        if records.get((name, label)) != counted:
+            raise InvalidParameter(
+                f"the codebook is not that of this release: it says something else of the labels of {name!r}",
+                remedy="give the codebook that was written with it (--codebook)",
+            )
+    return told
+
+
+def without_meaning(released: EquivalenceClasses, told: Told) -> list[str]:
+    """The columns with labels that name some values only, of which nobody told the others."""
+    labels = [(name, label) for name, label, _ in _counted_labels(released)]
+    return list(dict.fromkeys(name for name, label in labels if label not in told.get(name, {})))
+
+
+def _counted_labels(released: EquivalenceClasses) -> Iterator[tuple[str, str, int]]:
+    """The labels of a release that name some values only, each with its column and records."""
+    for domain, codes in zip(released.attributes, released.codes, strict=True):
+        if not pa.types.is_string(domain.values.type):
+            continue
+        records = np.bincount(codes, weights=released.records, minlength=domain.size)
+        for code, label in enumerate(domain.values.to_pylist()):
+            if (meant := as_set(label)) is not None and meant.more and records[code]:
+                yield domain.name, _shown(label), int(records[code])

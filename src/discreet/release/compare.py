@@ -12,11 +12,12 @@ from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.before_after import Distribution, before_and_after
+from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.kpis import measure_kpis
 from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, make_pair
 from discreet.release.prepare import open_both, with_roles
-from discreet.release.release import open_release
+from discreet.release.release import codebook_of, open_release
 from discreet.sentences import Sentence
 from discreet.table import Source
 from discreet.utility.distributions import attributes_of
@@ -74,6 +75,7 @@ def compare(
     *,
     key: str | None = None,
     links: Given | None = None,
+    codebook: GivenCodebook | None = None,
     labels: Sequence[str] | None = None,
     queries: int = 1000,
     seed: int = 1,
@@ -83,7 +85,8 @@ def compare(
 
     ``labels`` are the sensitive attributes that somebody may want to predict from the quasi-identifiers (all of
     them if not given, none if empty); ``key`` a column that tells which record is which, ``links`` the links that were
-    made with the release (a file or `Release.links`; a `Release` has its own); ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
+    made with the release (a file or `Release.links`; a `Release` has its own); ``codebook`` what tells its short labels (a file or
+    `Release.codebook`; if it is not given, that of the `Release`, or what stands beside the file); ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
     of both tables.
     """
     say = telling(progress)
@@ -94,7 +97,7 @@ def compare(
         if label not in policy.sensitive:
             raise UnknownColumn(label, policy.sensitive)
     say("counting both tables and matching their records")
-    paired = make_pair(before, after, policy, key=key, links=links)
+    paired = make_pair(before, after, policy, key=key, links=links, codebook=codebook_of(release, codebook))
     say("measuring losses")
     losses = measure_all(
         paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say

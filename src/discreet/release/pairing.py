@@ -19,6 +19,8 @@ from discreet.classes.tracing import only_links
 from discreet.errors import InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy import Policy
 from discreet.policy.hierarchies import hierarchies
+from discreet.release.codebook import Given as GivenCodebook
+from discreet.release.codebook import told_of, without_meaning
 from discreet.release.links import Given, read_links
 from discreet.risk.redundancy import NEARLY_ALL, nearest
 from discreet.sentences import Sentence
@@ -58,6 +60,7 @@ def make_pair(
     *,
     key: str | None = None,
     links: Given | None = None,
+    codebook: GivenCodebook | None = None,
     names: Sequence[str] | None = None,
     like: MatchedPair | None = None,
 ) -> MatchedPair:
@@ -69,7 +72,9 @@ def make_pair(
     for and that agrees in all columns which were not changed. Rows in another order are matched class by class, if their
     values leave one way to do so. If there is none, or there are several that differ in
     what they say, nothing is matched: who became whom is not guessed.
-    ``like`` is a pair of the same tables: its matching is taken over, and its counts as far as they tell.
+    ``codebook`` tells what short labels of the release stand for, as whoever receives the release knows.
+    ``like`` is a pair of the same tables: its matching and what its labels mean are taken over, and its counts as far
+    as they tell.
     """
     original = policy.fit(original)
     wanted = list(policy.quasi_identifiers if names is None else names)
@@ -93,11 +98,13 @@ def make_pair(
         wanted = [name for name in wanted if name not in followed]
         before = before.project(wanted)
     fitted = hierarchies(policy, before)
+    told = like.pair.told if like is not None else {} if codebook is None else told_of(codebook, after)
     pair = Pair.of(
         before,
         after,
         hierarchies={hierarchy.ladder.name: hierarchy.hierarchy for hierarchy in fitted},
         assumed={hierarchy.ladder.name: hierarchy.origin for hierarchy in fitted if hierarchy.assumed},
+        told=told,
     )
     for meaning in pair.meanings:
         if not meaning.truthful and _exchanged(meaning):
@@ -118,8 +125,8 @@ def make_pair(
     if rows is not None:
         order = _row_order(original, release, pair, rows)
         pair = replace(pair, links=order.links(), order=order, kept=_kept(original, release, pair, rows))
-    elif not policy.perturbed & set(pair.names) and (told := _class_links(pair, like)) is not None:
-        pair = replace(pair, links=told, kept=_kept_in_classes(pair, told))
+    elif not policy.perturbed & set(pair.names) and (traced := _class_links(pair, like)) is not None:
+        pair = replace(pair, links=traced, kept=_kept_in_classes(pair, traced))
         if like is None:
             matched = "records were matched class by class: their values leave one way to do so, whatever their order"
     return MatchedPair(pair, after, matched, (*followed.values(), *_notes(pair, wanted, shown)), rows)
@@ -141,6 +148,14 @@ def _notes(pair: Pair, wanted: Sequence[str], shown: Sequence[str]) -> tuple[str
                 "{foreign}: the release has values that the original does not have and that are no "
                 "generalisation of one; they are compared by distance",
                 foreign=foreign,
+            )
+        )
+    if unknown := without_meaning(pair.released, pair.told):
+        notes.append(
+            Sentence(
+                "{unknown}: labels name some of their values only, and nobody told the others: whoever has the "
+                "codebook of the release knows more (--codebook)",
+                unknown=", ".join(unknown),
             )
         )
     if cut:

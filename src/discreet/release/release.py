@@ -23,7 +23,14 @@ from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release import rendered
 from discreet.release.audit import Audit
-from discreet.release.codebook import CodebookEntry, make_codebook, write_codebook
+from discreet.release.codebook import (
+    CodebookEntry,
+    codebook_beside,
+    codebook_place,
+    make_codebook,
+    write_codebook,
+)
+from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
 from discreet.release.perturb import PerturbedTable, complaints
@@ -40,7 +47,7 @@ from discreet.search.methods import SearchResult
 from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.table.frames import AsFrames, FrameKind, as_categories
-from discreet.transform.labels import label_orders
+from discreet.transform.labels import label_orders, spelled_out
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
@@ -147,6 +154,10 @@ class Release(AsFrames):
         """What every label of the release stands for; it tells nothing that the release does not, and goes with it."""
         return make_codebook(self.recoding, self.hierarchies)
 
+    def codebook_place(self, path: str | PathLike[str]) -> Path | None:
+        """Where the codebook goes by itself: beside the file, if there are labels that name some values only."""
+        return codebook_place(Path(path)) if spelled_out(self.recoding) else None
+
     @property
     def links(self) -> IntArray:
         """For each row of the release the number of its row in the original, from 0. It undoes the release: keep it private."""
@@ -238,7 +249,10 @@ class Release(AsFrames):
         codebook: str | PathLike[str] | None = None,
         language: str = "en",
     ) -> Path:
-        """Write the release, verified, and the report, the recipe, the links and the codebook if asked for.
+        """Write the release, verified, and the report, the recipe and the links if asked for.
+
+        The codebook goes where it is asked for; without that it is written beside a release with labels that name
+        some of their values only: ``taxis.codebook.csv`` beside ``taxis.csv``.
 
         The links say which row of the original each row was: a secret of the custodian's, which only the owner of that
         file can read. ``language`` is that of the report: ``en`` or ``de``.
@@ -247,6 +261,7 @@ class Release(AsFrames):
         """
         target = Path(path)
         check_target(target)
+        codebook = self.codebook_place(target) if codebook is None else codebook
         others = (report, recipe, links, codebook)
         outputs = [target, *(Path(other) for other in others if other is not None)]
         if codebook is not None:
@@ -360,6 +375,13 @@ def open_release(release: object, policy: Policy | None) -> tuple[Table, Policy 
     if isinstance(release, Release):
         return release.table, policy or release.before.policy
     return open_table(release, policy), policy
+
+
+def codebook_of(release: object, given: GivenCodebook | None) -> GivenCodebook | None:
+    """What tells the labels of a release: what is given, what a release knows itself, or what stands beside its file."""
+    if given is not None:
+        return given
+    return release.codebook if isinstance(release, Release) else codebook_beside(release)
 
 
 def _is_shown(rows: pa.Table, name: str) -> bool:

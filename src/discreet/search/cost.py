@@ -16,6 +16,7 @@ from discreet.measure import Measure
 from discreet.search.problem import Problem
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
+from discreet.transform.labels import spelled_out
 from discreet.transform.recoding import Recoding
 from discreet.utility import class_sizes, entropy, precision
 from discreet.utility.definition import FOREIGN_NOTE
@@ -91,6 +92,7 @@ def pair_of(recoding: Recoding, ladders: Sequence[Ladder]) -> Pair:
         classes.subset(at).recoded(domains, codes),
         hierarchies={ladder.name: ladder.hierarchy for ladder in ladders if ladder.hierarchy is not None},
         assumed={ladder.name: ladder.assumed for ladder in ladders if ladder.assumed is not None},
+        told=spelled_out(recoding),
         links=Links(np.arange(len(classes)), became, classes.records.astype(np.int64)),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -18,7 +19,7 @@ from discreet.errors import DiscreetError
 from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
 from discreet.table.hierarchies.dates import PERIODS, Dates, moments_of
 from discreet.table.hierarchies.hierarchy import Hierarchy
-from discreet.table.notations import days, listed, span_of_days, starred, unquoted
+from discreet.table.notations import TRUTH, days, forms, listed, span_of_days, starred, unquoted
 from discreet.table.values import Interval, Masked, OneOf, Suppressed, parse
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
@@ -27,8 +28,6 @@ Kind = Literal["exact", "interval", "set", "masked", "node", "suppressed", "fore
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_TRUTH = {"true": 1.0, "false": 0.0}
-_MIDNIGHT = " 00:00:00"
 _LAST_MOMENT = 1 - 1e-9
 """From the beginning of a day to its end, in days."""
 
@@ -75,8 +74,17 @@ class Meaning:
     kinds: NDArray[np.int8] = field(repr=False)
 
     @classmethod
-    def of(cls, original: Domain, released: Domain, hierarchy: Hierarchy | None = None) -> Meaning:
+    def of(
+        cls,
+        original: Domain,
+        released: Domain,
+        hierarchy: Hierarchy | None = None,
+        told: Mapping[str, OneOf] | None = None,
+    ) -> Meaning:
         """Read every released value: as a value of the original, a node of the hierarchy, or by its printed form.
+
+        ``told`` says what short labels stand for: the values that released records with such a label have are its
+        members, those that none of them has are counted.
 
         A null, or a mark for missing values such as ``NA``, is a null if the original has any (files without
         types cannot tell them apart), and else a suppressed value. A mask hides one character with each ``*``, or
@@ -84,7 +92,7 @@ class Meaning:
         centuries. Forms of other tools (``a~b``, ``101xx``, the beginning of a code) are read only where values of
         the original bear them out.
         """
-        return _Reader(original, hierarchy).read(released)
+        return _Reader(original, hierarchy, told or {}).read(released)
 
     @property
     def name(self) -> str:
@@ -199,8 +207,9 @@ class Meaning:
 class _Reader:
     """Reads released values against one original column."""
 
-    def __init__(self, original: Domain, hierarchy: Hierarchy | None) -> None:
+    def __init__(self, original: Domain, hierarchy: Hierarchy | None, told: Mapping[str, OneOf]) -> None:
         self.original = original
+        self.told = told
         self.size = original.size
         self.numbers = original.numbers if original.holds_numbers else np.full(self.size, np.nan)
         order = np.argsort(self.numbers, kind="stable")
@@ -264,6 +273,8 @@ class _Reader:
     def _reading(self, text: str) -> Reading:
         """Kind, ranges, share and (if the printed form has them) bounds of one released value."""
         single = 1 / self.leaves
+        if (told := self.told.get(text)) is not None:
+            return self._told(told)
         node = self.nodes.get(self.hierarchy.label_of(text) if self.hierarchy else text)
         at = self._exact(text)
         if at is not None and (node is None or _single(node[0])):
@@ -284,7 +295,7 @@ class _Reader:
             return "interval", [(low, high)] if high > low else [], share, bounds
         if isinstance(parsed, OneOf) and parsed.more:
             # Members that are only counted may be any value, or any of a node of the hierarchy.
-            share = min((len(parsed.members) + parsed.more) / self.leaves, 1.0)
+            share = min(parsed.total / self.leaves, 1.0)
             return "set", self._around(parsed), share, None
         members = parsed.members if isinstance(parsed, OneOf) else listed(text)
         places = [self._exact(unquoted(member)) for member in members]
@@ -298,6 +309,16 @@ class _Reader:
             return "masked", _merged(hidden), min(max(len(hidden), 1) / self.leaves, 1.0), None
         number = days(text) if self.temporal else _number(text)
         return "foreign", [], single, None if number is None else (number, number)
+
+    def _told(self, meant: OneOf) -> Reading:
+        """A set of which all members that occur are known: a node of the hierarchy if it is one."""
+        if self.hierarchy is not None:
+            level, node = self.hierarchy.node_around(meant)
+            if self.hierarchy.counts(level)[node] == meant.total:
+                return "node", *self.nodes[self.hierarchy.labels[level][node]], None
+        places = [self._exact(member) for member in meant.members]
+        known = [place for place in places if place is not None]
+        return "set", _merged(known), min(meant.total / self.leaves, 1.0), None
 
     def _around(self, meant: OneOf) -> Ranges:
         """What a set of which some members are only counted may stand for."""
@@ -322,10 +343,10 @@ class _Reader:
             return same
         if text == NULL_SIGN and self.original.null_code is not None:
             return int(self.rank[self.original.null_code])
-        for form in _forms(text):
+        for form in forms(text):
             if (at := self.place.get(form)) is not None:
                 return at
-        number = _TRUTH.get(text.strip().lower(), _number(text)) if len(self.sorted_numbers) else None
+        number = TRUTH.get(text.strip().lower(), _number(text)) if len(self.sorted_numbers) else None
         if number is not None and not self.temporal:
             near = int(np.searchsorted(self.sorted_numbers, number))
             if near < len(self.sorted_numbers) and self.sorted_numbers[near] == number:
@@ -451,22 +472,6 @@ class _Reader:
         if not inside:
             return math.nan, math.nan
         return float(self.sorted_numbers[inside[0][0]]), float(self.sorted_numbers[inside[-1][1] - 1])
-
-
-def _forms(text: str) -> tuple[str, ...]:
-    """How else the same value may be printed: without blanks, as Python or SQL print truth, with or without midnight.
-
-    >>> _forms("true"), _forms("2024-05-17 00:00:00")[:2]
-    (('true', 'True'), ('2024-05-17 00:00:00', '2024-05-17'))
-    """
-    plain = text.strip()
-    if plain.lower() in _TRUTH:
-        return text, *dict.fromkeys(
-            form for form in (plain, plain.lower(), plain.capitalize()) if form != text
-        )
-    if plain.endswith(_MIDNIGHT):
-        return text, plain.removesuffix(_MIDNIGHT)
-    return (text, plain, plain + _MIDNIGHT) if plain.count("-") == 2 else (text, plain)
 
 
 def _single(ranges: Ranges) -> bool:

@@ -6,6 +6,8 @@ import datetime
 import math
 import re
 
+TRUTH = {"true": 1.0, "false": 0.0}
+_MIDNIGHT = " 00:00:00"
 _SEPARATORS = ("~", "|", ";", ",")
 _HIDDEN = re.compile(r"(?P<shown>.*?[^xX#?_.])(?P<hidden>x+|X+|#+|\?+|_+|\.+)", re.DOTALL)
 _FROM_TO = re.compile(
@@ -99,3 +101,19 @@ def _years(first: int, last: int) -> tuple[float, float] | None:
         float(datetime.date(first, 1, 1).toordinal() - start),
         float(datetime.date(last + 1, 1, 1).toordinal() - start - 1),
     )
+
+
+def forms(text: str) -> tuple[str, ...]:
+    """How else the same value may be printed: without blanks, as Python or SQL print truth, with or without midnight.
+
+    >>> forms("true"), forms("2024-05-17 00:00:00")[:2]
+    (('true', 'True'), ('2024-05-17 00:00:00', '2024-05-17'))
+    """
+    plain = text.strip()
+    if plain.lower() in TRUTH:
+        return text, *dict.fromkeys(
+            form for form in (plain, plain.lower(), plain.capitalize()) if form != text
+        )
+    if plain.endswith(_MIDNIGHT):
+        return text, plain.removesuffix(_MIDNIGHT)
+    return (text, plain, plain + _MIDNIGHT) if plain.count("-") == 2 else (text, plain)

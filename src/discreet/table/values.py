@@ -71,12 +71,15 @@ class Interval:
 class OneOf:
     """One of several values. ``more`` counts those that were left out to keep the text short.
 
-    >>> print(OneOf(("Bachelors", "Masters")), OneOf(("a, b", "c"), more=5))
-    {Bachelors, Masters} {"a, b", c, +5}
+    ``mark`` tells sets apart that would be printed alike.
+
+    >>> print(OneOf(("Bachelors", "Masters")), OneOf(("a, b", "c"), more=5), OneOf(("a",), more=7, mark="B"))
+    {Bachelors, Masters} {"a, b", c, +5} {a, +7 (B)}
     """
 
     members: tuple[str, ...]
     more: int = 0
+    mark: str = ""
 
     def __post_init__(self) -> None:
         if not self.members or self.more < 0:
@@ -84,7 +87,14 @@ class OneOf:
 
     def __str__(self) -> str:
         listed = [_quoted(member) for member in self.members]
-        return "{" + ", ".join([*listed, f"+{self.more}"] if self.more else listed) + "}"
+        if self.more:
+            listed.append(f"+{self.more} ({self.mark})" if self.mark else f"+{self.more}")
+        return "{" + ", ".join(listed) + "}"
+
+    @property
+    def total(self) -> int:
+        """How many values there are, named or not."""
+        return len(self.members) + self.more
 
 
 @dataclass(frozen=True)
@@ -130,6 +140,7 @@ _MORE = re.compile(
     rf"(?P<bound>{_PLAIN})\s*(?:\+|(?:or|and)\s+(?:more|older|over|above)|und\s+(?:älter|mehr))", re.I
 )
 _LESS = re.compile(rf"(?:under|below|unter)\s+(?P<bound>{_PLAIN})", re.I)
+_COUNTED = r"\+(\d+)(?: \(([A-Z]+)\))?"
 
 
 def parse(text: str) -> Value:
@@ -153,6 +164,16 @@ def parse(text: str) -> Value:
     if "*" in text and re.fullmatch(r"[\w*]*\*[\w*]*|[\w .-]*\*+", text):
         return Masked(text)
     return Exact(text)
+
+
+def as_set(text: str | None) -> OneOf | None:
+    """The set that a label is, if it is one.
+
+    >>> as_set("{a, b}"), as_set("a"), as_set(None)
+    (OneOf(members=('a', 'b'), more=0, mark=''), None, None)
+    """
+    meant = parse(text) if text is not None and text.lstrip().startswith("{") else None
+    return meant if isinstance(meant, OneOf) else None
 
 
 def set_label(members: Sequence[str], *, more: int = 0, width: int = 40) -> str:
@@ -230,7 +251,7 @@ def _half_bounded(bound: str, sign: str, unit: str) -> Interval | None:
 
 def _quoted(member: str) -> str:
     """A member of a set; in double quotes if it would be misread without them."""
-    plain = member and member == member.strip() and not re.search(r'[",{}\r\n]|^\+\d+$', member)
+    plain = member and member == member.strip() and not re.search(rf'[",{{}}\r\n]|^{_COUNTED}$', member)
     return member if plain else '"' + member.replace('"', '""') + '"'
 
 
@@ -244,9 +265,9 @@ def _members(inside: str) -> OneOf | None:
     if len(rows) != 1:
         return None
     listed = rows[0]
-    more = 0
-    rest = re.fullmatch(r"(?s)(?:.*,\s*)?\+(\d+)", inside)
+    more, mark = 0, ""
+    rest = re.fullmatch(rf"(?s)(?:.*,\s*)?{_COUNTED}", inside)
     if rest and len(listed) > 1 and int(rest[1]) > 0:
-        more = int(rest[1])
+        more, mark = int(rest[1]), rest[2] or ""
         listed = listed[:-1]
-    return OneOf(tuple(listed), more) if listed else None
+    return OneOf(tuple(listed), more, mark) if listed else None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from string import ascii_uppercase
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +16,7 @@ from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.hierarchies.known import KNOWN
 from discreet.table.notations import days, span_of_days
-from discreet.table.values import Interval, OneOf, parse
+from discreet.table.values import Interval, OneOf, as_set, parse, set_label
 from discreet.transform.borders import (
     EPOCH,
     MIDNIGHT,
@@ -27,11 +29,17 @@ from discreet.transform.borders import (
 from discreet.transform.recoding import Recoding, ReleasedAttribute, by_number
 from discreet.types import IntArray
 
+LONGEST = 60
+"""Characters of a set that is written out in a cell, unless the plan says otherwise."""
 
-def discreetly_named(recoding: Recoding, ladders: Sequence[Ladder | None] | None = None) -> Recoding:
+
+def discreetly_named(
+    recoding: Recoding, ladders: Sequence[Ladder | None] | None = None, *, length: int = LONGEST
+) -> Recoding:
     """The recoding with labels that were made from the data printed so that they tell nothing of suppressed records.
 
-    A set names values that released records have, and counts the others: ``{Aachen, Bonn, +1}``. An interval that
+    A set names values that released records have, as many as fit into ``length``, and counts the others:
+    ``{Aachen, Bonn, +1}``. An interval that
     holds the smallest or the largest released value is open there: ``>= 64``. One that ends at a value of fewer people
     than the smallest class has ends between that value and the next, at a round number. Which records share a label
     stays as it is. Labels of hierarchies that somebody gave or that everybody knows are public, and stay.
@@ -46,7 +54,7 @@ def discreetly_named(recoding: Recoding, ladders: Sequence[Ladder | None] | None
     least = int(recoding.shown().persons.min()) if recoding.kept.any() else 0
     for j, column in enumerate(recoding.columns):
         if pa.types.is_string(column.values.type) and column.truthful:
-            column = _renamed(recoding, j, None if ladders is None else ladders[j], least)
+            column = _renamed(recoding, j, None if ladders is None else ladders[j], least, length)
             if column.name in hidden:
                 rest = hidden[column.name][len(column.values) :]
                 hidden[column.name] = pa.concat_arrays([column.values, rest])
@@ -54,18 +62,49 @@ def discreetly_named(recoding: Recoding, ladders: Sequence[Ladder | None] | None
     return replace(recoding, columns=tuple(columns), hidden=hidden if recoding.starred else None)
 
 
-def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int) -> ReleasedAttribute:
+def spelled_out(recoding: Recoding) -> dict[str, dict[str, OneOf]]:
+    """Per attribute, what labels stand for that only count some values: all that released records with them have.
+
+    >>> from discreet.classes import EquivalenceClasses
+    >>> classes = EquivalenceClasses.from_columns({"town": ["Aachen", "Bonn", "Celle", "Dorsten"]})
+    >>> groups = Recoding.of_groups(classes, np.array([0, 0, 0, 1]), kept=np.array([True, True]), method="example")
+    >>> spelled_out(discreetly_named(groups, length=15))
+    {'town': {'{Aachen, +2}': OneOf(members=('Aachen', 'Bonn', 'Celle'), more=0, mark='')}}
+    """
+    told: dict[str, dict[str, OneOf]] = {}
+    for j, column in enumerate(recoding.columns):
+        if not pa.types.is_string(column.values.type):
+            continue
+        labels = column.values.to_pylist()
+        counted = {at: meant for at, meant in enumerate(map(as_set, labels)) if meant and meant.more}
+        members = _members(recoding, j) if counted else {}
+        for at in counted.keys() & members.keys():
+            named = tuple(members[at])
+            rest = max(counted[at].total - len(named), 0)
+            told.setdefault(column.name, {})[labels[at]] = OneOf(named, rest)
+    return told
+
+
+def _members(recoding: Recoding, j: int) -> dict[int, list[str]]:
+    """For each new code of an attribute the values that released records with it have, in the order of their codes."""
+    column, domain, codes = recoding.columns[j], recoding.classes.attributes[j], recoding.classes.codes[j]
+    labels = domain.labels()
+    members: dict[int, list[str]] = {}
+    keys = np.unique(column.codes[recoding.kept].astype(np.int64) * domain.size + codes[recoding.kept])
+    for key in keys.tolist():
+        members.setdefault(key // domain.size, []).append(labels[key % domain.size])
+    return members
+
+
+def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int, length: int) -> ReleasedAttribute:
     """An attribute with new labels; one that became wider costs more."""
     column, domain, codes = recoding.columns[j], recoding.classes.attributes[j], recoding.classes.codes[j]
     labels = domain.labels()
     public = set(labels)
     if ladder is not None and ladder.hierarchy is not None and ladder.assumed in (None, *KNOWN):
         public |= {label for names in ladder.hierarchy.labels for label in names}
-    members: dict[int, list[str]] = {}
-    keys = np.unique(column.codes[recoding.kept].astype(np.int64) * domain.size + codes[recoding.kept])
-    for key in keys.tolist():
-        members.setdefault(key // domain.size, []).append(labels[key % domain.size])
-    extremes = _extremes(domain, keys % domain.size)
+    members = _members(recoding, j)
+    extremes = _extremes(domain, np.unique(codes[recoding.kept]).astype(np.int64))
     borders = _borders(recoding, j, least) if members else None
     old = column.values.to_pylist()
     new = list(old)
@@ -75,6 +114,8 @@ def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int) -> R
             # What would look like another label stays as it is.
             if told != text and told not in new and told not in old:
                 new[at] = told
+    for at, short in _shortened(new, members, public, length).items():
+        new[at] = short
     if new == old:
         return column
     shares = column.shares.copy()
@@ -183,6 +224,42 @@ def _loose_dates(text: str, domain: Domain, borders: Borders | None) -> str:
     return f"[{low}, {high}]" if loose != meant else text
 
 
+def _shortened(
+    labels: Sequence[str | None], members: Mapping[int, list[str]], public: Collection[str], length: int
+) -> dict[int, str]:
+    """Labels of sets that are too long, with fewer names; those that would look alike get a letter.
+
+    Members are named in their order, not by how many records have them, which nobody was to learn.
+    """
+    short: dict[int, OneOf] = {}
+    for at, text in enumerate(labels):
+        if at not in members or text is None or len(text) <= length or text in public:
+            continue
+        meant = as_set(text)
+        told = meant and as_set(set_label(meant.members, more=meant.more, width=length))
+        if told and told.more:
+            short[at] = told
+    taken = {text for at, text in enumerate(labels) if at not in short}
+    alike: dict[str, list[int]] = {}
+    for at in sorted(short, key=lambda at: members[at]):
+        alike.setdefault(str(short[at]), []).append(at)
+    marked = {}
+    for text, places in alike.items():
+        free = (
+            letters for letters in _letters() if str(replace(short[places[0]], mark=letters)) not in taken
+        )
+        for at in places:
+            unique = len(places) == 1 and text not in taken
+            marked[at] = text if unique else str(replace(short[at], mark=next(free)))
+    return marked
+
+
+def _letters() -> Iterator[str]:
+    """A, B, …, Z, AA, AB, …"""
+    for size in itertools.count(1):
+        yield from map("".join, itertools.product(ascii_uppercase, repeat=size))
+
+
 def _counted(meant: OneOf, released: list[str]) -> str:
     """A set in which only released members are named, at least one of them.
 
@@ -194,9 +271,8 @@ def _counted(meant: OneOf, released: list[str]) -> str:
     named = tuple(member for member in meant.members if member in released)
     if len(named) == len(meant.members):
         return str(meant)
-    total = len(meant.members) + meant.more
     named = named or (released[0],)
-    return str(OneOf(named, total - len(named)))
+    return str(OneOf(named, meant.total - len(named), meant.mark))
 
 
 def _open(text: str, meant: Interval, extremes: tuple[float, float]) -> str:

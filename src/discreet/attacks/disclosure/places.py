@@ -55,7 +55,13 @@ def project(pair: Pair, names: Sequence[str]) -> tuple[Pair, IntArray]:
         records = np.bincount(inverse, links.records).astype(np.int64)
         links = Links(keys // width, keys % width - 1, records)
     return Pair.of(
-        original, released, hierarchies=pair.hierarchies, links=links, kept=pair.kept, assumed=pair.assumed
+        original,
+        released,
+        hierarchies=pair.hierarchies,
+        links=links,
+        kept=pair.kept,
+        assumed=pair.assumed,
+        told=pair.told,
     ), after
 
 

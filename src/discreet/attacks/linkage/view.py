@@ -144,6 +144,7 @@ class View:
                     domain,
                     pair.released.attributes[pair.released.index(domain.name)],
                     pair.hierarchies.get(domain.name),
+                    pair.told.get(domain.name),
                 )
                 for domain in domains
             )

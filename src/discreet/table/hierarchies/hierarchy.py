@@ -196,8 +196,7 @@ class Hierarchy:
         if not isinstance(meant, OneOf) or not meant.more or any(shown in names for names in self.labels):
             return shown
         level, node = self.node_around(meant)
-        total = len(meant.members) + meant.more
-        return self.labels[level][node] if self.counts(level)[node] == total else shown
+        return self.labels[level][node] if self.counts(level)[node] == meant.total else shown
 
     def node_around(self, meant: OneOf) -> tuple[int, int]:
         """Level and number of the smallest node with the members of a set and room for those that are only counted."""
@@ -206,7 +205,7 @@ class Hierarchy:
         if len(members) == len(leaves):
             for level in range(1, self.height):
                 nodes = self.nodes[level][members]
-                if (nodes == nodes[0]).all() and self.counts(level)[nodes[0]] >= len(leaves) + meant.more:
+                if (nodes == nodes[0]).all() and self.counts(level)[nodes[0]] >= meant.total:
                     return level, int(nodes[0])
         return self.height, 0
 

@@ -16,7 +16,7 @@ from discreet.reports.words import Edition
 from discreet.table import Table
 from discreet.web.api.parameters import AttackParameters, CompareParameters, FrontierParameters, Parameters
 from discreet.web.jobs.parsed_table import open_case
-from discreet.web.jobs.worker import LINKS, RESULT, VIEW, JobProgress, Task
+from discreet.web.jobs.worker import CODEBOOK, LINKS, RESULT, VIEW, JobProgress, Task
 from discreet.web.pages import evidence_views as views
 
 SECONDS_PER_POINT = 10.0
@@ -29,7 +29,7 @@ def compare(task: Task, progress: JobProgress) -> None:
     given = _given(task, CompareParameters)
     task.write(
         RESULT,
-        run_compare(original, released, policy, **given, links=_links(task), progress=progress).to_dict(),
+        run_compare(original, released, policy, **given, **_beside(task), progress=progress).to_dict(),
     )
 
 
@@ -37,7 +37,7 @@ def attack(task: Task, progress: JobProgress) -> None:
     """Try what an intruder could still do to the release."""
     original, released, policy = _open_both(task, progress)
     given = _given(task, AttackParameters)
-    attacks = run_attack(released, policy, original=original, **given, links=_links(task), progress=progress)
+    attacks = run_attack(released, policy, original=original, **given, **_beside(task), progress=progress)
     task.write(RESULT, attacks.to_dict())
 
 
@@ -45,7 +45,7 @@ def evidence(task: Task, progress: JobProgress) -> None:
     """Losses and attacks together, with their report in both editions."""
     original, released, policy = _open_both(task, progress)
     given = _given(task, CompareParameters)
-    comparison = run_compare(original, released, policy, **given, links=_links(task), progress=progress)
+    comparison = run_compare(original, released, policy, **given, **_beside(task), progress=progress)
     attacks = run_attack(
         released,
         policy,
@@ -91,10 +91,10 @@ def _open_both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]
     return original, replace(released, source=replace(released.source, name=name)), policy
 
 
-def _links(task: Task) -> Path:
-    """Which row of the table each row of the release was, as the job that made it has left it."""
+def _beside(task: Task) -> dict[str, Any]:
+    """Which row of the table each row of the release was and what its labels mean, as the job that made it has left it."""
     assert task.base is not None, "these kinds of job follow a release"
-    return task.base / LINKS
+    return {"links": task.base / LINKS, "codebook": task.base / CODEBOOK}
 
 
 def _given(task: Task, kind: type[Parameters]) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from discreet.web.jobs.counted_classes import counted
 from discreet.web.jobs.first_rows import before_and_after, first_rows
 from discreet.web.jobs.parsed_table import labelled, open_case, open_table, store
 from discreet.web.jobs.worker import (
+    CODEBOOK,
     LINKS,
     READY,
     READY_DOCUMENT,
@@ -154,7 +155,7 @@ def _write_release(table: Table, release: Release, plan: Plan, folder: Path, for
         target,
         recipe=folder / "recipe.json",
         links=folder / LINKS,
-        codebook=folder / "codebook.csv",
+        codebook=folder / CODEBOOK,
     )
     # The policy that the release was made by, so that it can be checked by it.
     made_by = replace(release.policy, plan=replace(plan, drop_attributes=()), read={})

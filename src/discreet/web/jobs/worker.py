@@ -48,6 +48,7 @@ READY = "ready"
 READY_DOCUMENT = "ready.json"
 """What all of these releases come to, for the page."""
 LINKS = "links.csv"
+CODEBOOK = "codebook.csv"
 """Which row of the table each row of a release was: for jobs that judge the release, never to be handed out."""
 
 
