@@ -112,6 +112,26 @@ def test_by_default_one_stays_and_the_release_passes(tmp_path: Path) -> None:
     assert "it follows from education" in str(release.notes)
 
 
+def test_an_amount_that_follows_from_the_region_is_no_secret_and_would_tell_it() -> None:
+    # Each of six regions has one grant, as a constant of the stratum; wages are people's own.
+    dice = random.Random(3)
+    regions = [dice.choice(["Ahr", "Eifel", "Hunsrueck", "Mosel", "Saar", "Taunus"]) for _ in range(600)]
+    grants = {"Ahr": 7100, "Eifel": 7100, "Hunsrueck": 8200, "Mosel": 8200, "Saar": 9300, "Taunus": 9300}
+    rows = {
+        "region": regions,
+        "sex": [dice.choice("fm") for _ in regions],
+        "income": [grants[region] for region in regions],
+        "wages": [dice.randrange(1000, 9000, 100) for _ in regions],
+    }
+    policy = suggest(discreet.read(pa.table(rows)))
+    assert policy.sensitive == ("wages",)
+    assert policy.plan.drop_attributes == ("income",)
+    reason = next(column.reason for column in policy.columns if column.name == "income")
+    assert "follows from region" in reason
+    # What follows and is left out need not be spared.
+    assert policy.plan.weights == {}
+
+
 def test_it_can_be_undone() -> None:
     table = discreet.read(pa.table(people()))
     policy = suggest(table)

@@ -34,6 +34,8 @@ NOT_SURE = "not sure: "
 """How a reason begins where the column could also have another role."""
 COMPARED = 60
 """So many columns, quasi-identifiers first, are looked through for some that follow from others."""
+COMPARED_ROLES: Mapping[Role, int] = {"quasi-identifier": 0, "insensitive": 1, "weight": 1, "sensitive": 2}
+"""Which roles these columns may have, and in which order they are taken."""
 LEFT_OUT = "left out, unless you take it from drop_attributes"
 """How the reason of a column ends that stands in the plan's ``drop_attributes``."""
 CONFIDENT = 0.5
@@ -252,20 +254,27 @@ def _with_telling_columns(table: Table, policy: Policy, profiles: Mapping[str, C
 def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, ColumnProfile]) -> Policy:
     """The policy in which columns that follow from a quasi-identifier are quasi-identifiers, and are left out.
 
+    A sensitive attribute that follows from one is no secret of a person: whoever knows the one knows the other, and it would
+    tell apart what the release puts together.
     The one that stays counts for those that follow from it: without that weight the search would spare it less than it
     spared all of them, and they could not be read off it any more.
     """
     names = [
         column.name
-        for column in sorted(policy.columns, key=lambda column: column.role != "quasi-identifier")
-        if column.role in ("quasi-identifier", "insensitive", "weight")
+        for column in sorted(policy.columns, key=lambda column: COMPARED_ROLES.get(column.role, 0))
+        if column.role in COMPARED_ROLES
         and profiles[column.name].distinct > 1
         and profiles[column.name].infinite == 0
         and not _is_prose(profiles[column.name])
     ][:COMPARED]
     sampled = table.engine.sample(table, SEPARATION_ROWS)
     classes = table.engine.count(sampled, quasi_identifiers=names, person=policy.person)
-    told = {each.column: each for each in redundant(classes, policy.quasi_identifiers)}
+    secret = set(policy.sensitive)
+    told = {
+        each.column: each
+        for each in redundant(classes, policy.quasi_identifiers)
+        if each.follows or each.column not in secret
+    }
     columns, dropped = [], []
     weights = Counter(policy.quasi_identifiers)
     for column in policy.columns:
