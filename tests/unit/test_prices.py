@@ -118,3 +118,13 @@ def test_advice_and_report_tell_them(tmp_path: Path) -> None:
     report = (tmp_path / "report.html").read_text()
     assert "What each column and each requirement costs" in report
     assert "Without town" in report
+
+
+def test_where_most_is_lost_the_dearest_columns_are_told() -> None:
+    few = pa.table({**people(60), "ill": ["yes", "no"] * 30})
+    hard = discreet.anonymize(few, policy(KAnonymity(25)), plan=Plan(method="mondrian"))
+    (advice,) = [note for note in hard.notes if "of the detail is lost" in note]
+    assert "3 quasi-identifiers are many for 60 people" in advice
+    assert "the loss of the others falls from" in advice
+    easy = discreet.anonymize(few, policy(KAnonymity(2)), plan=Plan(method="mondrian"))
+    assert not any("of the detail is lost" in note for note in easy.notes)

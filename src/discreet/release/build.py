@@ -20,7 +20,7 @@ from discreet.release.audit import Audit, audit_counted
 from discreet.release.coarsen import CoarserClasses
 from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
-from discreet.release.prices import Prices
+from discreet.release.prices import Prices, too_many_columns
 from discreet.release.release import Release
 from discreet.release.removed import IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
@@ -30,10 +30,13 @@ from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT
+from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 from discreet.types import AnyIntArray, BoolArray, Progress
 
+MUCH = 0.5
+"""Where more of the detail is lost, it is told which columns cost it."""
 ORDER_KEPT = "rows stand in the order of the original: whoever holds a list of the people in that order can tell whose row is whose"
 
 
@@ -106,6 +109,9 @@ def make_release(
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     progress("auditing the release")
     notes = (*notes, *_told(recoding, plan, stand_ins))
+    if (loss := leaf_share_loss(recoding)) > MUCH:
+        progress("what each column costs")
+        notes += tuple(too_many_columns(loss, recoding.classes.total_persons, find_prices()))
     counting = _remaining(named, values, gone.keys() - {policy.person})
     recounted = count_classes(counting.fit(linked), counting)
     remaining = counting.without(gone)

@@ -19,6 +19,7 @@ from discreet.search import clock
 from discreet.search.kept import part_by_part
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import make_problem
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.loss import attribute_changes
 from discreet.types import Progress
@@ -26,6 +27,9 @@ from discreet.types import Progress
 SECONDS = 10.0
 """How long prices are looked for after the loss itself, which may take as long; those that were not reached are unknown."""
 MOST_NAMES = 4
+WORTH_TELLING = 0.01
+"""So much less must be lost without a column for the advice to leave it out."""
+MOST_TOLD = 5
 METHOD = "Mondrian with cuts between values"
 
 
@@ -167,6 +171,36 @@ def prices_when_asked(counted: EquivalenceClasses, policy: Policy, plan: Plan) -
         return prices(counted.project(left), policy, plan=plan)
 
     return told
+
+
+def too_many_columns(loss: float, people: int, told: Prices) -> list[str]:
+    """What to tell where more than half of the detail is lost: that there are too many columns, and which to leave out.
+
+    >>> print(*too_many_columns(0.6, 1000, Prices(0.6, (ColumnPrice("zip", 0.58, 0.31), ColumnPrice("sex", 0.6, 0.6)))))
+    60% of the detail is lost: 2 quasi-identifiers are many for 1,000 people; leave out what you need least (drop_attributes): without zip the loss of the others falls from 58% to 31%
+    """
+    worth = [
+        Sentence(
+            "without {column} the loss of the others falls from {before:.0%} to {after:.0%}",
+            column=price.column,
+            before=price.loss_with,
+            after=price.loss_without,
+        )
+        for price in told.columns
+        if price.loss_without is not None and price.loss_with - price.loss_without >= WORTH_TELLING
+    ]
+    if not worth:
+        return []
+    return [
+        Sentence(
+            "{loss:.0%} of the detail is lost: {columns} quasi-identifiers are many for {people:,} people; leave out what "
+            "you need least (drop_attributes): {worth:; }",
+            loss=loss,
+            columns=len(told.columns),
+            people=people,
+            worth=tuple(worth[:MOST_TOLD]),
+        )
+    ]
 
 
 def _mean(losses: Iterable[float]) -> float:
