@@ -108,7 +108,7 @@ def test_suppression_instead_of_generalisation() -> None:
 
 def test_an_unreachable_goal_says_what_came_nearest() -> None:
     with pytest.raises(GoalUnreachable) as told:
-        anonymize(EIGHT, POLICY.require(KAnonymity(9)))
+        anonymize(EIGHT, POLICY.require(LDiversity(3, "ill")))
     assert told.value.nearest == "only a release without records, which is none"
     assert "allow more suppression" in told.value.remedy
 
