@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from discreet.files.addresses import database_address
 from discreet.files.scratch import Scratch
 
 STANDARD = "-"
@@ -17,12 +18,15 @@ STANDARD = "-"
 
 
 class InputFile(click.Path):
-    """The path of a file that is read, or ``-`` for what comes from standard input."""
+    """The path of a file that is read, the address of a table, or ``-`` for what comes from standard input."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, readable=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        address = database_address(value) if isinstance(value, str) else None
+        if address is not None:
+            return address
         if value != STANDARD or ctx is None:
             return super().convert(value, param, ctx)
         if ctx.meta.setdefault("discreet.standard-input", param) is not param:

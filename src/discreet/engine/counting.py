@@ -35,9 +35,12 @@ class Counting(SqlRelations):
             labels = coded.labels[column]
             return Domain(column, labels.drop_null(), has_null=labels.null_count > 0, type=_known(wanted))
         value = self.dialect.value(wanted)
-        order = "v"
+        order = (
+            self.dialect.text_order.format(value="v") if wanted.storage in ("text", "list", "other") else "v"
+        )
         if wanted.numeric and wanted.storage == "text":
-            order = f"CASE WHEN v IN ({self._marks}) THEN NULL ELSE TRY_CAST(v AS DOUBLE) END NULLS LAST, v"
+            number = self.dialect.number.format(text="v")
+            order = f"CASE WHEN v IN ({self._marks}) THEN NULL ELSE {number} END NULLS LAST, {order}"
         distinct = self._fetch(
             f"WITH distinct_values AS (SELECT DISTINCT {value} AS v FROM {table.relation}) "
             f"SELECT v FROM distinct_values ORDER BY {order}"
@@ -136,7 +139,11 @@ class Counting(SqlRelations):
                     f"column {weight!r} is the sampling weight but is not numeric",
                     remedy="choose a numeric column, or leave the weight out",
                 )
-            weighed = f", TRY_CAST({self.dialect.value(column, 'r.')} AS DOUBLE) AS weight"
+            value = self.dialect.value(column, "r.")
+            if column.storage == "text":
+                weighed = f", {self.dialect.number.format(text=value)} AS weight"
+            else:
+                weighed = f", CAST({value} AS {self.dialect.double}) AS weight"
             # A missing weight must not vanish in the sum: it makes the whole cell's weight unknown.
             weight_sum = ", CASE WHEN count(weight) = count(*) AND min(weight) > 0 THEN sum(weight) ELSE -1 END AS weight"
         keys = ", ".join(f"w{i}" for i in range(packing.words))

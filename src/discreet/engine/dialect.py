@@ -1,4 +1,4 @@
-"""How the two SQL dialects differ. All other SQL is common to both."""
+"""How the SQL dialects differ. All other SQL is common to them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from discreet.table import Column
 
 @dataclass(frozen=True)
 class SqlDialect:
-    """Names and functions that DuckDB and Spark spell differently."""
+    """Names and functions that DuckDB, Spark and PostgreSQL spell differently."""
 
     quote_mark: str
     text: str
@@ -27,6 +27,13 @@ class SqlDialect:
     label_number: str = ""
     """The number of a label, where the engine keeps numbers in place of labels."""
     timestamp: str = "TIMESTAMP"
+    double: str = "DOUBLE"
+    number: str = "TRY_CAST({text} AS DOUBLE)"
+    """A text as a number, or null."""
+    text_order: str = "{value}"
+    """Texts as they are put in order: by their bytes."""
+    estimates: bool = True
+    """Whether distinct values of many rows are estimated."""
     backslash: str = "\\"
     """How a backslash is written inside a text constant."""
 
@@ -43,7 +50,7 @@ class SqlDialect:
         """A column's value as it is grouped and compared: no NaN, no negative zero, lists as sorted text."""
         name = prefix + self.quote(column.name)
         if column.storage == "float":
-            number = f"CAST({name} AS DOUBLE) + CAST(0 AS DOUBLE)"
+            number = f"CAST({name} AS {self.double}) + CAST(0 AS {self.double})"
             return f"(CASE WHEN {self.nan.format(name=name)} THEN NULL ELSE {number} END)"
         if column.storage == "list":
             return self.sorted_list.format(name=name)
@@ -99,4 +106,25 @@ SPARK = SqlDialect(
     own_hash="",
     timestamp="TIMESTAMP_NTZ",
     backslash="\\\\",
+)
+
+POSTGRES = SqlDialect(
+    quote_mark='"',
+    text="TEXT",
+    infinite="({name} = 'Infinity' OR {name} = '-Infinity')",
+    nan="({name} = 'NaN')",
+    sorted_list="CAST({name} AS TEXT)",
+    matches="{value} ~ ('^(' || {pattern} || ')$')",
+    sample="SELECT * FROM {relation} AS r ORDER BY md5(CAST(r AS TEXT)) LIMIT {rows}",
+    row_number="row_number() OVER ()",
+    keyed_hash="encode(sha256(convert_to({key} || encode(sha256(convert_to({key} || {value}, 'UTF8')), 'hex'), 'UTF8')), 'hex')",
+    drawn="hashtextextended(concat_ws('|', {values}), 0) % {of} = 0",
+    own_hash="",
+    double="DOUBLE PRECISION",
+    number=(
+        "(CASE WHEN {text} ~ '^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[[:space:]]*$' "
+        "THEN CAST({text} AS DOUBLE PRECISION) END)"
+    ),
+    text_order='{value} COLLATE "C"',
+    estimates=False,
 )

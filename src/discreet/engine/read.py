@@ -15,9 +15,12 @@ from narwhals.typing import IntoFrame
 
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.limits import check_columns
+from discreet.engine.postgres import PostgresEngine
 from discreet.engine.protocol import Engine
 from discreet.engine.relations import check_names
+from discreet.engine.sqlite import sqlite_batches
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
+from discreet.files.addresses import database_address
 from discreet.sentences import Sentence
 from discreet.table import Source, Table
 from discreet.table.frames import FrameKind
@@ -78,9 +81,19 @@ def read(
         sheet=sheet,
         expected=tuple(expected),
     )
-    target = engine or default_engine()
     if isinstance(source, Table):
         return source
+    address = database_address(source) if isinstance(source, str) else None
+    if address is not None and address.kind == "postgresql":
+        if engine is not None:
+            raise InvalidParameter(
+                "an engine is asked for, but the table lies in PostgreSQL, which counts it itself",
+                remedy="leave the engine out",
+            )
+        return PostgresEngine(address).read_table(address, options)
+    target = engine or default_engine()
+    if address is not None:
+        return target.read_batches(sqlite_batches(address), Source(address.name, "sqlite"), options)
     if isinstance(source, (str, PathLike)):
         return target.read_file(Path(source), options)
     reader, library = _batches(source)

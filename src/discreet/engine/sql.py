@@ -29,7 +29,7 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
 
     def profile(self, table: Table) -> tuple[ColumnProfile, ...]:
         """A first look at every column in one pass."""
-        approximate = table.rows > EXACT_DISTINCT_ROWS
+        approximate = self.dialect.estimates and table.rows > EXACT_DISTINCT_ROWS
         wanted: dict[str, list[str]] = {}
         for i, column in enumerate(table.columns):
             value = self.dialect.value(column)
@@ -44,9 +44,9 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
             # Floats and moments have no one printed form, so their length would say nothing.
             printed = f"CAST({value} AS {self.dialect.text})"
             length = (
-                "CAST(0 AS DOUBLE)"
+                f"CAST(0 AS {self.dialect.double})"
                 if column.storage in ("float", "timestamp")
-                else f"avg(CAST(length({printed}) AS DOUBLE))"
+                else f"avg(CAST(length({printed}) AS {self.dialect.double}))"
             )
             wanted[column.name] = [
                 f"count({value}) AS filled{i}",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.files.addresses import DatabaseAddress
 from discreet.files.members import members
 from discreet.sentences import Sentence
 
@@ -87,7 +88,9 @@ def destination(target: Path) -> Path:
     return place
 
 
-def refuse_clashes(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+def refuse_clashes(
+    outputs: Iterable[Path | None], inputs: Iterable[Path | DatabaseAddress | None] = ()
+) -> None:
     """Raise if a file to be written is one that is read, or is to be written twice, under whatever name.
 
     >>> refuse_clashes([Path("a.csv"), Path("./a.csv")])
@@ -106,7 +109,9 @@ def refuse_clashes(outputs: Iterable[Path | None], inputs: Iterable[Path | None]
         written.append(target)
 
 
-def _files_of(path: Path) -> tuple[Path, ...]:
+def _files_of(path: Path | DatabaseAddress) -> tuple[Path, ...]:
+    if isinstance(path, DatabaseAddress):
+        return () if path.file is None else (path.file,)
     several = members(path)
     return (path,) if several is None else several.files
 
