@@ -267,7 +267,6 @@ NAMES = (
         "order",
         "sizes",
         "lang",
-        "follows",
         "show",
         "formulas",
         "action",

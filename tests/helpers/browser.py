@@ -57,7 +57,10 @@ def says(page: Page, selector: str, text: str) -> None:
 
 def settled(page: Page) -> None:
     """Wait until no section is about to be renewed: what is chosen in one that is would be gone with it."""
-    page.wait_for_function("() => !document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
+    page.wait_for_function(
+        "() => document.querySelector('body[data-current]') && "
+        "!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')"
+    )
 
 
 @pytest.fixture(scope="session")

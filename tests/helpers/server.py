@@ -121,6 +121,34 @@ def client(service: Service) -> Iterator[TestClient]:
         yield made
 
 
+SECTION = re.compile(r'<section class="part[^"]*" id="(\w+)".*? data-stamp="(\w+)".*?</section>', re.DOTALL)
+UNSTAMPED = re.compile(
+    r'<form [^>]*id="plan-form".*?</form>|<p class="line"><span class="small">[^<]*</span><button [^>]*id="policy-of-.*?</p>',
+    re.DOTALL,
+)
+"""What somebody is filling in, and what other tables have to offer: for neither is a section drawn anew."""
+
+
+@pytest.fixture(autouse=True)
+def stamped(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After every test: sections of a table that bear the stamp of earlier ones look like them, or else a page would
+    not notice that they are out of date."""
+    yield
+    if "client" not in request.fixturenames:
+        return
+    client, service = request.getfixturevalue("client"), request.getfixturevalue("service")
+    drawings = request.node.parent.stash.setdefault(DRAWINGS, {})
+    for case in service.cases:
+        if not any(job.active for job in service.jobs_of(case)):
+            for drawing in SECTION.finditer(client.get(f"/case/{case.id}?lang=en").text):
+                shown = UNSTAMPED.sub("", drawing[0])
+                assert drawings.setdefault((case.id, drawing[1], drawing[2]), shown) == shown
+    client.cookies.clear()
+
+
+DRAWINGS = pytest.StashKey[dict[tuple[str, str, str], str]]()
+
+
 @pytest.fixture
 def stranger(client: TestClient, service: Service) -> TestClient:
     """Somebody without the token, at the same server."""

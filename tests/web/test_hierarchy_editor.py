@@ -145,7 +145,7 @@ def test_a_builder_is_tried_changed_undone_and_used(client: TestClient, service:
     assert 'id="parameter-widths" name="widths" value="5, 10, 20"' in back
     assert 'value="20, 40"' in send(client, table, AGE, "redo")
     answer = client.post(f"/case/{table}/hierarchy/{AGE}/save", data={"form": "intervals"})
-    assert answer.headers["hx-trigger"] == "case-changed"
+    assert answer.status_code == 200
     assert written(client, table, "age") == {"builder": "intervals", "widths": [20, 40]}
     assert service.outdated(service.cases.get(table), audit)
     # A reload finds draft and history again, and the suggestion is one step away.

@@ -60,7 +60,7 @@ def test_a_column_is_left_out_and_taken_back_by_one_click(
 ) -> None:
     case = service.cases.get(table)
     answer = client.post(f"/case/{table}/prices/column/2", data={"drop": "yes"}, headers=IN_HTMX)
-    assert answer.headers["hx-trigger"] == "case-changed"
+    assert answer.status_code == 200
     assert load(case.policy_file).plan.drop_attributes == ("job",)
     assert 'id="restore-2"' in answer.text
     assert ended(service, table, "preview") == "done"

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from helpers.bad_input import CASES
-from helpers.browser import JUDGE, PATIENCE, REBOUND, TAKE, VERDICT, go, home_of, upload, watched
+from helpers.browser import JUDGE, PATIENCE, REBOUND, TAKE, VERDICT, go, home_of, settled, upload, watched
 from helpers.server import MAX_SIZE, Program, children, wait_for
 
 if TYPE_CHECKING:
@@ -128,12 +128,22 @@ def test_a_slow_press_meets_its_button(
     page.locator("#cancel-anonymize").scroll_into_view_if_needed()
     page.locator("#cancel-anonymize").hover()
     page.mouse.down()
-    # The section looks how the work goes, and is not drawn anew under the finger.
-    page.evaluate("document.addEventListener('htmx:afterRequest', () => { window.asked = true; })")
-    page.wait_for_function("() => window.asked")
+    page.evaluate("document.getElementById('release').pressed = true")
+    # The section is out of date, and is not drawn anew under the finger.
+    policy = f"/api/v1{judged.replace('case', 'tables')}/policy"
+    was = own_home.client.get(policy).text
+    with page.expect_response("**/section/bar"):
+        answer = own_home.client.put(
+            policy, content=was.replace('role = "quasi-identifier"', 'role = "sensitive"', 1)
+        )
+        assert answer.status_code == 200, answer.text
+    with page.expect_response("**/state"):
+        pass
+    assert page.evaluate("document.getElementById('release').pressed")
     page.mouse.up()
     page.wait_for_selector(WORKING, state="detached")
     assert "Cancelled" in page.inner_text("#release")
+    own_home.client.put(policy, content=was)
     assert complaints == []
     page.context.close()
 
@@ -162,8 +172,15 @@ def test_a_role_changed_in_one_tab_is_changed_in_the_other(
     twin = page.context.new_page()
     go(page, "columns")
     twin.goto(page.url)
+    page.check("#pick-2")
+    page.fill("#column-search", "a")
     page.select_option("#role-0", "insensitive")
     page.wait_for_selector(JUDGE)
+    settled(page)
+    # What was picked and typed is still there.
+    assert page.is_checked("#pick-2")
+    assert page.input_value("#column-search") == "a"
+    assert page.locator("#columns tr.column:visible").count() == 1
     # A reload finds the step again.
     twin.reload()
     assert twin.input_value("#role-0") == "insensitive"
@@ -228,6 +245,34 @@ def test_a_change_while_a_section_is_looking_is_not_overlooked(
         route.fulfill(response=answer)
     page.wait_for_function("() => document.getElementById('role-0').value === 'quasi-identifier'")
     page.wait_for_selector("#verdict .notice.warn", state="detached")
+    assert complaints == []
+    page.context.close()
+
+
+def test_work_that_ends_before_its_section_is_drawn_is_not_waited_for(
+    chromium: Browser, own_home: Program, judged: str
+) -> None:
+    """What to do next was drawn while attacks were tried; their own section is drawn once they are over."""
+    from playwright.sync_api import Error
+
+    page, complaints = entered(chromium, own_home, judged)
+    held: list[Route] = []
+    page.route("**/section/evidence*", lambda route: held.append(route))
+    page.click("#anonymize")
+    arrives(page, lambda: held)
+    page.wait_for_selector("#release .words")
+
+    def over() -> bool:
+        jobs = own_home.client.get(f"/api/v1{judged.replace('case', 'tables')}").json()["jobs"]
+        return any((job["kind"], job["state"]) == ("evidence", "done") for job in jobs)
+
+    wait_for(over)
+    for route in held:
+        with suppress(Error):  # nobody waits for it any more
+            route.continue_()
+    page.unroute("**/section/evidence*")
+    page.wait_for_selector(TAKE)
+    page.wait_for_selector("#evidence .criteria li", state="attached")
     assert complaints == []
     page.context.close()
 

@@ -6,8 +6,9 @@ import hashlib
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -26,6 +27,8 @@ from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
 from discreet.web.refusals import Refusal, changed_meanwhile, not_found
 
+PolicyPart = Literal["roles", "forms", "policy"]
+"""All but the plan; that, and which settings a plan has; or all of it."""
 LARGEST_POLICY = 4 << 20
 PLANNED_ROLES: Mapping[str, tuple[Role, ...]] = {
     "keep": ("quasi-identifier",),
@@ -58,6 +61,26 @@ def fingerprint(file: Path, *, plan: bool) -> str:
     for column in raw.get("columns", {}).values():
         column.pop("reason", None)
     return hashlib.sha256(repr(raw).encode()).hexdigest()[:16]
+
+
+def policy_hash(case: Case, part: PolicyPart) -> str:
+    """A hash of a part of the policy as it is now."""
+    try:
+        return _part_hashes(case.policy_file.read_text(encoding="utf-8"))[part]
+    except (OSError, ValueError):
+        return ""
+
+
+@lru_cache(maxsize=64)
+def _part_hashes(text: str) -> dict[PolicyPart, str]:
+    raw = tomllib.loads(text)
+    plan = raw.pop("anonymize", {})
+    parts: dict[PolicyPart, object] = {
+        "roles": raw,
+        "forms": (raw, plan.get("objective")),
+        "policy": (raw, plan),
+    }
+    return {part: hashlib.sha256(repr(seen).encode()).hexdigest()[:16] for part, seen in parts.items()}
 
 
 def policy_of(case: Case) -> Policy:

@@ -15,7 +15,7 @@ from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields, sent_file
 from discreet.web.pages.glossary import glossary
 from discreet.web.pages.language import language_of
-from discreet.web.pages.rendering import BEGUN, CHANGED, environment, markup, render
+from discreet.web.pages.rendering import environment, markup, render
 from discreet.web.pages.sections import (
     FOLDS,
     SECTIONS,
@@ -25,6 +25,7 @@ from discreet.web.pages.sections import (
     section_content,
     show_fold,
     show_section,
+    show_state,
     verdict_words,
 )
 from discreet.web.policies import column_at, policy_from, policy_text, set_profile, set_role, set_roles
@@ -106,14 +107,15 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
         return RedirectResponse(f"{home_of(request.scope)}/", 303)
 
     @routes.get("/case/{case_id}/section/{name}")
-    def get_section(request: Request, case_id: str, name: str, follows: str = "") -> Response:
+    def get_section(request: Request, case_id: str, name: str) -> Response:
         case = service.cases.get(case_id)
         if name not in SECTIONS:
             raise not_found("section")
-        # Who has followed a job to its end tells the other sections, once.
-        under_way = any(job.id == follows and job.active for job in service.jobs_of(case))
-        ended = bool(follows) and not under_way and not SECTIONS[name].quiet
-        return show_section(service, request, case, name, CHANGED if ended else None)
+        return show_section(service, request, case, name)
+
+    @routes.get("/case/{case_id}/state")
+    def get_state(request: Request, case_id: str) -> Response:
+        return show_state(service, request, service.cases.get(case_id))
 
     @routes.get("/case/{case_id}/fold/{name}")
     def get_fold(request: Request, case_id: str, name: str) -> Response:
@@ -126,7 +128,7 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
     def choose(request: Request, case_id: str, place: int) -> Response:
         case = service.cases.get(case_id)
         service.choose(case, place)
-        return show_section(service, request, case, "release", CHANGED)
+        return show_section(service, request, case, "release")
 
     @routes.get("/case/{case_id}/download/{what}")
     def download(case_id: str, what: str, formulas: str = "neutralised", show: bool = False) -> Response:
@@ -155,14 +157,14 @@ def _job_routes(routes: APIRouter, service: Service) -> None:
         # Whoever has a release wants to know what it withstands.
         then = {"anonymize": "evidence"}.get(kind)
         await run_in_threadpool(lambda: service.start(case, kind, given, then=then))
-        return show_section(service, request, case, section_of(kind), BEGUN)
+        return show_section(service, request, case, section_of(kind))
 
     @routes.post("/case/{case_id}/jobs/{job_id}/cancel")
     def cancel_job(request: Request, case_id: str, job_id: str) -> Response:
         case = service.cases.get(case_id)
         job = service.job(case, job_id)
         service.jobs.cancel(job)
-        return show_section(service, request, case, section_of(job.kind), CHANGED)
+        return show_section(service, request, case, section_of(job.kind))
 
 
 def _policy_routes(routes: APIRouter, service: Service) -> None:
@@ -170,7 +172,7 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
     def change_role(request: Request, case_id: str, number: int, role: Annotated[Role, Form()]) -> Response:
         case = service.cases.get(case_id)
         set_role(case, column_at(case, number)["name"], role)
-        return Response(status_code=204, headers=CHANGED)
+        return Response(status_code=204)
 
     @routes.post("/case/{case_id}/roles")
     async def change_roles(request: Request, case_id: str) -> Response:
@@ -181,20 +183,20 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
             set_roles(case, [column_at(case, number)["name"] for number in given.columns], given.role)
 
         await run_in_threadpool(change)
-        return Response(status_code=204, headers=CHANGED)
+        return Response(status_code=204)
 
     @routes.post("/case/{case_id}/policy")
     async def load_policy(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
         text = policy_from(await sent_file(request, "policy"))
         await run_in_threadpool(service.put_policy, case, text)
-        return Response(status_code=204, headers=CHANGED)
+        return Response(status_code=204)
 
     @routes.post("/case/{case_id}/policy-of/{other_id}")
     def take_policy(request: Request, case_id: str, other_id: str) -> Response:
         case, other = service.cases.get(case_id), service.cases.get(other_id)
         service.put_policy(case, policy_text(other))
-        return Response(status_code=204, headers=CHANGED)
+        return Response(status_code=204)
 
     @routes.post("/case/{case_id}/profile")
     def change_profile(request: Request, case_id: str, profile: Annotated[str, Form()]) -> Response:
@@ -203,4 +205,4 @@ def _policy_routes(routes: APIRouter, service: Service) -> None:
             raise not_found("profile")
         set_profile(case, profile)
         service.start(case, "audit")
-        return show_section(service, request, case, "verdict", BEGUN)
+        return show_section(service, request, case, "verdict")

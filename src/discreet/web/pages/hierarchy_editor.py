@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -37,7 +37,7 @@ from discreet.web.hierarchies import (
 from discreet.web.jobs.column_values import Values, values_of
 from discreet.web.pages.builder_forms import BY_HAND, CHOICES, LEARNED, filled, parsed, proposal
 from discreet.web.pages.forms import field_lists, sent_file
-from discreet.web.pages.rendering import CHANGED, render
+from discreet.web.pages.rendering import render
 from discreet.web.pages.sections import Content
 from discreet.web.policies import LARGEST_POLICY, column_at, policy_of
 from discreet.web.refusals import ProblemDetails, Refusal, explain, not_found
@@ -304,7 +304,7 @@ class Editor:
             fitted(self.case, self.column, draft.spec, self.known_values())
             set_hierarchy(self.case, self.name, draft.spec)
             draft.saved = draft.spec
-        return self.show(request, form=form, headers=CHANGED)
+        return self.show(request, form=form)
 
     # ── what is shown ─────────────────────────────────────────────────────────────────────────────
 
@@ -316,7 +316,6 @@ class Editor:
         view: GroupView | None = None,
         part: str = "editor",
         problem: ProblemDetails | None = None,
-        headers: Mapping[str, str] | None = None,
     ) -> Response:
         """The editor, or a part of it, as it is now."""
         if part != "editor":
@@ -335,7 +334,7 @@ class Editor:
         if self.values is not None:
             with draft_of(self.case, self.name) as draft:
                 content |= self._content(draft, form, view or GroupView(), problem)
-        return render(request, f"parts/hierarchy_{part}.html.jinja", content, headers=headers)
+        return render(request, f"parts/hierarchy_{part}.html.jinja", content)
 
     def _content(self, draft: Draft, form: str, view: GroupView, problem: ProblemDetails | None) -> Content:
         values = self.known_values()

@@ -15,14 +15,11 @@ from discreet.web import prices, requirements
 from discreet.web.api.parameters import PlanParameters
 from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields
-from discreet.web.pages.rendering import BEGUN, CHANGED, render
+from discreet.web.pages.rendering import render
 from discreet.web.pages.sections import show_section
 from discreet.web.policies import column_at, columns_of, policy_of, policy_problems, set_plan
 from discreet.web.refusals import not_found
 from discreet.web.service import Service
-
-PLANNED = {"hx-trigger": "plan-changed"}
-"""Tells the sections that rest on the plan to look again; the one in which it is set stays as it is."""
 
 
 def router(service: Service) -> APIRouter:
@@ -30,25 +27,22 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     def changed(request: Request, case: Case) -> Response:
-        """The plan as it is now, with a preview under way; all other sections look again."""
+        """The plan as it is now, with a preview under way."""
         start_preview(service, case)
-        return show_section(service, request, case, "plan", CHANGED)
+        return show_section(service, request, case, "plan")
 
     @routes.post("/case/{case_id}/plan")
     async def change_plan(request: Request, case_id: str) -> Response:
         case = service.cases.get(case_id)
         given = await filled_fields(request)
 
-        def change() -> bool:
+        def change() -> None:
             with case.lock:
-                before = policy_of(case).plan.objective
                 set_plan(case, PlanParameters.checked(plan_of(case, given)))
                 start_preview(service, case)
-                return policy_of(case).plan.objective != before
 
-        # Another objective has other settings, so that the form itself changes, too.
-        other = await run_in_threadpool(change)
-        return Response(status_code=204, headers=CHANGED if other else PLANNED)
+        await run_in_threadpool(change)
+        return Response(status_code=204)
 
     @routes.get("/case/{case_id}/requirements/fields")
     def get_fields(request: Request, case_id: str, model: str) -> Response:
@@ -99,7 +93,7 @@ def router(service: Service) -> APIRouter:
             if name in given and get_origin(bare(setting.annotation)) is tuple:
                 given[name] = [line.strip("\r") for line in str(given[name]).split("\n") if line.strip()]
         service.start(case, "read", given)
-        return show_section(service, request, case, "file", BEGUN)
+        return show_section(service, request, case, "file")
 
     _price_routes(routes, service)
     return routes
@@ -107,9 +101,9 @@ def router(service: Service) -> APIRouter:
 
 def _price_routes(routes: APIRouter, service: Service) -> None:
     def changed(request: Request, case: Case) -> Response:
-        """The prices as they are now, with a preview under way; all other sections look again."""
+        """The prices as they are now, with a preview under way."""
         start_preview(service, case)
-        return show_section(service, request, case, "prices", CHANGED)
+        return show_section(service, request, case, "prices")
 
     @routes.post("/case/{case_id}/prices/column/{number}")
     def drop_column(

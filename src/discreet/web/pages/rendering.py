@@ -25,11 +25,6 @@ from discreet.web.pages.language import COOKIE, language_of, text
 from discreet.web.refusals import ProblemDetails
 from discreet.web.security import home_of
 
-CHANGED = {"hx-trigger": "case-changed"}
-"""Tells the other sections of the page to look again."""
-BEGUN = {"hx-trigger": "work-begun"}
-"""Tells the bar of steps that work has begun, of which the section that asked for it already knows."""
-
 
 @cache
 def environment() -> Environment:
@@ -87,15 +82,9 @@ def drawn(context: Context, svg: str) -> Markup:
     return Markup(svg if book is None else translate_drawing(svg, book, context.get("names", ())))
 
 
-def render(
-    request: Request,
-    template: str,
-    content: Mapping[str, object],
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-) -> HTMLResponse:
+def render(request: Request, template: str, content: Mapping[str, object], status: int = 200) -> HTMLResponse:
     """The response of a template in the language of the request."""
-    response = HTMLResponse(markup(request, template, content), status, headers)
+    response = HTMLResponse(markup(request, template, content), status)
     if request.query_params.get("lang") in languages():
         path = home_of(request.scope) or "/"
         response.set_cookie(COOKIE, language_of(request), path=path, samesite="strict", httponly=True)

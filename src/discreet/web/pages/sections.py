@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from fastapi import Request, Response
+from fastapi.responses import JSONResponse
 from pydantic.fields import FieldInfo
 
 from discreet.policy.file import UNWRITTEN
@@ -25,8 +27,16 @@ from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
 from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, SHEETS, VIEW
 from discreet.web.pages.evidence_views import scenarios
-from discreet.web.pages.rendering import render
-from discreet.web.policies import columns_document, columns_of, policy_of, policy_problems, uncertain
+from discreet.web.pages.rendering import markup, render
+from discreet.web.policies import (
+    PolicyPart,
+    columns_document,
+    columns_of,
+    policy_hash,
+    policy_of,
+    policy_problems,
+    uncertain,
+)
 from discreet.web.refusals import not_found
 from discreet.web.service import DOWNLOADS, Service
 
@@ -42,6 +52,8 @@ MOST_POLICIES = 5
 """So many policies of other tables are offered."""
 MOST_COMPARED = 6
 """Of so many columns it is said how many values each release keeps; the others are one question away."""
+SHORT_SECONDS, SHORT_PAUSE, LONG_PAUSE = 3, 150, 500
+"""How long a job may be a short one, and after how many milliseconds it is asked about then, and later."""
 SIGNS = {
     "delimiter": {
         ",": "sign_comma",
@@ -222,13 +234,6 @@ def plan(service: Service, case: Case) -> Content:
     }
 
 
-def preview(service: Service, case: Case) -> Content:
-    """Whether a preview will come by itself: it follows the audit, whose end may have gone unnoticed."""
-    audit = service.latest(case, "audit")
-    coming = audit is not None and (audit.active or audit.state == "done")
-    return {"awaited": coming and service.latest(case, "preview") is None}
-
-
 def priced(service: Service, case: Case) -> Content:
     """What each requirement and column costs, and whether something is done without since the release was made."""
     told = prices.told(service, case)
@@ -347,14 +352,15 @@ def _next(service: Service, case: Case) -> str:
 class Section:
     """A part of the page: its template is ``sections/<name>.html.jinja``.
 
-    ``kind`` is the job whose progress and result it shows; ``content`` adds what else the template needs.
-    ``quiet`` says that the end of the job changes nothing for other sections.
+    ``kind`` is the job whose progress and result it shows; ``content`` adds what else the template needs, ``watches``
+    names the other kinds of jobs that this depends on, and ``rests`` how much of the policy.
     """
 
     name: str
     kind: str | None = None
     content: Callable[[Service, Case], Content] = lambda service, case: {}
-    quiet: bool = False
+    watches: tuple[str, ...] = ()
+    rests: PolicyPart = "policy"
 
     @property
     def template(self) -> str:
@@ -364,18 +370,20 @@ class Section:
 SECTIONS: dict[str, Section] = {
     section.name: section
     for section in (
-        Section("bar", None, bar),
-        Section("file", "read", file),
+        Section("bar", None, bar, watches=("audit", "anonymize", "evidence")),
+        Section("file", "read", file, rests="roles"),
         Section("columns", None, columns),
-        Section("verdict", "audit", verdict),
+        Section("verdict", "audit", verdict, rests="roles"),
         Section("advice", "recommend"),
-        Section("plan", None, plan),
-        Section("preview", "preview", preview, quiet=True),
-        Section("prices", "preview", priced, quiet=True),
+        Section("plan", None, plan, rests="forms"),
+        Section("preview", "preview"),
+        Section("prices", "preview", priced, watches=("anonymize",)),
         Section("release", "anonymize", release),
-        Section("evidence", "evidence", evidence),
+        Section("evidence", "evidence", evidence, watches=("anonymize",)),
         Section("frontier", "frontier", frontier),
-        Section("downloads", None, downloads),
+        Section(
+            "downloads", None, downloads, watches=tuple(sorted({kind for kind, _, _ in DOWNLOADS.values()}))
+        ),
     )
 }
 """All sections. To add one: a template, its words in ``text/``, a line here, and its place in a step."""
@@ -416,14 +424,28 @@ FOLDS = {
 """Answers that are fetched when somebody asks: the template is ``folds/<name>.html.jinja``, of this section."""
 
 
+def stamp(service: Service, case: Case, section: Section) -> str:
+    """A hash of all that a section shows, but for how far its job is: one that bears another stamp is out of date.
+
+    It is taken before anything is looked at, so that what changes meanwhile leaves a stamp that is no longer right.
+    """
+    seen: list[object] = [policy_hash(case, section.rests)]
+    for kind in ("read", *([section.kind] if section.kind else ()), *section.watches):
+        job, done = service.latest(case, kind), service.latest(case, kind, done=True)
+        seen.append((kind, job and (job.id, job.state), done and done.id))
+    return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
+
+
 def section_content(service: Service, case: Case, section: Section) -> Content:
     """What the template of a section is given: the case, its newest job, and the newest result there is."""
+    bears = stamp(service, case, section)
     job = service.latest(case, section.kind) if section.kind else None
     done = service.latest(case, section.kind, done=True) if section.kind else None
     has_view = done is not None and (done.task.out / VIEW).exists()
     return {
         "case": case,
         "section": section,
+        "stamp": bears,
         "job": job,
         "done": done,
         "view": service.document(done, VIEW) if done is not None and has_view else None,
@@ -436,12 +458,24 @@ def section_content(service: Service, case: Case, section: Section) -> Content:
     }
 
 
-def show_section(
-    service: Service, request: Request, case: Case, name: str, headers: Mapping[str, str] | None = None
-) -> Response:
+def show_section(service: Service, request: Request, case: Case, name: str) -> Response:
     """The response that shows a section as it is now."""
     section = SECTIONS[name]
-    return render(request, section.template, section_content(service, case, section), headers=headers)
+    return render(request, section.template, section_content(service, case, section))
+
+
+def show_state(service: Service, request: Request, case: Case) -> Response:
+    """The response by which a page finds out what to draw anew: the stamps of all sections, how far the jobs that are
+    under way have come, and in how many milliseconds to ask again: soon while they may be short ones."""
+    jobs = [job for job in service.jobs_of(case) if job.active]
+    pauses = [SHORT_PAUSE if job.seconds < SHORT_SECONDS else LONG_PAUSE for job in jobs]
+    return JSONResponse(
+        {
+            "stamps": {name: stamp(service, case, section) for name, section in SECTIONS.items()},
+            "progress": {job.id: markup(request, "parts/progress.html.jinja", {"job": job}) for job in jobs},
+            "pause": min(pauses, default=None),
+        }
+    )
 
 
 def show_fold(service: Service, request: Request, case: Case, name: str) -> Response:

@@ -121,20 +121,28 @@
     });
   }
 
-  // A section that is drawn anew keeps open what was open.
-  const unfolded = new Map();
+  // A section that is drawn anew keeps open what was open, and what was picked or typed but not sent.
+  const left = new Map();
   document.addEventListener("htmx:beforeSwap", (event) => {
     const section = event.detail.target;
     if (!section || !section.matches("section.part")) return;
-    unfolded.set(section.id, [...section.querySelectorAll("details.fold[open]")].map((one) => one.id));
+    left.set(section.id, {
+      open: [...section.querySelectorAll("details.fold[open]")].map((one) => one.id),
+      kept: [...section.querySelectorAll("[data-kept]")].map((one) => [one.id, one.value, one.checked]),
+    });
   });
   document.addEventListener("htmx:load", (event) => {
     const section = event.detail.elt;
-    for (const id of unfolded.get(section.id) || []) {
+    const { open, kept } = left.get(section.id) || { open: [], kept: [] };
+    left.delete(section.id);
+    for (const id of open) {
       const fold = document.getElementById(id);
       if (fold) fold.open = true;
     }
-    unfolded.delete(section.id);
+    for (const [id, value, checked] of kept) {
+      const field = document.getElementById(id);
+      if (field) [field.value, field.checked] = [value, checked];
+    }
   });
 
   // ── columns ────────────────────────────────────────────────────────────────────────────────────
@@ -148,6 +156,11 @@
   }
   document.addEventListener("input", (event) => event.target.id === "column-search" && search());
   document.addEventListener("htmx:load", (event) => event.detail.elt.id === "columns" && search());
+  // What was picked has its role now.
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.elt.id !== "bulk" || !event.detail.successful) return;
+    for (const pick of document.querySelectorAll("[form=bulk]")) pick.checked = false;
+  });
 
   // ── the rest ───────────────────────────────────────────────────────────────────────────────────
 
@@ -219,57 +232,83 @@
   );
   window.addEventListener("resize", () => document.querySelectorAll("details.why[open]").forEach(place));
 
-  // ── presses ────────────────────────────────────────────────────────────────────────────────────
+  // ── what is out of date ────────────────────────────────────────────────────────────────────────
 
-  // While its job is under way a section is drawn anew again and again; not under a finger, though: the press would
-  // miss its button.
-  let pressed = null;
-  let held = null;
-  document.addEventListener("pointerdown", (event) => {
-    pressed = event.target.closest("section.part");
-  });
-  function released() {
-    const section = held;
-    pressed = held = null;
-    if (!section) return;
-    // The click comes after the release: it goes first.
-    setTimeout(() => {
-      if (!section.isConnected) return;
-      htmx.ajax("get", section.getAttribute("hx-get"), { source: section, target: section, swap: "outerHTML" });
-    }, 200);
+  // Every section bears a stamp of what it shows. The page asks for the stamps of now, and draws anew what bears
+  // another one, until all are alike and no work is under way; and again after every request of its own. So it does
+  // not matter who has changed what and when, or in which order answers come.
+  const address = window.location.pathname;
+  const RETRY = 2000;
+  let asking = null;
+  let timer = null;
+  let gone = false;
+  function look(pause) {
+    clearTimeout(timer);
+    timer = setTimeout(ask, pause);
   }
-  document.addEventListener("pointerup", released);
-  document.addEventListener("pointercancel", released);
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (!pressed || event.detail.target !== pressed || event.detail.requestConfig.verb !== "get") return;
-    event.detail.shouldSwap = false;
-    held = pressed;
-  });
-
-  // ── changes ────────────────────────────────────────────────────────────────────────────────────
-
-  // A form that was drawn anew while its request was under way can tell nobody any more what it has changed.
-  document.addEventListener("htmx:beforeSend", (event) => {
-    const { elt, xhr } = event.detail;
-    xhr.addEventListener("readystatechange", () => {
-      if (xhr.readyState !== XMLHttpRequest.DONE || elt.isConnected) return;
-      const changed = xhr.getResponseHeader("HX-Trigger");
-      if (changed) htmx.trigger(document.body, changed);
+  function ask() {
+    // What is asked before a change may be answered before it, too.
+    if (asking) asking.abort();
+    const request = (asking = new XMLHttpRequest());
+    request.open("GET", `${address}/state`);
+    request.setRequestHeader("HX-Request", "true");
+    request.addEventListener("loadend", () => {
+      if (asking === request) asking = null;
     });
-  });
-
-  // What a section is about to see when something changes may be from before the change: it looks once more.
-  const again = new Set();
-  document.addEventListener(
-    "case-changed",
-    () => document.querySelectorAll("section.part.htmx-request").forEach((section) => again.add(section.id)),
-    true,
-  );
-  document.addEventListener("htmx:load", (event) => {
-    const section = event.detail.elt;
-    if (!again.delete(section.id)) return;
-    htmx.ajax("get", section.getAttribute("hx-get"), { source: section, target: section, swap: "outerHTML" });
-  });
+    request.addEventListener("load", () => {
+      if (gone) notice.replaceChildren();
+      gone = false;
+      if (request.status === 200) renew(JSON.parse(request.responseText));
+      else notice.innerHTML = request.responseText;
+    });
+    request.addEventListener("error", () => {
+      if (!gone) tell(document.body.dataset.gone);
+      gone = true;
+      look(RETRY);
+    });
+    request.send();
+  }
+  function renew({ stamps, progress, pause }) {
+    for (const place of document.querySelectorAll("[data-progress]"))
+      if (place.dataset.progress in progress) place.innerHTML = progress[place.dataset.progress];
+    let current = !document.querySelector(".htmx-request");
+    for (const section of document.querySelectorAll("section.part")) {
+      if (section.dataset.stamp === stamps[section.id]) continue;
+      current = false;
+      // Its own request comes first, and a press would miss its button: both look again afterwards.
+      if (section === pressed || section.matches(".htmx-request") || section.querySelector(".htmx-request")) continue;
+      htmx.ajax("get", `${address}/section/${section.id}`, { source: section, target: section, swap: "outerHTML" });
+    }
+    document.body.toggleAttribute("data-current", current);
+    if (pause !== null) look(pause);
+  }
+  let pressed = null;
+  if (document.getElementById("bar")) {
+    document.addEventListener("htmx:beforeSend", (event) => {
+      const { xhr, requestConfig } = event.detail;
+      document.body.removeAttribute("data-current");
+      // A form that was drawn anew meanwhile hears of no answer, so that its request is asked itself.
+      xhr.addEventListener("loadend", () => look(requestConfig.verb === "get" && xhr.status >= 400 ? RETRY : 0));
+    });
+    document.addEventListener("pointerdown", (event) => {
+      pressed = event.target.closest("section.part");
+    });
+    for (const kind of ["pointerup", "pointercancel"]) {
+      document.addEventListener(kind, () => {
+        if (!pressed) return;
+        pressed = null;
+        // The click comes after the release: it goes first.
+        look(200);
+      });
+    }
+    document.addEventListener("htmx:beforeSwap", (event) => {
+      if (pressed && event.detail.target === pressed && event.detail.requestConfig.verb === "get")
+        event.detail.shouldSwap = false;
+    });
+    // Another tab may have changed something.
+    document.addEventListener("visibilitychange", () => document.hidden || look(0));
+    window.addEventListener("load", () => look(0));
+  }
 
   // ── failures ───────────────────────────────────────────────────────────────────────────────────
 
