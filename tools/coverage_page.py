@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from discreet import risk
 from discreet.attacks.catalogue import ATTACKS
 from discreet.files.writing import write_text
+from discreet.perturb.registry import STEPS
 from discreet.privacy import MODELS
 from discreet.search import methods
 from discreet.utility.measures import MEASURES
@@ -36,6 +37,11 @@ def coverage() -> str:
                 "Methods",
                 "`discreet anonymize --method`, or `method` in the policy's `[anonymize]`; [how they search](../explanation/search.md).",
                 [(name, _place(method), _cited(method)) for name, method in _methods()],
+            ),
+            *_section(
+                "Steps of perturbation",
+                "`discreet anonymize --perturb`, or `[[perturb]]` in the policy; [what they do](../how-to/beyond-generalisation.md).",
+                [(name, _place(step), step.source) for name, step in STEPS.items()],
             ),
             *_section(
                 "Privacy models",

@@ -22,6 +22,7 @@ from discreet.attacks.catalogue import ATTACKS
 from discreet.cli import COMMANDS, EXIT_BAD_INPUT, EXIT_CANCELLED, EXIT_INTERNAL, EXIT_NOT_MET, cli
 from discreet.errors import DiscreetError
 from discreet.policy import file as policy_file
+from discreet.perturb.registry import STEPS
 from discreet.privacy import MODELS
 from discreet.release.audit import Audit
 from discreet.release.profile import _ProfileFile, profile_names
@@ -133,6 +134,15 @@ def test_a_builder_of_hierarchies_and_its_parameters(name: str) -> None:
     rows = sections(REFERENCE / "policy-file.md")["Hierarchies"].splitlines()
     row = next(line for line in rows if line.startswith(f"| `{name}` |"))
     assert set(parameter_names(BUILDERS[name])) - names_in(row) == set()
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_of_perturbation_and_its_parameters(name: str) -> None:
+    rows = sections(REFERENCE / "policy-file.md")["[[perturb]]"].splitlines()
+    row = next(line for line in rows if line.startswith(f"| `{name}` |"))
+    assert {field.name for field in dataclasses.fields(STEPS[name])} - names_in(row) == set()
+    analyses = (ROOT / "docs" / "how-to" / "beyond-generalisation.md").read_text(encoding="utf-8")
+    assert any(line.startswith("| `") and f"`{name}`" in line for line in analyses.splitlines())
 
 
 @pytest.mark.parametrize("name", profile_names())
@@ -318,4 +328,4 @@ def test_the_page_of_coverage_is_what_the_registries_say() -> None:
     tool = runpy.run_path(str(ROOT / "tools" / "coverage_page.py"))
     assert page("coverage.md") == tool["coverage"](), "run `python tools/coverage_page.py`"
     named = names_in(page("coverage.md"))
-    assert {*MODELS, *LOSSES, *ATTACKS, *METHODS, *OBJECTIVES} <= named
+    assert {*MODELS, *LOSSES, *ATTACKS, *METHODS, *OBJECTIVES, *STEPS} <= named

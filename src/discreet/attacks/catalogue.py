@@ -12,6 +12,7 @@ from discreet.attacks.result import AttackResult, LegalCriterion
 from discreet.attacks.scenario import Scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
+from discreet.perturb.base import Perturbation
 from discreet.privacy import PrivacyModel
 from discreet.table.hierarchies.hierarchy import Hierarchy
 
@@ -30,6 +31,7 @@ Need = Literal[
     "models",
     "several-values",
     "sets",
+    "mechanism",
 ]
 
 WHY_NOT: Mapping[Need, str] = MappingProxyType(
@@ -49,6 +51,7 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
         "several-values": "the sensitive attribute has two values: to rule one out is to know the other",
         "sets": "every person has one value of the sensitive attribute: homogeneity says the same",
         "models": "the policy requires nothing, so an intruder learns nothing from its being met",
+        "mechanism": "the policy names no step that perturbed a quasi-identifier: nothing is to be known of a method",
     }
 )
 
@@ -65,6 +68,7 @@ class Setup:
     models: tuple[PrivacyModel, ...]
     hierarchies: Mapping[str, Hierarchy]
     seed: int
+    steps: tuple[Perturbation, ...] = ()
 
     def arguments(self, sensitive: str) -> dict[str, object]:
         """What attacks take, by the names of their parameters."""
@@ -78,6 +82,7 @@ class Setup:
             "targets": self.public,
             "control": self.control,
             "seed": self.seed,
+            "steps": self.steps,
         }
 
 
@@ -94,6 +99,9 @@ AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "several-values": lambda setup, sensitive: setup.released.sensitive_domain(sensitive).size > 2,
     "sets": lambda setup, _: setup.pair is not None and setup.pair.original.event_level,
     "sensitive": lambda _, sensitive: bool(sensitive),
+    "mechanism": lambda setup, _: any(
+        name in setup.scenario.known for step in setup.steps for name in step.columns
+    ),
 }
 """Whether what an attack needs is there, for one sensitive attribute."""
 
@@ -153,6 +161,15 @@ _ALL = (
         "linkage.probabilistic:probabilistic_linkage",
         ("pair", "known", "targets", "seed"),
         "Fellegi, Sunter 1969",
+        criterion="linkability",
+    ),
+    AttackKind(
+        "mechanism-linkage",
+        "Does it help to know how values were perturbed?",
+        ("mechanism", "original", "links"),
+        "linkage.mechanism:linkage_by_method",
+        ("pair", "steps", "known", "seed"),
+        "Nin, Herranz and Torra, Rethinking rank swapping to decrease disclosure risk, 2008",
         criterion="linkability",
     ),
     AttackKind(
@@ -228,6 +245,14 @@ _ALL = (
         "disclosure.inference:inference_by_each_model",
         ("pair", "sensitive", "seed"),
         "Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009",
+    ),
+    AttackKind(
+        "interval-disclosure",
+        "Is a perturbed number still close to the true one?",
+        ("mechanism", "original", "links"),
+        "disclosure.interval:interval_disclosure",
+        ("pair", "steps", "known"),
+        "Domingo-Ferrer and Torra, Disclosure control methods and information loss for microdata, 2001",
     ),
     AttackKind(
         "areas-of-interest",

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
+from discreet.perturb.chances import Values
 from discreet.perturb.randomness import Randomness
 from discreet.plain import plain
 from discreet.types import FloatArray, IntArray
@@ -76,6 +77,13 @@ class Perturbation(ABC):
         ``before`` are the rows that the step was given, ``after`` those of a written file, of which row i was row
         ``places[i]`` of the former; it has those columns of the step that are shown as the step left them.
         """
+
+    def log_chances(self, true: Values, seen: Values) -> FloatArray | None:
+        """How likely each true value of a column becomes each released one, as a logarithm, up to a constant for each row.
+
+        Nothing, where the released value says nothing about the true one, or the method is too involved to reckon with.
+        """
+        return None
 
     def describe(self) -> str:
         """The step on one line.

@@ -22,6 +22,7 @@ from discreet.perturb.base import (
     released_numbers,
     whole,
 )
+from discreet.perturb.chances import NEVER, Values, allowed, apart, same
 from discreet.perturb.randomness import Randomness
 from discreet.types import FloatArray, IntArray
 
@@ -69,6 +70,15 @@ class TopBottomCoding(Perturbation):
 
     def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
         return {name: self._coded(rows, name) for name in self.columns}
+
+    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+        low = -np.inf if self.bottom is None else self.bottom
+        high = np.inf if self.top is None else self.top
+        coded = np.clip(true.low, low, high)
+        labels = tuple(
+            label if np.isnan(number) else "" for label, number in zip(true.labels, coded, strict=True)
+        )
+        return allowed(same(Values(labels, coded, coded, true.records), seen))
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
@@ -122,6 +132,12 @@ class RoundToBase(Perturbation):
                 steps = np.where(exact, np.round(scaled), np.floor(scaled + randomness.uniform(len(scaled))))
             new[name] = on_grid(steps * self.base, column, decimals(np.array([self.base])))
         return new
+
+    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+        width = self.base if self.direction == "random" else self.base / 2
+        silent = np.isnan(true.low)[:, None] | np.isnan(seen.low)[None]
+        near = np.abs(apart(true, seen)) <= width * (1 + 1e-9)
+        return allowed(np.where(silent, same(true, seen), near))
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
@@ -209,6 +225,22 @@ class GroupAverages(Perturbation):
         made = np.empty(len(values))
         made[order] = centre[group]
         return made
+
+    def log_chances(self, true: Values, seen: Values) -> FloatArray | None:
+        if self.by == "axis":
+            return None
+        # A value lies between the means of its neighbours' groups: its own is equal, or the next one below or above.
+        silent = np.isnan(true.low)[:, None] | np.isnan(seen.low)[None]
+        means = np.unique(seen.low[~np.isnan(seen.low)])
+        if not len(means):
+            return None
+        last = len(means) - 1
+        below = means[np.clip(np.searchsorted(means, true.low, side="left") - 1, 0, last)]
+        above = means[np.clip(np.searchsorted(means, true.low, side="right"), 0, last)]
+        near = (seen.low[None] >= below[:, None]) & (seen.low[None] <= above[:, None])
+        # Of these the nearer one is likelier.
+        chance = np.where(near, -np.abs(apart(true, seen)) / max(seen.spread()[1], 1e-300), NEVER)
+        return np.where(silent, allowed(same(true, seen)), chance)
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         missing = before.num_rows - after.num_rows

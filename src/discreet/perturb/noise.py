@@ -20,6 +20,7 @@ from discreet.perturb.base import (
     released_numbers,
     whole,
 )
+from discreet.perturb.chances import NEVER, Values, allowed, apart, same
 from discreet.perturb.randomness import Randomness
 from discreet.types import FloatArray, IntArray
 
@@ -126,6 +127,9 @@ class AdditiveNoise(_Noise):
             new[name] = self.written(noisy, rows, name)
         return new
 
+    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+        return _noise_chances(true, seen, self.percent, self.shape, rescale=self.rescale)
+
 
 @dataclass(frozen=True)
 class CorrelatedNoise(_Noise):
@@ -170,6 +174,10 @@ class CorrelatedNoise(_Noise):
             noisy = shrunk(noisy, np.nanmean(values, axis=0), share)
         return {name: self.written(noisy[:, i], rows, name) for i, name in enumerate(self.columns)}
 
+    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+        # Column by column: how their noise goes together is left aside.
+        return _noise_chances(true, seen, self.percent, "normal", rescale=self.rescale)
+
 
 @dataclass(frozen=True)
 class MultiplicativeNoise(_Noise):
@@ -200,6 +208,39 @@ class MultiplicativeNoise(_Noise):
             )
             for name in self.columns
         }
+
+    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+        spread = np.sqrt(np.log1p((self.percent / 100.0) ** 2))
+        middle = (seen.low + seen.high) / 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = np.log(middle[None] / true.low[:, None])
+            chance = -((factor + spread**2 / 2) ** 2) / (2 * spread**2)
+        zero = (true.low == 0)[:, None]
+        chance = np.where(zero, allowed(same(true, seen)), np.where(np.isnan(chance), NEVER, chance))
+        silent = np.isnan(true.low)[:, None] | np.isnan(seen.low)[None]
+        return np.where(silent, allowed(same(true, seen)), chance)
+
+
+def _noise_chances(
+    true: Values, seen: Values, percent: float, shape: NoiseShape, *, rescale: bool
+) -> FloatArray:
+    """Log chances of added noise, whose deviation everybody can reckon from that of the released values."""
+    share = percent / 100.0
+    mean, deviation = seen.spread()
+    shrink = np.sqrt(1.0 + share**2)
+    # Without rescaling the released values vary more than the true ones did; with it the noise was shrunk, too.
+    noise = max(share * deviation / shrink, 1e-300)
+    values = mean + (true.low - mean) / shrink if rescale else true.low
+    gap = np.abs(apart(Values(true.labels, values, values, true.records), seen))
+    if shape == "uniform":
+        # The deviation is an estimate, and values were rounded: a little more than the width is possible.
+        chance = allowed(gap <= 1.02 * np.sqrt(3.0) * noise + 0.5 * 10.0 ** -(decimals(seen.low) or 0))
+    elif shape == "laplace":
+        chance = -np.sqrt(2.0) * gap / noise
+    else:
+        chance = -((gap / noise) ** 2) / 2
+    silent = np.isnan(true.low)[:, None] | np.isnan(seen.low)[None]
+    return np.where(silent, allowed(same(true, seen)), chance)
 
 
 def shrunk(noisy: FloatArray, centre: FloatArray | float, share: float) -> FloatArray:

@@ -21,6 +21,7 @@ from discreet.perturb.base import (
     need_number,
     whole,
 )
+from discreet.perturb.chances import Values
 from discreet.perturb.randomness import Randomness
 from discreet.types import FloatArray, IntArray
 
@@ -158,6 +159,23 @@ class Pram(Perturbation):
             new[name] = values.take(pa.array(after, mask=missing))
         return new
 
+    def log_chances(self, true: Values, seen: Values) -> FloatArray | None:
+        labels = list(dict.fromkeys([*seen.labels, *true.labels]))
+        named = set(self.matrix or labels)
+        if self.matrix is not None and not {*seen.labels, *true.labels} <= named | {
+            label for row in self.matrix.values() for label in row
+        }:
+            return None
+        matrix = self.probabilities(labels)
+        if self.kind == "invariant":
+            matrix = invariant(
+                matrix, np.concatenate([seen.records, np.zeros(len(labels) - len(seen.labels))])
+            )
+        at = {label: i for i, label in enumerate(labels)}
+        rows, columns = [at[label] for label in true.labels], [at[label] for label in seen.labels]
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(matrix[np.ix_(rows, columns)]))
+
     def guarantee(self, rows: pa.Table) -> str:
         if self.kind == "invariant":
             return f"{NO_GUARANTEE}: the matrix follows from the data"
@@ -227,7 +245,7 @@ def _drawn(matrix: FloatArray, codes: IntArray, draws: FloatArray) -> IntArray:
     return made
 
 
-def invariant(matrix: FloatArray, counts: IntArray) -> FloatArray:
+def invariant(matrix: FloatArray, counts: IntArray | FloatArray) -> FloatArray:
     """A matrix that keeps the shares of the values in expectation.
 
     >>> made = invariant(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([30, 10]))

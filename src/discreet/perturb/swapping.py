@@ -18,8 +18,9 @@ from discreet.perturb.base import (
     released_numbers,
     whole,
 )
+from discreet.perturb.chances import Values, allowed, ranks, same
 from discreet.perturb.randomness import Randomness
-from discreet.types import IntArray
+from discreet.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,14 @@ class RankSwap(Perturbation):
             places[order] = order[partner]
             new[name] = whole(rows[name]).take(pa.array(places))
         return new
+
+    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+        # Ranks among the released values are those among the true ones: they are the same values.
+        first, last = ranks(true.low, seen)
+        lowest, highest = ranks(seen.low, seen)[0], ranks(seen.high, seen)[1]
+        gap = np.maximum(lowest[None] - last[:, None], first[:, None] - highest[None])
+        silent = np.isnan(true.low)[:, None] | np.isnan(seen.low)[None]
+        return allowed(np.where(silent, same(true, seen), gap <= self.reach(int(seen.records.sum()))))
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
@@ -128,6 +137,11 @@ class RandomSwap(Perturbation):
         places = np.arange(rows.num_rows)
         places[order[first]], places[order[first + 1]] = order[first + 1], order[first]
         return {name: whole(rows[name]).take(pa.array(places)) for name in self.columns}
+
+    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+        share = self.percent / 100.0
+        often = seen.records / max(int(seen.records.sum()), 1)
+        return np.asarray(np.log(np.maximum((1.0 - share) * same(true, seen) + share * often[None], 1e-300)))
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         return lost_values(before, after, places, self.within)

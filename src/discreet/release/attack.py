@@ -282,6 +282,7 @@ class _Counter:
             self._models(),
             self._hierarchies(),
             seed,
+            self.policy.perturb,
         )
 
     def against(self, base: Setup, sensitive: str) -> Setup:
