@@ -21,8 +21,8 @@ import discreet
 from discreet.attacks.catalogue import ATTACKS
 from discreet.cli import COMMANDS, EXIT_BAD_INPUT, EXIT_CANCELLED, EXIT_INTERNAL, EXIT_NOT_MET, cli
 from discreet.errors import DiscreetError
-from discreet.policy import file as policy_file
 from discreet.perturb.registry import STEPS
+from discreet.policy import file as policy_file
 from discreet.privacy import MODELS
 from discreet.release.audit import Audit
 from discreet.release.profile import _ProfileFile, profile_names
