@@ -10,24 +10,24 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.perturb.chances import Values
+from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.registry import make_step
 from discreet.types import FloatArray
 
 
-def values(numbers: list[float], records: list[int] | None = None) -> Values:
+def values(numbers: list[float], records: list[int] | None = None) -> ColumnValues:
     array = np.array(numbers, dtype=np.float64)
     counts = np.array(records or [1] * len(numbers), dtype=np.int64)
-    return Values(tuple(f"{number:g}" for number in numbers), array, array, counts)
+    return ColumnValues(tuple(f"{number:g}" for number in numbers), array, array, counts)
 
 
-def texts(labels: str, records: list[int]) -> Values:
+def texts(labels: str, records: list[int]) -> ColumnValues:
     nothing = np.full(len(labels), math.nan)
-    return Values(tuple(labels), nothing, nothing, np.array(records))
+    return ColumnValues(tuple(labels), nothing, nothing, np.array(records))
 
 
-def chances(entry: dict[str, Any], true: Values, seen: Values) -> FloatArray:
+def chances(entry: dict[str, Any], true: ColumnValues, seen: ColumnValues) -> FloatArray:
     matrix = make_step({"columns": ["x"], **entry}).log_chances(true, seen)
     assert matrix is not None
     return np.exp(matrix)
@@ -40,7 +40,9 @@ def test_ranks_within_the_percentage_are_possible() -> None:
 
 
 def test_an_interval_has_all_ranks_of_its_values() -> None:
-    seen = Values(("[10, 20]", "[30, 40]"), np.array([10.0, 30.0]), np.array([20.0, 40.0]), np.array([2, 2]))
+    seen = ColumnValues(
+        ("[10, 20]", "[30, 40]"), np.array([10.0, 30.0]), np.array([20.0, 40.0]), np.array([2, 2])
+    )
     matrix = chances({"method": "rank-swap", "percent": 25}, values([10, 20]), seen)
     assert matrix[:, 0].tolist() == [1, 1]
 

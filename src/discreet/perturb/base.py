@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
-from discreet.perturb.chances import Values
+from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
 from discreet.plain import plain
 from discreet.types import FloatArray, IntArray
@@ -78,7 +78,7 @@ class Perturbation(ABC):
         ``places[i]`` of the former; it has those columns of the step that are shown as the step left them.
         """
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray | None:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray | None:
         """How likely each true value of a column becomes each released one, as a logarithm, up to a constant for each row.
 
         Nothing, where the released value says nothing about the true one, or the method is too involved to reckon with.

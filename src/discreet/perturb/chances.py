@@ -12,7 +12,7 @@ NEVER = -np.inf
 
 
 @dataclass(frozen=True)
-class Values:
+class ColumnValues:
     """Values of a column, true or released: as printed, as numbers (an interval by both ends), and how many have them.
 
     Numbers are NaN where a value is none. ``records`` are those of the release, which everybody can count.
@@ -33,7 +33,7 @@ class Values:
         return mean, float(np.sqrt(np.average((middle[known] - mean) ** 2, weights=self.records[known])))
 
 
-def apart(true: Values, seen: Values) -> FloatArray:
+def apart(true: ColumnValues, seen: ColumnValues) -> FloatArray:
     """How far each true number is below (negative) or above each released one; 0 inside of an interval."""
     above = np.maximum(true.low[:, None] - seen.high[None], 0.0)
     below = np.maximum(seen.low[None] - true.low[:, None], 0.0)
@@ -45,7 +45,7 @@ def allowed(possible: BoolArray) -> FloatArray:
     return np.where(possible, 0.0, NEVER)
 
 
-def same(true: Values, seen: Values) -> BoolArray:
+def same(true: ColumnValues, seen: ColumnValues) -> BoolArray:
     """Whether a released value is the true one, or an interval around it."""
     printed = {label: i for i, label in enumerate(seen.labels)}
     equal = np.zeros((len(true.labels), len(seen.labels)), dtype=bool)
@@ -56,7 +56,7 @@ def same(true: Values, seen: Values) -> BoolArray:
     return np.asarray(np.where(numeric, apart(true, seen) == 0, equal))
 
 
-def ranks(values: FloatArray, seen: Values) -> tuple[IntArray, IntArray]:
+def ranks(values: FloatArray, seen: ColumnValues) -> tuple[IntArray, IntArray]:
     """The first and the last rank that a number has, or would have, among the released ones."""
     middle = (seen.low + seen.high) / 2
     order = np.argsort(middle, kind="stable")

@@ -22,7 +22,7 @@ from discreet.perturb.base import (
     released_numbers,
     whole,
 )
-from discreet.perturb.chances import NEVER, Values, allowed, apart, same
+from discreet.perturb.chances import NEVER, ColumnValues, allowed, apart, same
 from discreet.perturb.randomness import Randomness
 from discreet.types import FloatArray, IntArray
 
@@ -71,14 +71,14 @@ class TopBottomCoding(Perturbation):
     def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
         return {name: self._coded(rows, name) for name in self.columns}
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         low = -np.inf if self.bottom is None else self.bottom
         high = np.inf if self.top is None else self.top
         coded = np.clip(true.low, low, high)
         labels = tuple(
             label if np.isnan(number) else "" for label, number in zip(true.labels, coded, strict=True)
         )
-        return allowed(same(Values(labels, coded, coded, true.records), seen))
+        return allowed(same(ColumnValues(labels, coded, coded, true.records), seen))
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
@@ -133,7 +133,7 @@ class RoundToBase(Perturbation):
             new[name] = on_grid(steps * self.base, column, decimals(np.array([self.base])))
         return new
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         width = self.base if self.direction == "random" else self.base / 2
         silent = np.isnan(true.low)[:, None] | np.isnan(seen.low)[None]
         near = np.abs(apart(true, seen)) <= width * (1 + 1e-9)
@@ -226,7 +226,7 @@ class GroupAverages(Perturbation):
         made[order] = centre[group]
         return made
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray | None:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray | None:
         if self.by == "axis":
             return None
         # A value lies between the means of its neighbours' groups: its own is equal, or the next one below or above.

@@ -20,7 +20,7 @@ from discreet.perturb.base import (
     released_numbers,
     whole,
 )
-from discreet.perturb.chances import NEVER, Values, allowed, apart, same
+from discreet.perturb.chances import NEVER, ColumnValues, allowed, apart, same
 from discreet.perturb.randomness import Randomness
 from discreet.types import FloatArray, IntArray
 
@@ -127,7 +127,7 @@ class AdditiveNoise(_Noise):
             new[name] = self.written(noisy, rows, name)
         return new
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         return _noise_chances(true, seen, self.percent, self.shape, rescale=self.rescale)
 
 
@@ -174,7 +174,7 @@ class CorrelatedNoise(_Noise):
             noisy = shrunk(noisy, np.nanmean(values, axis=0), share)
         return {name: self.written(noisy[:, i], rows, name) for i, name in enumerate(self.columns)}
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         # Column by column: how their noise goes together is left aside.
         return _noise_chances(true, seen, self.percent, "normal", rescale=self.rescale)
 
@@ -209,7 +209,7 @@ class MultiplicativeNoise(_Noise):
             for name in self.columns
         }
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         spread = np.sqrt(np.log1p((self.percent / 100.0) ** 2))
         middle = (seen.low + seen.high) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -222,7 +222,7 @@ class MultiplicativeNoise(_Noise):
 
 
 def _noise_chances(
-    true: Values, seen: Values, percent: float, shape: NoiseShape, *, rescale: bool
+    true: ColumnValues, seen: ColumnValues, percent: float, shape: NoiseShape, *, rescale: bool
 ) -> FloatArray:
     """Log chances of added noise, whose deviation everybody can reckon from that of the released values."""
     share = percent / 100.0
@@ -231,7 +231,7 @@ def _noise_chances(
     # Without rescaling the released values vary more than the true ones did; with it the noise was shrunk, too.
     noise = max(share * deviation / shrink, 1e-300)
     values = mean + (true.low - mean) / shrink if rescale else true.low
-    gap = np.abs(apart(Values(true.labels, values, values, true.records), seen))
+    gap = np.abs(apart(ColumnValues(true.labels, values, values, true.records), seen))
     if shape == "uniform":
         # The deviation is an estimate, and values were rounded: a little more than the width is possible.
         chance = allowed(gap <= 1.02 * np.sqrt(3.0) * noise + 0.5 * 10.0 ** -(decimals(seen.low) or 0))

@@ -21,7 +21,7 @@ from discreet.perturb.base import (
     need_number,
     whole,
 )
-from discreet.perturb.chances import Values
+from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
 from discreet.types import FloatArray, IntArray
 
@@ -159,7 +159,7 @@ class Pram(Perturbation):
             new[name] = values.take(pa.array(after, mask=missing))
         return new
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray | None:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray | None:
         labels = list(dict.fromkeys([*seen.labels, *true.labels]))
         named = set(self.matrix or labels)
         if self.matrix is not None and not {*seen.labels, *true.labels} <= named | {

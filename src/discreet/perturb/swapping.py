@@ -18,7 +18,7 @@ from discreet.perturb.base import (
     released_numbers,
     whole,
 )
-from discreet.perturb.chances import Values, allowed, ranks, same
+from discreet.perturb.chances import ColumnValues, allowed, ranks, same
 from discreet.perturb.randomness import Randomness
 from discreet.types import FloatArray, IntArray
 
@@ -71,7 +71,7 @@ class RankSwap(Perturbation):
             new[name] = whole(rows[name]).take(pa.array(places))
         return new
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         # Ranks among the released values are those among the true ones: they are the same values.
         first, last = ranks(true.low, seen)
         lowest, highest = ranks(seen.low, seen)[0], ranks(seen.high, seen)[1]
@@ -138,7 +138,7 @@ class RandomSwap(Perturbation):
         places[order[first]], places[order[first + 1]] = order[first + 1], order[first]
         return {name: whole(rows[name]).take(pa.array(places)) for name in self.columns}
 
-    def log_chances(self, true: Values, seen: Values) -> FloatArray:
+    def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         share = self.percent / 100.0
         often = seen.records / max(int(seen.records.sum()), 1)
         return np.asarray(np.log(np.maximum((1.0 - share) * same(true, seen) + share * often[None], 1e-300)))

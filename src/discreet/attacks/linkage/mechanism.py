@@ -13,7 +13,7 @@ from discreet.attacks.result import AttackResult
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter
 from discreet.perturb.base import Perturbation
-from discreet.perturb.chances import NEVER, Values
+from discreet.perturb.chances import NEVER, ColumnValues
 from discreet.sentences import Sentence
 from discreet.table.meaning import Meaning
 from discreet.types import FloatArray, IntArray
@@ -125,14 +125,14 @@ def _chances(
         return np.where(meaning.covers(shown[None], codes[:, None]), 0.0, NEVER)
     there, place = np.unique(codes, return_inverse=True)
     numbers = meaning.original.numbers[there]
-    true = Values(
+    true = ColumnValues(
         tuple(meaning.original.label(int(code)) for code in there),
         numbers,
         numbers,
         np.zeros(len(there), np.int64),
     )
     size = meaning.released.size
-    seen = Values(
+    seen = ColumnValues(
         tuple(meaning.released.label(code) for code in range(size)),
         meaning.low,
         meaning.high,
