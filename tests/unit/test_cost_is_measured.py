@@ -187,7 +187,8 @@ def test_levels_of_a_hierarchy_that_nobody_gave_are_no_scale_for_intervals(
         ("local", "ncp", "ncp"),
         ("local", "discernibility", "loss"),
         ("mondrian", "discernibility", "loss"),
-        ("clustering", "entropy", "loss"),
+        ("clustering", "entropy", "entropy"),
+        ("clustering", "kl-divergence", "loss"),
         ("microaggregation", "loss", "squared distance"),
     ],
 )

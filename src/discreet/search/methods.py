@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from discreet.privacy import KAnonymity
 from discreet.search import clock
 from discreet.search.clusters.k_member import k_member
 from discreet.search.clusters.microaggregation import microaggregate
+from discreet.search.clusters.prices import can_be_priced, prices_of
 from discreet.search.cost import cost_of
 from discreet.search.kept import joined, part_by_part
 from discreet.search.lattice.anytime import search_anytime
@@ -147,13 +149,15 @@ def minimised_by(method: str, objective: Objective) -> str:
     """What a method steers by: the objective where it can, else the leaf-share loss or its own distance.
 
     >>> from discreet.utility.objectives.ambiguity import Ambiguity
-    >>> [minimised_by(method, Ambiguity()) for method in ("subtree", "local", "microaggregation")]
-    ['ambiguity', 'loss', 'squared distance']
+    >>> [minimised_by(method, Ambiguity()) for method in ("subtree", "local", "clustering", "microaggregation")]
+    ['ambiguity', 'loss', 'ambiguity', 'squared distance']
     """
     if method in ("optimal", "anytime", "subtree"):
         return objective.name
     if method == "local" and isinstance(objective, CellObjective):
         return objective.cost.name  # of several ways to sum up it knows the plain sum
+    if method == "clustering" and can_be_priced(objective):
+        return objective.name
     return "squared distance" if method == "microaggregation" else LOSS.name
 
 
@@ -307,25 +311,47 @@ def _size(problem: Problem) -> int:
     return max((model.k for model in problem.models if isinstance(model, KAnonymity)), default=2)
 
 
-def _by_size(
-    cluster: Callable[..., Recoding], weights: Weighting
-) -> Callable[[Problem, float, Progress], Recoding]:
-    """A clustering, part by part, that is told how large its groups must be and how attributes weigh."""
+def _clustering(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    """Clustering, part by part: by the leaf-share loss and, where another objective can be priced, by that too."""
 
-    def search_parts(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    def search_parts(*, followed: bool) -> Recoding:
         return part_by_part(
             problem,
-            lambda part: cluster(
+            lambda part: k_member(
                 part.classes,
                 _size(problem),
                 ladders=part.ladders,
                 models=part.models,
-                weights=weights(part),
+                weights=_loss_weights(part),
+                priced=partial(prices_of, part) if followed else None,
                 progress=say,
             ),
         )
 
-    return search_parts
+    plain = search_parts(followed=False)
+    if problem.objective == LOSS or not can_be_priced(problem.objective):
+        return plain
+    # Labels may say more or less than what groups span, and groups that look alike are one: what is shown decides.
+    recodings = (plain, search_parts(followed=True))
+    return min(
+        (consistent(recoding, problem.models, problem.allowed) for recoding in recodings),
+        key=lambda recoding: _rank(recoding, problem),
+    )
+
+
+def _microaggregation(problem: Problem, _seconds: float, say: Progress) -> Recoding:
+    """Microaggregation, part by part."""
+    return part_by_part(
+        problem,
+        lambda part: microaggregate(
+            part.classes,
+            _size(problem),
+            ladders=part.ladders,
+            models=part.models,
+            weights=part.weights,
+            progress=say,
+        ),
+    )
 
 
 Search = Callable[[Problem, float, Progress], LatticeResult | Recoding]
@@ -345,8 +371,8 @@ GROUPINGS: Mapping[str, Callable[[Problem, float, Progress], Recoding]] = {
     "subtree": lambda problem, seconds, say: subtree(problem, seconds=seconds, progress=say),
     "local": _local,
     "mondrian": _mondrian,
-    "clustering": _by_size(k_member, _loss_weights),
-    "microaggregation": _by_size(microaggregate, lambda part: part.weights),
+    "clustering": _clustering,
+    "microaggregation": _microaggregation,
 }
 """The methods that form groups or cut hierarchies."""
 

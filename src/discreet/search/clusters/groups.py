@@ -11,6 +11,8 @@ from discreet.classes import EquivalenceClasses, Unit
 from discreet.classes.merged import MergedClasses
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.clusters.kernels import Clusters, empty_clusters, fill, pair_up
+from discreet.search.clusters.objective_kernels import pair_up_by
+from discreet.search.clusters.prices import Prices
 from discreet.search.clusters.space import TREE, CellSpans, ClassPersons, Points
 from discreet.search.requirements import on_groups
 from discreet.sentences import Sentence
@@ -121,11 +123,12 @@ def merge_failing(
     k: int,
     unit: Unit | None,
     say: Progress,
+    prices: Prices | None = None,
 ) -> tuple[IntArray, BoolArray]:
     """Merge groups until every requirement that merging cannot break holds; the others decide what is kept.
 
     In each round every failing group, the smallest first, is merged with the group with which it loses
-    least; nobody is merged twice in a round. Returns the group of each class and which groups are kept.
+    least (by ``prices``, if given, the table costs least); nobody is merged twice in a round. Returns the group of each class and which groups are kept.
     """
     required = [KAnonymity(k, unit=unit), *on_groups(models)]
     groups = int(owner.max()) + 1
@@ -146,7 +149,7 @@ def merge_failing(
             )
         )
         order = failing[np.argsort(merged.records[failing], kind="stable")]
-        owner, groups = _merge(classes, owner, groups, spans, order)
+        owner, groups = _merge(classes, owner, groups, spans, order, prices)
     for model in required:
         if not model.monotone:
             holds &= model.holds(merged)
@@ -154,7 +157,12 @@ def merge_failing(
 
 
 def _merge(
-    classes: EquivalenceClasses, owner: IntArray, groups: int, spans: CellSpans, order: IntArray
+    classes: EquivalenceClasses,
+    owner: IntArray,
+    groups: int,
+    spans: CellSpans,
+    order: IntArray,
+    prices: Prices | None,
 ) -> tuple[IntArray, int]:
     """One round: failing groups, in ``order``, and their partners become one."""
     state = clusters_of(classes, owner, groups, spans)
@@ -163,7 +171,11 @@ def _merge(
         line = np.concatenate(blocks(columns_of_spans(spans)[state.head[:groups]], 64))
         reach = WINDOW // 2
     partner = np.full(groups, -1, dtype=np.int64)
-    pair_up(spans, state, order, line, reach, partner)
+    if prices is None:
+        pair_up(spans, state, order, line, reach, partner)
+    else:
+        records = classes.records.astype(np.int64)
+        pair_up_by(spans, prices, records, state, order, line, reach, partner)
     target = np.where(partner < 0, np.arange(groups), np.minimum(partner, np.arange(groups)))
     numbers, dense = np.unique(target[owner], return_inverse=True)
     return dense.astype(np.int64), len(numbers)

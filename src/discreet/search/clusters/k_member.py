@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from discreet.search.clusters.groups import blocks, columns_of_spans, in_blocks,
 from discreet.search.clusters.k_member_kernels import k_member as greedy
 from discreet.search.clusters.k_member_kernels import refine
 from discreet.search.clusters.kernels import empty_clusters
-from discreet.search.clusters.space import ladders_of, persons_of, spans_of
+from discreet.search.clusters.objective_kernels import refine_by
+from discreet.search.clusters.prices import Prices
+from discreet.search.clusters.space import CellSpans, ladders_of, persons_of, spans_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
 from discreet.types import IntArray, Progress
@@ -35,6 +37,7 @@ def k_member(
     unit: Unit | None = None,
     style: Style = "values",
     weights: Mapping[str, float] | None = None,
+    priced: Callable[[CellSpans], Prices] | None = None,
     block: int = BLOCK,
     passes: int = PASSES,
     threads: int = 2,
@@ -48,7 +51,9 @@ def k_member(
     in the class that adds least cost per record until it has ``k`` persons (Byun, Kamra, Bertino and Li,
     "Efficient k-anonymization using clustering techniques", 2007); then classes are moved or exchanged and
     clusters dissolved as long as the cost falls. Classes that have ``k`` persons start as clusters of their
-    own. Groups that fail one of ``models`` are merged with their nearest; what still fails is suppressed.
+    own. Groups that fail one of ``models`` are merged with their nearest; what still fails is suppressed. With
+    ``priced``, an objective for groups, classes are then moved and exchanged as long as that lowers what the table costs
+    by it, and nearest is with whom it costs least.
 
     Quadratic in the classes up to ``block`` of them; more are first divided like a k-d tree, so that the
     effort grows in proportion to classes times ``block``. Deterministic.
@@ -65,6 +70,7 @@ def k_member(
     say = progress or (lambda _: None)
     fitting = ladders_of(classes, ladders)
     spans = spans_of(classes, fitting, hierarchy=style == "hierarchy", weights=weights)
+    prices = None if priced is None else priced(spans)
     people = persons_of(classes, unit)
     records = classes.records.astype(np.int64)
 
@@ -77,10 +83,17 @@ def k_member(
             cost = float(state.loss[:groups] @ state.records[:groups])
             if refine(inside, who, counts, k, groups, state, changed) <= WORTHWHILE * cost:
                 break
+        if prices is not None:
+            asked = prices.of(members)
+            changed[:] = True
+            for _ in range(passes):
+                before, after = refine_by(inside, asked, who, counts, k, groups, state, changed)
+                if before - after <= WORTHWHILE * before:
+                    break
         return state.owner
 
     say("dividing the classes into blocks")
     parts = blocks(columns_of_spans(spans), block)
     owner = in_blocks(parts, cluster, threads=threads, say=say, what="clustering")
-    owner, kept = merge_failing(classes, owner, spans, models, k=k, unit=unit, say=say)
+    owner, kept = merge_failing(classes, owner, spans, models, k=k, unit=unit, say=say, prices=prices)
     return Recoding.of_groups(classes, owner, kept=kept, method="k-member", ladders=fitting, style=style)

@@ -126,8 +126,14 @@ def loss_with(spans: CellSpans, state: Clusters, g: int, x: int, bound: float) -
 
 @njit(cache=True, nogil=True)
 def _widen(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
-    """Let the span of cluster ``g`` take in class ``x``."""
+    """Let cluster ``g`` take in class ``x``: its span, and what that loses."""
     state.loss[g] = loss_with(spans, state, g, x, np.inf)
+    stretch(spans, state, g, x)
+
+
+@njit(cache=True, nogil=True)
+def stretch(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
+    """Let the span of cluster ``g`` take in class ``x``."""
     for j in range(spans.kind.size):
         code = spans.codes[x, j]
         if spans.kind[j] == INTERVAL:

@@ -160,8 +160,8 @@ def points_of(
         else np.zeros((n, 0), dtype=np.int32),
         weights=np.array(kept, dtype=np.float64),
         row=np.array(rows, dtype=np.int64),
-        steps=_padded(steps).astype(np.int32),
-        apart=_padded(apart),
+        steps=padded(steps).astype(np.int32),
+        apart=padded(apart),
     )
 
 
@@ -193,7 +193,7 @@ def _path(domain: Domain, ladder: Ladder | None, closeness: Closeness) -> tuple[
     return steps, apart
 
 
-def _padded(tables: Sequence[Int32Array] | Sequence[FloatArray]) -> FloatArray:
+def padded(tables: Sequence[Int32Array] | Sequence[FloatArray]) -> FloatArray:
     """Tables with one column per code, one below the other."""
     stacked = np.zeros((sum(len(table) for table in tables), max((t.shape[1] for t in tables), default=0)))
     row = 0
@@ -228,7 +228,7 @@ def spans_of(
             shares.append(np.stack([step.shares for step in ladder.steps]) * factor)
         elif domain.is_numeric:
             kinds.append(INTERVAL)
-            codes.append(_places(domain, ladder)[column])
+            codes.append(places_of(domain, ladder)[column])
         else:
             kinds.append(SET)
             codes.append(column)
@@ -240,13 +240,13 @@ def spans_of(
         full=weight,
         word=np.array(words, dtype=np.int64),
         row=np.array(rows, dtype=np.int64),
-        steps=_padded(steps).astype(np.int32),
-        shares=_padded(shares),
+        steps=padded(steps).astype(np.int32),
+        shares=padded(shares),
         turn=np.argsort(-weight / np.array(leaves), kind="stable").astype(np.int64),
     )
 
 
-def _places(domain: Domain, ladder: Ladder | None) -> IntArray:
+def places_of(domain: Domain, ladder: Ladder | None) -> IntArray:
     """Place of each value among the leaves (or among the values of the table), -1 for nulls."""
     numbers = domain.numbers
     unknown = np.isnan(numbers)
