@@ -151,16 +151,18 @@ def test_no_interval_ends_at_a_value_of_a_few_people(method: Method, name: str) 
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("ticks", [1, 1_000_000])
-def test_no_interval_ends_at_the_time_of_somebody(method: Method, ticks: int) -> None:
-    """Times of 800 days, to the second or to the microsecond; everybody's own."""
+@pytest.mark.parametrize(
+    ("ticks", "zone"), [(1, None), (1_000_000, None), (1, "Europe/Berlin"), (1_000_000, "-05:00")]
+)
+def test_no_interval_ends_at_the_time_of_somebody(method: Method, ticks: int, zone: str | None) -> None:
+    """Times of 800 days, to the second or to the microsecond, in a zone or not; everybody's own."""
     rng = np.random.default_rng(4)
     drawn = np.sort(rng.integers(0, 800 * 86_400 * ticks, 60))
     times = [
         dt.datetime(2024, 1, 1) + dt.timedelta(microseconds=int(tick) * (1_000_000 // ticks))
         for tick in drawn
     ]
-    table = pa.table({"seen": pa.array(times, pa.timestamp("us"))})
+    table = pa.table({"seen": pa.array(times, pa.timestamp("us", zone))})
     release = discreet.anonymize(table, policy("seen"), plan=Plan(method=method))
     told = cells(release, "seen")
     assert len(told) > 2
@@ -171,6 +173,13 @@ def test_no_interval_ends_at_the_time_of_somebody(method: Method, ticks: int) ->
     loss = compared.losses.measure("leaf-loss")
     assert loss is not None
     assert loss.value == pytest.approx(release.chosen.cost)
+
+
+def test_times_in_a_zone_end_on_the_clocks_of_utc() -> None:
+    times = [dt.datetime(2024, month, 7, 5, 30, 1, tzinfo=dt.UTC) for month in range(1, 11)]
+    table = pa.table({"seen": pa.array(times, pa.timestamp("us", "Europe/Berlin"))})
+    release = discreet.anonymize(table, policy("seen"), plan=Plan(method="mondrian"))
+    assert cells(release, "seen") == {"<= 2024-05-31 23:59:59+00:00", ">= 2024-06-01 00:00:00+00:00"}
 
 
 def test_ends_lie_between_two_values_at_a_round_number() -> None:

@@ -246,3 +246,11 @@ def test_a_mark_is_a_null_where_the_original_has_nulls(text: str | None) -> None
     pay = Domain("pay", pa.array([100, 200]), has_null=True)
     assert read(pay, text)[:2] == ("exact", ["∅"])
     assert read(Domain("pay", pa.array([100, 200])), text)[:2] == ("suppressed", ["100", "200"])
+
+
+def test_an_interval_of_times_with_a_zone_stands_for_all_times_in_it() -> None:
+    times = [datetime.datetime(2024, 3, day, 5, 30, tzinfo=datetime.UTC) for day in range(1, 9)]
+    domain = Domain("seen", pa.array(times, pa.timestamp("us", "UTC")))
+    printed = "[2024-03-02 05:30:00+00:00, 2024-03-05 05:30:00+00:00]"
+    meaning = Meaning.of(domain, Domain("seen", pa.array([printed])))
+    assert meaning.members(0).tolist() == [1, 2, 3, 4]

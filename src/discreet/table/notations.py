@@ -11,7 +11,7 @@ _MIDNIGHT = " 00:00:00"
 _SEPARATORS = ("~", "|", ";", ",")
 _HIDDEN = re.compile(r"(?P<shown>.*?[^xX#?_.])(?P<hidden>x+|X+|#+|\?+|_+|\.+)", re.DOTALL)
 _FROM_TO = re.compile(
-    r"[\[(\]]?\s*(\d[\dT:. -]*?\d)\s*(?:,|;|/|\.\.|~|–|to|bis| - )\s*(\d[\dT:. -]*?\d)\s*[\])\[]?"
+    r"[\[(\]]?\s*(\d[\dT:.+ -]*?\d)Z?\s*(?:,|;|/|\.\.|~|–|to|bis| - )\s*(\d[\dT:.+ -]*?\d)Z?\s*[\])\[]?"
 )
 
 
@@ -75,6 +75,8 @@ def span_of_days(text: str) -> tuple[float, float] | None:
     ((1.0, 30.0), (0.0, 729.0), (0.0, 3651.0))
     >>> span_of_days(">= 1970-01-02"), span_of_days("<= 1970-01-31")
     ((1.0, inf), (-inf, 30.0))
+    >>> span_of_days("[1970-01-02 12:00:00+00:00, 1970-01-03T00:00:00Z]")
+    (1.5, 2.0)
     """
     stripped = text.strip()
     if half := re.fullmatch(r"(<=|>=|≤|≥)\s*(\d.*)", stripped):

@@ -18,6 +18,8 @@ EPOCH = datetime.date(1970, 1, 1)
 MIDNIGHT = datetime.datetime(1970, 1, 1)
 DAY, SECOND = datetime.timedelta(days=1), datetime.timedelta(seconds=1)
 MICROSECOND = datetime.timedelta(microseconds=1)
+UNIVERSAL = ("UTC", "Etc/UTC", "+00:00")
+"""Names of the zone without an offset."""
 SMALLEST_STEP = -12
 """Borders have at most so many decimal places."""
 
@@ -138,9 +140,20 @@ def is_days(domain: Domain) -> bool:
     return bool(pa.types.is_date(domain.values.type))
 
 
+def beginning_of_time(domain: Domain) -> datetime.date:
+    """The day, or the moment with or without a zone, from which days are counted."""
+    if is_days(domain):
+        return EPOCH
+    return MIDNIGHT if domain.values.type.tz is None else MIDNIGHT.replace(tzinfo=datetime.UTC)
+
+
 def tick_of_moments(domain: Domain) -> float | None:
-    """How fine the times of an attribute are, in days: seconds or microseconds; nothing if it has no times, or zones."""
-    if not pa.types.is_timestamp(domain.values.type) or domain.values.type.tz is not None:
+    """How fine the times of an attribute are, in days: seconds or microseconds; nothing if it has no times.
+
+    Times with a zone are those of UTC, as engines print them; with the clocks of another zone they are left as they are.
+    """
+    kind = domain.values.type
+    if not pa.types.is_timestamp(kind) or kind.tz not in (None, *UNIVERSAL):
         return None
     seconds = domain.numbers[np.isfinite(domain.numbers)] * 86_400
     fine = np.abs(seconds - np.round(seconds)) > 1e-5

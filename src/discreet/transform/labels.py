@@ -18,9 +18,8 @@ from discreet.table.hierarchies.known import KNOWN
 from discreet.table.notations import days, span_of_days
 from discreet.table.values import Interval, OneOf, as_set, parse, set_label
 from discreet.transform.borders import (
-    EPOCH,
-    MIDNIGHT,
     Borders,
+    beginning_of_time,
     first_day_above,
     first_moment_above,
     is_days,
@@ -217,7 +216,7 @@ def _loose_dates(text: str, domain: Domain, borders: Borders | None) -> str:
         return text
     meant = Interval(ends[0], ends[1])
     loose = borders.loosened(meant, first_moment_above if tick else first_day_above, tick)
-    start = MIDNIGHT if tick else EPOCH
+    start = beginning_of_time(domain)
     # An end that stays is printed as it was: as a number of days it may lack the last digit.
     low = first if loose.low == meant.low else str(start + timedelta(days=loose.low))
     high = last if loose.high == meant.high else str(start + timedelta(days=loose.high))

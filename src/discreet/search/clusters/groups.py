@@ -12,7 +12,7 @@ from discreet.classes.merged import MergedClasses
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.search.clusters.kernels import Clusters, empty_clusters, fill, pair_up
 from discreet.search.clusters.objective_kernels import pair_up_by
-from discreet.search.clusters.prices import Prices
+from discreet.search.clusters.prices import GroupPrices
 from discreet.search.clusters.space import TREE, CellSpans, ClassPersons, Points
 from discreet.search.requirements import on_groups
 from discreet.sentences import Sentence
@@ -123,7 +123,7 @@ def merge_failing(
     k: int,
     unit: Unit | None,
     say: Progress,
-    prices: Prices | None = None,
+    prices: GroupPrices | None = None,
 ) -> tuple[IntArray, BoolArray]:
     """Merge groups until every requirement that merging cannot break holds; the others decide what is kept.
 
@@ -162,7 +162,7 @@ def _merge(
     groups: int,
     spans: CellSpans,
     order: IntArray,
-    prices: Prices | None,
+    prices: GroupPrices | None,
 ) -> tuple[IntArray, int]:
     """One round: failing groups, in ``order``, and their partners become one."""
     state = clusters_of(classes, owner, groups, spans)

@@ -14,7 +14,7 @@ from discreet.search.clusters.k_member_kernels import k_member as greedy
 from discreet.search.clusters.k_member_kernels import refine
 from discreet.search.clusters.kernels import empty_clusters
 from discreet.search.clusters.objective_kernels import refine_by
-from discreet.search.clusters.prices import Prices
+from discreet.search.clusters.prices import GroupPrices
 from discreet.search.clusters.space import CellSpans, ladders_of, persons_of, spans_of
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, Style
@@ -37,7 +37,7 @@ def k_member(
     unit: Unit | None = None,
     style: Style = "values",
     weights: Mapping[str, float] | None = None,
-    priced: Callable[[CellSpans], Prices] | None = None,
+    priced: Callable[[CellSpans], GroupPrices] | None = None,
     block: int = BLOCK,
     passes: int = PASSES,
     threads: int = 2,

@@ -18,7 +18,7 @@ from discreet.search.clusters.prices import (
     SQUARES,
     SUM,
     WIDTH,
-    Prices,
+    GroupPrices,
 )
 from discreet.search.clusters.space import INTERVAL, CellSpans, ClassPersons
 from discreet.search.mondrian.kernels import NO_CLASS
@@ -35,7 +35,7 @@ SHORTLIST = 4
 
 @njit(cache=True, nogil=True)
 def _cell(
-    spans: CellSpans, prices: Prices, state: Clusters, g: int, j: int, plus: int
+    spans: CellSpans, prices: GroupPrices, state: Clusters, g: int, j: int, plus: int
 ) -> tuple[float, float]:
     """What a cell of group ``g``, with class ``plus``, costs in attribute ``j``, and how many values it may stand for."""
     if spans.kind[j] == INTERVAL:
@@ -49,7 +49,7 @@ def _cell(
 
 
 @njit(cache=True, nogil=True)
-def _interval(prices: Prices, j: int, low: int, high: int) -> tuple[float, float]:
+def _interval(prices: GroupPrices, j: int, low: int, high: int) -> tuple[float, float]:
     """Cost and values of an interval between two places; one with a null costs as much as all values."""
     if high < 0:
         return 0.0, 1.0
@@ -67,7 +67,9 @@ def _interval(prices: Prices, j: int, low: int, high: int) -> tuple[float, float
 
 
 @njit(cache=True, nogil=True)
-def _set(spans: CellSpans, prices: Prices, state: Clusters, g: int, j: int, plus: int) -> tuple[float, float]:
+def _set(
+    spans: CellSpans, prices: GroupPrices, state: Clusters, g: int, j: int, plus: int
+) -> tuple[float, float]:
     """Cost and values of a set."""
     start = prices.start[j]
     how = prices.cell[j]
@@ -104,7 +106,7 @@ def _set(spans: CellSpans, prices: Prices, state: Clusters, g: int, j: int, plus
 
 
 @njit(cache=True, nogil=True)
-def _meeting(prices: Prices, j: int, level: int, a: int, b: int) -> int:
+def _meeting(prices: GroupPrices, j: int, level: int, a: int, b: int) -> int:
     """The lowest level, from ``level`` on, at which two values have the same node."""
     row = prices.row[j]
     while level < prices.height[j] and prices.steps[row + level, a] != prices.steps[row + level, b]:
@@ -114,7 +116,7 @@ def _meeting(prices: Prices, j: int, level: int, a: int, b: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _price(
-    prices: Prices,
+    prices: GroupPrices,
     j: int,
     count: float,
     records: float,
@@ -164,7 +166,7 @@ def _span(spans: CellSpans, state: Clusters, g: int, other: int, without: int, p
 
 
 @njit(cache=True, nogil=True)
-def _minority(prices: Prices, state: Clusters, g: int, other: int, without: int, plus: int) -> float:
+def _minority(prices: GroupPrices, state: Clusters, g: int, other: int, without: int, plus: int) -> float:
     """Records of other labels than the most frequent."""
     counts = np.zeros(prices.labels, dtype=np.int64)
     for group in (g, other):
@@ -183,7 +185,7 @@ def _minority(prices: Prices, state: Clusters, g: int, other: int, without: int,
 @njit(cache=True, nogil=True)
 def _group(
     spans: CellSpans,
-    prices: Prices,
+    prices: GroupPrices,
     records: IntArray,
     state: Clusters,
     g: int,
@@ -223,7 +225,7 @@ def _group(
 
 
 @njit(cache=True, nogil=True)
-def _combined(prices: Prices, totals: FloatArray) -> float:
+def _combined(prices: GroupPrices, totals: FloatArray) -> float:
     """What the table costs, from what the groups do."""
     if prices.rule >= SQUARES:
         return float(totals[0])
@@ -244,7 +246,7 @@ def _combined(prices: Prices, totals: FloatArray) -> float:
 @njit(cache=True, nogil=True)
 def _with(
     spans: CellSpans,
-    prices: Prices,
+    prices: GroupPrices,
     records: IntArray,
     state: Clusters,
     g: int,
@@ -278,7 +280,7 @@ def _with(
 @njit(cache=True, nogil=True)
 def _group_with(
     spans: CellSpans,
-    prices: Prices,
+    prices: GroupPrices,
     records: IntArray,
     state: Clusters,
     g: int,
@@ -303,7 +305,7 @@ def _group_with(
 @njit(cache=True, nogil=True)
 def refine_by(
     spans: CellSpans,
-    prices: Prices,
+    prices: GroupPrices,
     people: ClassPersons,
     records: IntArray,
     k: int,
@@ -372,7 +374,7 @@ def refine_by(
 @njit(cache=True, nogil=True)
 def _exchange(
     spans: CellSpans,
-    prices: Prices,
+    prices: GroupPrices,
     people: ClassPersons,
     records: IntArray,
     k: int,
@@ -413,7 +415,7 @@ def _exchange(
 @njit(cache=True, nogil=True)
 def _renew(
     spans: CellSpans,
-    prices: Prices,
+    prices: GroupPrices,
     records: IntArray,
     state: Clusters,
     a: int,
@@ -432,7 +434,7 @@ def _renew(
 @njit(cache=True, nogil=True)
 def pair_up_by(
     spans: CellSpans,
-    prices: Prices,
+    prices: GroupPrices,
     records: IntArray,
     state: Clusters,
     order: IntArray,

@@ -31,7 +31,7 @@ CELLS = {
 }
 
 
-class Prices(NamedTuple):
+class GroupPrices(NamedTuple):
     """An objective for kernels.
 
     ``cell[j]`` says how a cell of attribute ``j`` is priced, ``share[j]`` how much that counts. From
@@ -63,7 +63,7 @@ class Prices(NamedTuple):
     label: IntArray
     labelled: IntArray
 
-    def of(self, members: IntArray) -> Prices:
+    def of(self, members: IntArray) -> GroupPrices:
         """Those of some classes only."""
         if not self.labels:
             return self
@@ -78,7 +78,7 @@ def can_be_priced(objective: Objective) -> bool:
     return isinstance(objective, CellObjective | Discernibility | Ambiguity | Classification)
 
 
-def prices_of(problem: Problem, spans: CellSpans) -> Prices:
+def prices_of(problem: Problem, spans: CellSpans) -> GroupPrices:
     """The objective of a problem, which `can_be_priced`, for groups of its classes."""
     objective, classes = problem.objective, problem.classes
     rule, cells = _rule(objective), [SHARE] * len(problem.ladders)
@@ -99,7 +99,7 @@ def prices_of(problem: Problem, spans: CellSpans) -> Prices:
         for j, ladder in enumerate(problem.ladders)
     ]
     indptr, label, labelled, labels = _labels(problem)
-    return Prices(
+    return GroupPrices(
         rule,
         CONDITIONAL in cells,
         np.array(cells, dtype=np.int64),
