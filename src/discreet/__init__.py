@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from discreet.dp.answer import Answer as Answer
     from discreet.dp.ask import ask as ask
     from discreet.dp.ledger import Ledger as Ledger
+    from discreet.dp.synthesize import ArtificialPeople as ArtificialPeople
+    from discreet.dp.synthesize import synthesize as synthesize
     from discreet.engine.read import read as read
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.policy import Policy as Policy
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 # Imported when first asked for, so that `discreet --help` and `import discreet` answer at once.
 _PUBLIC = {
     "Answer": "discreet.dp.answer:Answer",
+    "ArtificialPeople": "discreet.dp.synthesize:ArtificialPeople",
     "Attacks": "discreet.release.attack:Attacks",
     "Audit": "discreet.release.audit:Audit",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
@@ -92,6 +95,7 @@ _PUBLIC = {
     "report": "discreet.reports.audit.html:report",
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",
+    "synthesize": "discreet.dp.synthesize:synthesize",
 }
 
 __all__ = list(_PUBLIC)

@@ -43,6 +43,19 @@ MAX_ROWS = click.option(
     help="So many rows of a person count (in each group).",
 )
 
+BOUNDS = click.option(
+    "--bounds",
+    multiple=True,
+    help="Between what a column's values lie, known without the data.",
+    metavar="COLUMN=LOW:HIGH",
+)
+KEYS = click.option(
+    "--keys",
+    multiple=True,
+    help="The values of a column, known without the data.",
+    metavar="COLUMN=A,B,…|COLUMN=1:9",
+)
+
 
 @click.command()
 @FILE
@@ -59,18 +72,8 @@ MAX_ROWS = click.option(
     help="In so many groups does a person count.",
 )
 @MAX_ROWS
-@click.option(
-    "--bounds",
-    multiple=True,
-    help="Between what a column's values lie, known without the data.",
-    metavar="COLUMN=LOW:HIGH",
-)
-@click.option(
-    "--keys",
-    multiple=True,
-    help="The values of a column to group by, known without the data.",
-    metavar="COLUMN=A,B,…|COLUMN=1:9",
-)
+@BOUNDS
+@KEYS
 @click.option(
     "--mechanism",
     type=click.Choice(["laplace", "gaussian"]),
@@ -126,7 +129,7 @@ def ask(
             max_groups=max_groups,
             max_rows=max_rows,
             bounds=dict(map(bounds_option, bounds)),
-            keys=dict(map(_keys, keys)),
+            keys=dict(map(keys_option, keys)),
             mechanism=mechanism,
             confidence=confidence,
             ledger=ledger_of(file, ledger),
@@ -155,10 +158,10 @@ def bounds_option(text: str) -> tuple[str, tuple[float, float]]:
     raise InvalidParameter("bounds cannot be read", remedy="write --bounds COLUMN=LOW:HIGH, e.g. age=0:120")
 
 
-def _keys(text: str) -> tuple[str, list[object]]:
-    """A column and the values to group by; two whole numbers with a colon are all from the one to the other.
+def keys_option(text: str) -> tuple[str, list[object]]:
+    """A column and its values; two whole numbers with a colon are all from the one to the other.
 
-    >>> _keys("year=2020:2022"), _keys("sex=f,m")
+    >>> keys_option("year=2020:2022"), keys_option("sex=f,m")
     (('year', [2020, 2021, 2022]), ('sex', ['f', 'm']))
     """
     name, equals, values = text.partition("=")

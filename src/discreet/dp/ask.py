@@ -47,7 +47,7 @@ class _Terms:
     mechanism: Mechanism
     epsilon: Fraction
     delta: Fraction
-    public: Mapping[str, Sequence[object]]
+    public: PublicKeys
     error: float
 
     @property
@@ -110,7 +110,7 @@ def ask(
     )
     plan = Planner(table, bounds or {}, terms.person).plan(asked)
     answering = _Answering(table, asked, plan, terms)
-    place = _ledger(source, ledger)
+    place = resolve_ledger(source, ledger)
     with place.reserve(
         terms.epsilon, terms.delta, purpose=question, table=table.source.sha256 or ""
     ) as reservation:
@@ -121,7 +121,8 @@ def ask(
     )
 
 
-def _ledger(source: object, ledger: Ledger | str | PathLike[str] | None) -> Ledger:
+def resolve_ledger(source: object, ledger: Ledger | str | PathLike[str] | None) -> Ledger:
+    """The ledger that was named, or the one beside the file."""
     if isinstance(ledger, Ledger):
         return ledger
     if ledger is not None:

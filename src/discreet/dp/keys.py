@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -18,12 +18,12 @@ from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
 from discreet.table import Column
 
-PublicKeys = Mapping[str, Sequence[object]]
+PublicKeys = Mapping[str, Collection[object]]
 MAX_GROUPS = 1_000_000
 """So many combinations of given keys are answered at most: all of them are, also those that nobody has."""
 
 
-def constants_of(column: Column, values: Sequence[object]) -> list[Constant | None]:
+def constants_of(column: Column, values: Collection[object]) -> list[Constant | None]:
     """Given values of a key as constants of the column's kind, each once."""
     return list(dict.fromkeys(_constant(column, value) for value in values))
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any, Literal
 
 from discreet.dp.accounting import gaussian_margin, laplace_margin
@@ -81,6 +82,22 @@ def noisy_max(scores: Sequence[int], *, sensitivity: int, epsilon: Fraction) -> 
     return int(measurement(list(scores)))
 
 
+def noisy_max_rho(scores: Sequence[int], *, sensitivity: int, rho: float) -> int:
+    """The place of a score that is among the largest: the exponential mechanism by Gumbel noise of scale Δ/√(2ρ).
+
+    ρ-zCDP if every score changes by at most Δ. Cesar and Rogers, *Bounding, Concentrating, and Truncating*, 2021.
+    """
+    dp = OpenDP()
+    scale = sensitivity / math.sqrt(2 * rho)
+    check_scale(scale)
+    space = dp.whole_numbers, dp.metrics.linf_distance(T="i64"), dp.measures.zero_concentrated_divergence()
+    measurement = dp.measurements.make_noisy_max(*space, scale)
+    while measurement.map(sensitivity) > rho:
+        scale = math.nextafter(scale, math.inf)
+        measurement = dp.measurements.make_noisy_max(*space, scale)
+    return int(measurement(list(scores)))
+
+
 def threshold(scale: float, delta: Fraction, keys: int) -> int:
     """From which noisy number of persons on a key may be shown that one person alone may have brought in.
 
@@ -94,6 +111,18 @@ def threshold(scale: float, delta: Fraction, keys: int) -> int:
     return 1 + math.ceil(
         scale * (math.log(keys) - math.log(delta.numerator) + math.log(delta.denominator)) + 1e-9
     )
+
+
+def gaussian_threshold(scale: float, delta: float, keys: int, rows: int) -> int:
+    """The same with discrete Gaussian noise, for a person with up to ``rows`` rows for each of ``keys`` keys.
+
+    keys · P(rows + X ≥ t) ≤ keys · P(N ≥ t − rows − 1) ≤ δ, as discrete Gaussian tails lie below those of the
+    continuous one a step before.
+
+    >>> gaussian_threshold(10.0, 1e-6, 1, 1)
+    50
+    """
+    return rows + 1 + math.ceil(scale * -NormalDist().inv_cdf(delta / keys))
 
 
 def check_scale(scale: Fraction | float) -> None:

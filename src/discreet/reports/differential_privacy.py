@@ -13,6 +13,7 @@ from discreet.dp.amounts import said
 from discreet.dp.answer import Answer, NoisyFigure
 from discreet.dp.ledger import Balance
 from discreet.dp.statement import Guarantee
+from discreet.dp.synthesize import ArtificialPeople
 
 BAR = 30
 """How many signs the bar of a budget has."""
@@ -59,6 +60,18 @@ def show_answer(answer: Answer) -> RenderableType:
     lines += show_guarantee(answer.guarantee)
     left = f"Left of the budget: ε {said(answer.left_epsilon)}, δ {said(answer.left_delta)}."
     return Group(*lines, Text(left))
+
+
+def show_artificial_people(people: ArtificialPeople, name: str) -> RenderableType:
+    """What was written, which pairs of columns it keeps, and what it guarantees."""
+    pairs = "; ".join(f"{first} and {second}" for first, second in people.pairs)
+    lines: list[RenderableType] = [
+        Text(f"{people.rows.num_rows:,} artificial people were written to {name}.", style="bold"),
+        Text(f"Of pairs of columns these are kept: {pairs}. All else follows from them."),
+        *show_guarantee(people.guarantee),
+        Text(f"Left of the budget: ε {said(people.left_epsilon)}, δ {said(people.left_delta)}."),
+    ]
+    return Group(*lines)
 
 
 def show_guarantee(guarantee: Guarantee) -> list[RenderableType]:

@@ -1,0 +1,155 @@
+"""Columns as codes and back: the domains of artificial people, given or found in the data and paid for.
+
+The last code of a column is what is missing. Values outside of a given list count as missing, numbers outside of given
+bounds as the nearest bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.dp.answer import Key
+from discreet.dp.keys import PublicKeys, constants_of, plain_key
+from discreet.dp.tree import uniforms
+from discreet.engine.question import Constant
+from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
+from discreet.table import Column, Table
+from discreet.types import IntArray
+
+OTHER = "*"
+"""What stands for values that too few people have."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers between given bounds, in bins of equal width."""
+
+    name: str
+    low: float
+    unit: float
+    bins: int
+    whole: bool
+
+    @property
+    def size(self) -> int:
+        return self.bins + 1
+
+    def encode(self, values: pa.ChunkedArray) -> IntArray:
+        numbers = pc.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        absent = np.isnan(numbers)
+        # Clamped before it becomes a whole number: an infinite one would become any.
+        places = np.clip(
+            np.floor((np.where(absent, self.low, numbers) - self.low) / self.unit), 0, self.bins - 1
+        )
+        return np.where(absent, self.bins, places.astype(np.int64))
+
+    def decode(self, codes: IntArray) -> pa.Array:
+        """A number per code: the value itself where a bin has only one, else any of its bin."""
+        absent = codes == self.bins
+        if self.whole and self.unit == 1:
+            return pa.array((self.low + codes).astype(np.int64), mask=absent)
+        numbers = self.low + (codes + uniforms(len(codes))) * self.unit
+        if self.whole:
+            return pa.array(np.floor(numbers).astype(np.int64), mask=absent)
+        digits = max(0, 2 - math.floor(math.log10(self.unit)))
+        return pa.array(np.round(numbers, digits), mask=absent)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Values of a list that was given."""
+
+    name: str
+    values: tuple[Key, ...]
+    kind: pa.DataType
+
+    @property
+    def size(self) -> int:
+        return len(self.values) + 1
+
+    def encode(self, values: pa.ChunkedArray) -> IntArray:
+        encoded = values.combine_chunks().dictionary_encode()
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        known = {value: code for code, value in enumerate(self.values)}
+        absent = len(self.values)
+        codes = [known.get(plain_key(value), absent) for value in encoded.dictionary.to_pylist()]
+        places = pc.fill_null(encoded.indices, len(codes)).to_numpy(zero_copy_only=False)
+        return np.asarray(np.array([*codes, absent], dtype=np.int64)[places])
+
+    def decode(self, codes: IntArray) -> pa.Array:
+        return pa.array([*self.values, None], self.kind).take(pa.array(codes))
+
+
+Coding = Numbers | Categories
+
+
+def codings(
+    table: Table,
+    names: Sequence[str],
+    bounds: Mapping[str, tuple[float, float]],
+    keys: PublicKeys,
+    bins: int,
+) -> dict[str, Coding | None]:
+    """How each column is coded; nothing where its values are not given and have to be paid for."""
+    made: dict[str, Coding | None] = {}
+    for name in names:
+        column = table.column(name)
+        if name in keys:
+            made[name] = _categories(column, constants_of(column, keys[name]))
+        elif column.storage == "boolean":
+            made[name] = _categories(column, [False, True])
+        elif column.numeric and column.storage in ("integer", "float"):
+            made[name] = _numbers(column, bounds, bins)
+        elif column.storage == "text":
+            made[name] = None
+        else:
+            raise InvalidParameter(
+                Sentence("the values of {name} are not given", name=name),
+                remedy="give them by keys, or leave the column out",
+            )
+    return made
+
+
+def _categories(column: Column, values: Sequence[Constant | None]) -> Categories:
+    kinds = {"integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_()}
+    given = tuple(
+        plain_key(float(value) if isinstance(value, Decimal) else value)
+        for value in values
+        if value is not None
+    )
+    if not given:
+        raise InvalidParameter(
+            Sentence("no value is given for {name}", name=column.name), remedy="give at least one"
+        )
+    return Categories(column.name, given, kinds.get(column.storage, pa.string()))
+
+
+def _numbers(column: Column, bounds: Mapping[str, tuple[float, float]], bins: int) -> Numbers:
+    if column.name not in bounds:
+        raise InvalidParameter(
+            Sentence("the values of {name} have no bounds", name=column.name),
+            remedy=Sentence(
+                "say between what they lie, from what is known without the data, e.g. --bounds {name}=0:100",
+                name=column.name,
+            ),
+        )
+    low, high = bounds[column.name]
+    if not (math.isfinite(low) and math.isfinite(high) and low < high and high - low < 1e300):
+        raise InvalidParameter(
+            Sentence("the bounds of {name} are {low} and {high}", name=column.name, low=low, high=high),
+            remedy="give a lower and a larger upper bound",
+        )
+    if column.type == "integer":
+        low, high = math.floor(low), math.ceil(high)
+        unit = max(1, math.ceil((high - low + 1) / bins))
+        return Numbers(column.name, low, unit, math.ceil((high - low + 1) / unit), whole=True)
+    return Numbers(column.name, low, (high - low) / bins, bins, whole=False)
