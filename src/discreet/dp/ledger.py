@@ -250,7 +250,9 @@ budget with `discreet budget set` if those who decide on it agree
             os.fsync(handle)
         except OSError as error:
             raise UnreadableInput(
-                Sentence("{name} could not be written ({why})", name=self.path.name, why=error.strerror),
+                Sentence(
+                    "{name} could not be written ({strerror})", name=self.path.name, strerror=error.strerror
+                ),
                 remedy="check the space left; nothing was drawn",
             ) from None
         atomically(
