@@ -29,7 +29,7 @@ OTHER = "*"
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberCoding:
     """Numbers between given bounds, in bins of equal width."""
 
     name: str
@@ -64,7 +64,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Categories:
+class ListedCoding:
     """Values of a list that was given."""
 
     name: str
@@ -89,7 +89,7 @@ class Categories:
         return pa.array([*self.values, None], self.kind).take(pa.array(codes))
 
 
-Coding = Numbers | Categories
+Coding = NumberCoding | ListedCoding
 
 
 def codings(
@@ -119,7 +119,7 @@ def codings(
     return made
 
 
-def _categories(column: Column, values: Sequence[Constant | None]) -> Categories:
+def _categories(column: Column, values: Sequence[Constant | None]) -> ListedCoding:
     kinds = {"integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_()}
     given = tuple(
         plain_key(float(value) if isinstance(value, Decimal) else value)
@@ -130,10 +130,10 @@ def _categories(column: Column, values: Sequence[Constant | None]) -> Categories
         raise InvalidParameter(
             Sentence("no value is given for {name}", name=column.name), remedy="give at least one"
         )
-    return Categories(column.name, given, kinds.get(column.storage, pa.string()))
+    return ListedCoding(column.name, given, kinds.get(column.storage, pa.string()))
 
 
-def _numbers(column: Column, bounds: Mapping[str, tuple[float, float]], bins: int) -> Numbers:
+def _numbers(column: Column, bounds: Mapping[str, tuple[float, float]], bins: int) -> NumberCoding:
     if column.name not in bounds:
         raise InvalidParameter(
             Sentence("the values of {name} have no bounds", name=column.name),
@@ -151,5 +151,5 @@ def _numbers(column: Column, bounds: Mapping[str, tuple[float, float]], bins: in
     if column.type == "integer":
         low, high = math.floor(low), math.ceil(high)
         unit = max(1, math.ceil((high - low + 1) / bins))
-        return Numbers(column.name, low, unit, math.ceil((high - low + 1) / unit), whole=True)
-    return Numbers(column.name, low, (high - low) / bins, bins, whole=False)
+        return NumberCoding(column.name, low, unit, math.ceil((high - low + 1) / unit), whole=True)
+    return NumberCoding(column.name, low, (high - low) / bins, bins, whole=False)

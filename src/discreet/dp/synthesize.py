@@ -23,7 +23,7 @@ from narwhals.typing import IntoFrame
 from discreet.dp.accounting import rho_of
 from discreet.dp.amounts import Amount, exact, said
 from discreet.dp.ask import resolve_ledger, resolve_unit
-from discreet.dp.coding import OTHER, Categories, Coding, codings
+from discreet.dp.coding import OTHER, Coding, ListedCoding, codings
 from discreet.dp.keys import PublicKeys
 from discreet.dp.ledger import Ledger
 from discreet.dp.measuring import Bounds
@@ -93,7 +93,7 @@ def synthesize(
 ) -> ArtificialPeople:
     """Draw artificial people with (ε, δ)-differential privacy, paid for from the table's ledger.
 
-    Of each ``person`` at most ``max_rows`` rows count; ``unit="record"`` says that each row is somebody else. Numbers need
+    Of each ``person`` at most ``max_rows`` rows count; ``unit="record"`` says that each row is somebody else. NumberCoding need
     ``bounds`` and are kept in at most ``bins`` bins; values of other columns may be given by ``keys``. Those that are not given are
     found in the data and paid for: a value is kept if enough people have it, others become ``*``.
     """
@@ -149,7 +149,7 @@ class _Synthesis:
         codes = {name: (column[kept], values) for name, (column, values) in codes.items()}
         drawing()
         total, measured = self.measure_columns(codes)
-        model = _Model(
+        model = _PairModel(
             [column for column, _ in codes.values()], measured, total, self.max_rows, self.rho_pairs
         )
         pairs = model.chosen(self.rho_choice)
@@ -166,7 +166,7 @@ class _Synthesis:
         if coding is not None:
             return coding.encode(cells), ()
         values = tuple(sorted(pc.unique(cells).drop_null().to_pylist()))
-        return Categories(name, values, pa.string()).encode(cells), values
+        return ListedCoding(name, values, pa.string()).encode(cells), values
 
     def kept(self, codes: dict[str, tuple[IntArray, tuple[str, ...]]], cells: pa.Table) -> IntArray:
         """Which rows count: of each person so many, chosen by what the rows hold and not by where they stand."""
@@ -221,7 +221,7 @@ class _Synthesis:
             if secret:
                 least = self.least(noisy.scale)
                 shown = cells[:-1][counts[:-1] >= least]
-                self.coded[name] = Categories(name, (*(values[i] for i in shown), OTHER), pa.string())
+                self.coded[name] = ListedCoding(name, (*(values[i] for i in shown), OTHER), pa.string())
                 codes[name] = _recoded(column, shown, size), ()
                 often, absent = counts[:-1][counts[:-1] >= least], max(0.0, counts[-1])
                 rest = max(0.0, total - often.sum() - absent)
@@ -266,7 +266,7 @@ class _Synthesis:
         )
 
 
-class _Model:
+class _PairModel:
     """Columns in which rare values are one, the choice of pairs, and the rows that are drawn."""
 
     def __init__(
