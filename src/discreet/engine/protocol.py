@@ -86,6 +86,9 @@ class Engine(Protocol):
     def query(self, table: Table, query: str) -> pa.Table:
         """The (small) answer to a query of the user's own, in which the table is called ``data``."""
 
+    def count_breaking(self, table: Table, condition: str) -> int:
+        """How many rows break a condition of the user's own."""
+
     def bounded_groups(
         self,
         table: Table,

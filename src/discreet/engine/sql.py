@@ -165,6 +165,13 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
         """Names of columns for a SELECT."""
         return ", ".join(self.dialect.quote(name) for name in names)
 
+    def count_breaking(self, table: Table, condition: str) -> int:
+        """How many rows break a condition of the user's own; those for which it is null do not."""
+        answer = self.query(table, f"SELECT count(*) AS broken FROM data WHERE NOT (\n{condition}\n)")
+        if answer.num_rows != 1 or answer.num_columns != 1:
+            raise InvalidParameter("what holds is no condition", remedy="write one comparison over columns")
+        return int(answer.column(0)[0].as_py())
+
     def query(self, table: Table, query: str) -> pa.Table:
         """The answer to one SELECT of the user's own, in which the table is called ``data``.
 

@@ -21,6 +21,7 @@ from discreet.files.writing import write_text
 from discreet.perturb.base import Perturbation
 from discreet.perturb.registry import make_step
 from discreet.plain import plain
+from discreet.policy.constraint import Constraint
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
@@ -77,6 +78,11 @@ class _Kpi(Strict):
     generalised: Generalised = Kpi.generalised
 
 
+class _Constraint(Strict):
+    name: Text
+    holds: Text
+
+
 class _File(Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
@@ -88,6 +94,7 @@ class _File(Strict):
     require: list[dict[str, object]] = Field(default_factory=list)
     perturb: list[dict[str, object]] = Field(default_factory=list)
     kpi: list[_Kpi] = Field(default_factory=list)
+    constraint: list[_Constraint] = Field(default_factory=list)
 
 
 GivenPolicy = Policy | str | PathLike[str] | Mapping[str, object]
@@ -217,6 +224,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         plan=Plan(**given(parsed.anonymize, Plan)),
         kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
         perturb=tuple(steps),
+        constraints=tuple(Constraint(rule.name, rule.holds) for rule in parsed.constraint),
     )
 
 
@@ -290,6 +298,8 @@ def dumps(
         document.add("perturb", tomlkit.item([step.to_dict() for step in policy.perturb]))
     if policy.kpis:
         document.add("kpi", tomlkit.item([_kpi_entry(kpi) for kpi in policy.kpis]))
+    if policy.constraints:
+        document.add("constraint", tomlkit.item([dict(vars(rule)) for rule in policy.constraints]))
     return tomlkit.dumps(document)
 
 
@@ -365,7 +375,9 @@ def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, g
         return f"{place}: steps of perturbation are a list; write [[perturb]], with two brackets, above each of them"
     if where == ("kpi",):
         return f"{place}: KPIs are a list; write [[kpi]], with two brackets, above each of them"
-    if where[0] == "kpi" and "pattern" in message:
+    if where == ("constraint",):
+        return f"{place}: constraints are a list; write [[constraint]], with two brackets, above each of them"
+    if where[0] in ("kpi", "constraint") and "pattern" in message:
         return f"{place}: {path} is empty; write a {where[-1]}"
     if where == ("read", "decimal") and "'.'" in message:
         return f"{place}: decimal is {given!r}; use '.' or ','"

@@ -13,6 +13,7 @@ from typing import Literal
 
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.perturb.base import Perturbation
+from discreet.policy.constraint import Constraint
 from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
@@ -87,6 +88,7 @@ class Policy:
     kpis: tuple[Kpi, ...] = ()
     unknown: Unknown = "fail"
     perturb: tuple[Perturbation, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
 
     def __str__(self) -> str:
         """What it says, in lines of at most 80 characters.
@@ -106,6 +108,7 @@ class Policy:
             if value != getattr(Plan(), name)
         ]
         entries += [("kpi", kpi.name) for kpi in self.kpis]
+        entries += [("constraint", f"{rule.name}: {rule.holds}") for rule in self.constraints]
         lines = [f"Policy by the profile {self.profile}"]
         for key, text in entries:
             lines += textwrap.wrap(text, 80, initial_indent=f"  {key:<19}", subsequent_indent=" " * 21)

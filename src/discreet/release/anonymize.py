@@ -22,6 +22,7 @@ from discreet.privacy import KAnonymity, LinkedKAnonymity, PrivacyModel
 from discreet.progress import Asked, telling
 from discreet.release.build import Solution, make_release
 from discreet.release.coarsen import CoarserClasses, coarsened, needs_coarsening
+from discreet.release.constraints import check_constraints
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.perturb import PerturbedTable, perturbed
 from discreet.release.prepare import (
@@ -106,6 +107,7 @@ def anonymize(
     # Only to tell an unknown profile before anything is counted.
     load_profile(policy.profile)
     table = policy.fit(table)
+    check_constraints(table, policy.constraints)
     changed = _drawn(perturbed(table, policy, seed=perturb_seed, say=say), plan, say)
     table, notes = changed.table, [*notes, *changed.notes]
     refuse_unnamed_persons(table, policy)

@@ -18,6 +18,7 @@ from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit, audit_counted
 from discreet.release.coarsen import CoarserClasses
+from discreet.release.constraints import measure_constraints
 from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
 from discreet.release.prices import Prices, too_many_columns
@@ -115,6 +116,8 @@ def make_release(
     counting = _remaining(named, values, gone.keys() - {policy.person})
     recounted = count_classes(counting.fit(linked), counting)
     remaining = counting.without(gone)
+    rules = measure_constraints(perturbed.original, released, policy.constraints)
+    notes += tuple(rule.note for rule in rules if rule.note)
     released, told = _ordered(released, plan)
     notes += told
     return Release(
@@ -131,6 +134,7 @@ def make_release(
         notes,
         stand_ins,
         removed=removed,
+        constraints=rules,
         perturbed=perturbed,
         recoded=frozenset(values),
         find_prices=find_prices,

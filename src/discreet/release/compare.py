@@ -13,6 +13,7 @@ from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.before_after import Distribution, before_and_after
 from discreet.release.codebook import Given as GivenCodebook
+from discreet.release.constraints import measure_constraints
 from discreet.release.kpis import measure_kpis
 from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, make_pair
@@ -111,6 +112,7 @@ def compare(
             notes.append(Sentence("{label} was not learned: {error}", label=label, error=str(error)))
     if policy.kpis:
         say("asking KPIs of both tables")
+    rules = measure_constraints(before, after, policy.constraints)
     return Comparison(
         before.source,
         after.source,
@@ -120,7 +122,7 @@ def compare(
         tuple(learned),
         paired.matched,
         seed,
-        (*notes, *paired.notes, *_scales(paired.pair, losses)),
+        (*notes, *(rule.note for rule in rules if rule.note), *paired.notes, *_scales(paired.pair, losses)),
         tuple(
             distribution
             for name in attributes_of(paired.pair)

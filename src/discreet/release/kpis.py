@@ -26,7 +26,9 @@ def check_kpis(original: Table, kpis: Sequence[Kpi]) -> tuple[pa.Table, ...]:
     Cheap beside a search: worth asking before anything is changed.
     """
     answers, problems = [], []
-    table = _read_numbers(original, _texts(original, original, kpis), "refuse")
+    table = read_numbers(
+        original, texts_of_numbers(original, original, [kpi.query for kpi in kpis]), "refuse"
+    )
     for kpi in kpis:
         try:
             answer = table.engine.query(table, kpi.query)
@@ -47,11 +49,11 @@ def measure_kpis(original: Table, release: Table, kpis: Sequence[Kpi]) -> tuple[
     computed, unless the KPI asks for midpoints and its cells are numbers or generalised values.
     """
     answers = check_kpis(original, kpis)
-    texts = _texts(original, release, kpis)
+    texts = texts_of_numbers(original, release, [kpi.query for kpi in kpis])
 
     @cache
     def seen(generalised: Generalised) -> Table:
-        return _read_numbers(release, texts, generalised)
+        return read_numbers(release, texts, generalised)
 
     return tuple(
         _measure(kpi, answer, seen(kpi.generalised), texts) for kpi, answer in zip(kpis, answers, strict=True)
@@ -63,8 +65,8 @@ def _measure(kpi: Kpi, answer: pa.Table, release: Table, lost: Sequence[str]) ->
     try:
         answered = release.engine.query(release, kpi.query)
     except UNANSWERABLE as error:
-        texts = [name for name in lost if _named(name, kpi) and release.column(name).storage == "text"]
-        reason = _reason(error, texts)
+        texts = [name for name in lost if _named(name, kpi.query) and release.column(name).storage == "text"]
+        reason = why_unanswerable(error, texts)
     return compare_answers(
         kpi.name,
         answer,
@@ -76,7 +78,8 @@ def _measure(kpi: Kpi, answer: pa.Table, release: Table, lost: Sequence[str]) ->
     )
 
 
-def _reason(error: DiscreetError, texts: Sequence[str]) -> str:
+def why_unanswerable(error: DiscreetError, texts: Sequence[str]) -> str:
+    """Why a release does not answer what the original does; ``texts`` are columns that are no longer numbers."""
     if isinstance(error, UnknownColumn):
         return f"the release has no column {error.name!r}"
     if isinstance(error, UnsuitableColumn) and texts:
@@ -84,25 +87,25 @@ def _reason(error: DiscreetError, texts: Sequence[str]) -> str:
     return error.message
 
 
-def _named(column: str, kpi: Kpi) -> bool:
+def _named(column: str, query: str) -> bool:
     """Whether a query may speak of a column; quotation marks inside its name are doubled there."""
-    query = kpi.query.lower()
-    return any(name in query for name in (column.lower(), column.lower().replace('"', '""')))
+    asked = query.lower()
+    return any(name in asked for name in (column.lower(), column.lower().replace('"', '""')))
 
 
-def _texts(original: Table, table: Table, kpis: Sequence[Kpi]) -> list[str]:
-    """Columns that the KPIs speak of, numbers in the original and stored as text in this table."""
+def texts_of_numbers(original: Table, table: Table, queries: Sequence[str]) -> list[str]:
+    """Columns that queries speak of, numbers in the original and stored as text in this table."""
     numeric = {column.name for column in original.columns if column.numeric}
     return [
         column.name
         for column in table.columns
         if column.storage == "text"
         and column.name in numeric
-        and any(_named(column.name, kpi) for kpi in kpis)
+        and any(_named(column.name, query) for query in queries)
     ]
 
 
-def _read_numbers(table: Table, names: Sequence[str], generalised: Generalised) -> Table:
+def read_numbers(table: Table, names: Sequence[str], generalised: Generalised) -> Table:
     """The table with these columns as numbers where their cells allow it: one join on distinct values."""
     read = {}
     for name in names:

@@ -31,6 +31,7 @@ from discreet.release.codebook import (
     write_codebook,
 )
 from discreet.release.codebook import Given as GivenCodebook
+from discreet.release.constraints import BrokenRule
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
 from discreet.release.perturb import PerturbedTable, complaints
@@ -96,6 +97,8 @@ class Release(AsFrames):
     """Releases of the same table that were found beside this one: more detail, simpler labels, nobody left out."""
     removed: tuple[RemovedColumn, ...] = ()
     """The columns that the release lacks, with reasons."""
+    constraints: tuple[BrokenRule, ...] = ()
+    """How many records break the rules of the table, before and after."""
     perturbed: PerturbedTable = field(kw_only=True, repr=False)
     """How the table came from its original before anything was generalised."""
     recoded: frozenset[str] = frozenset()
@@ -352,6 +355,7 @@ class Release(AsFrames):
                 {**alternative.to_dict(), "workload_error": error}
                 for alternative, error in zip(self.alternatives, self.workload_errors[1:], strict=True)
             ],
+            "constraints": [rule.to_dict() for rule in self.constraints],
             "perturbation": [
                 {
                     **applied.step.to_dict(),

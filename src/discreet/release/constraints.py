@@ -1,0 +1,78 @@
+"""Rules of the table, counted on the original and on the release: how many records break them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from discreet.errors import InvalidPolicy
+from discreet.policy.constraint import Constraint
+from discreet.release.kpis import UNANSWERABLE, read_numbers, texts_of_numbers, why_unanswerable
+from discreet.sentences import Sentence
+from discreet.table import Table
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """A rule, and how many records of the original and of the release break it; ``after`` is unknown for a ``reason``."""
+
+    name: str
+    holds: str
+    before: int
+    after: int | None
+    reason: str = ""
+
+    @property
+    def note(self) -> str:
+        """What to tell about it; nothing where the release keeps the rule."""
+        if self.after is None:
+            return Sentence(
+                "whether records keep the rule {name} cannot be told: {reason}",
+                name=self.name,
+                reason=Sentence(self.reason),
+            )
+        if not self.after:
+            return ""
+        return Sentence(
+            "{after:,} records break the rule {name}; in the original {before:,} do",
+            after=self.after,
+            name=self.name,
+            before=self.before,
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def check_constraints(original: Table, constraints: Sequence[Constraint]) -> tuple[int, ...]:
+    """How many records of the original break each rule; an error that names every rule which it cannot tell."""
+    counts, problems = [], []
+    for rule in constraints:
+        table = read_numbers(original, texts_of_numbers(original, original, [rule.holds]), "refuse")
+        try:
+            counts.append(table.engine.count_breaking(table, rule.holds))
+        except UNANSWERABLE as error:
+            problems.append(f"constraint {rule.name!r}: {error}")
+    if problems:
+        raise InvalidPolicy(
+            problems, remedy="correct what holds; it must be told of every record of the original"
+        )
+    return tuple(counts)
+
+
+def measure_constraints(
+    original: Table, release: Table, constraints: Sequence[Constraint]
+) -> tuple[BrokenRule, ...]:
+    """How many records break each rule before and after."""
+    measured = []
+    for rule, before in zip(constraints, check_constraints(original, constraints), strict=True):
+        texts = texts_of_numbers(original, release, [rule.holds])
+        table = read_numbers(release, texts, "refuse")
+        after, reason = None, ""
+        try:
+            after = table.engine.count_breaking(table, rule.holds)
+        except UNANSWERABLE as error:
+            lost = [name for name in texts if table.column(name).storage == "text"]
+            reason = why_unanswerable(error, lost)
+        measured.append(BrokenRule(rule.name, rule.holds, before, after, reason))
+    return tuple(measured)
