@@ -100,24 +100,21 @@ def make_release(
     notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
-        hidden = {*values, *gone, *perturbed.columns} & set(policy.quasi_identifiers)
-        culprits = _unfit(perturbed.original, released, policy, hidden)
+        culprits = _unfit(perturbed, released, policy, {*values, *gone})
         linked, released = linked.without(culprits), released.without(culprits)
         gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
-        left = "{name} was left out: nobody judged it, and {why}"
-        notes += tuple(Sentence(left, name=name, why=Sentence(why)) for name, why in culprits.items())
+        notes += _told_of_unfit(culprits)
     removed = removed_columns(before.classes, recoding, gone, table.names)
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     progress("auditing the release")
-    notes = (*notes, *_told(recoding, plan, stand_ins))
+    rules = measure_constraints(perturbed.original, released, policy.constraints)
+    notes = (*notes, *_told(recoding, plan, stand_ins), *(rule.note for rule in rules if rule.note))
     if (loss := leaf_share_loss(recoding)) > MUCH:
         progress("what each column costs")
         notes += tuple(too_many_columns(loss, recoding.classes.total_persons, find_prices()))
     counting = _remaining(named, values, gone.keys() - {policy.person})
     recounted = count_classes(counting.fit(linked), counting)
     remaining = counting.without(gone)
-    rules = measure_constraints(perturbed.original, released, policy.constraints)
-    notes += tuple(rule.note for rule in rules if rule.note)
     released, told = _ordered(released, plan)
     notes += told
     return Release(
@@ -153,10 +150,19 @@ def _gone(
     return gone, {policy.person: key or secrets.token_hex(32)}
 
 
-def _unfit(table: Table, released: Table, policy: Policy, hidden: Collection[str]) -> dict[str, str]:
+def _unfit(
+    perturbed: PerturbedTable, released: Table, policy: Policy, changed: Collection[str]
+) -> dict[str, str]:
     """Columns that nobody judged and that the release must lack, by the original and by what is shown of it."""
-    told = telling(table, released, policy, hidden)
+    hidden = {*changed, *perturbed.columns} & set(policy.quasi_identifiers)
+    told = telling(perturbed.original, released, policy, hidden)
     return told | unfit(released.without(told), policy, partial(recognise_columns, released))
+
+
+def _told_of_unfit(culprits: Mapping[str, str]) -> tuple[str, ...]:
+    """What to tell about columns that nobody judged and that were left out."""
+    left = "{name} was left out: nobody judged it, and {why}"
+    return tuple(Sentence(left, name=name, why=Sentence(why)) for name, why in culprits.items())
 
 
 def _recipe(
