@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from discreet.release.difference import diff as diff
     from discreet.release.frontier import compare_methods as compare_methods
     from discreet.release.frontier import frontier as frontier
+    from discreet.release.parts import CountedClasses as CountedClasses
+    from discreet.release.parts import count as count
+    from discreet.release.parts import merge as merge
     from discreet.release.recommend import recommend as recommend
     from discreet.release.records import RecordRisks as RecordRisks
     from discreet.release.records import record_risks as record_risks
@@ -63,6 +66,7 @@ _PUBLIC = {
     "Attacks": "discreet.release.attack:Attacks",
     "Audit": "discreet.release.audit:Audit",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
+    "CountedClasses": "discreet.release.parts:CountedClasses",
     "Comparison": "discreet.release.compare:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
     "Difference": "discreet.release.difference:Difference",
@@ -85,10 +89,12 @@ _PUBLIC = {
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
     "compare_methods": "discreet.release.frontier:compare_methods",
+    "count": "discreet.release.parts:count",
     "diff": "discreet.release.difference:diff",
     "evidence_report": "discreet.reports.evidence.html:evidence_report",
     "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",
+    "merge": "discreet.release.parts:merge",
     "read": "discreet.engine.read:read",
     "recommend": "discreet.release.recommend:recommend",
     "record_risks": "discreet.release.records:record_risks",
