@@ -352,3 +352,10 @@ def test_more_rows_than_pass_through_here_are_written_by_the_engine(
     with pytest.raises(RequirementNotMet, match="at least 3 persons"):
         release.save(tmp_path / "spoilt.parquet")
     assert not (tmp_path / "spoilt.parquet").exists()
+
+
+def test_numbers_with_many_digits_come_back_from_a_spreadsheet(tmp_path: Path) -> None:
+    numbers = [n / 7 for n in range(1, 40)] + [0.1 + 0.2, 1e-300, 1.7976931348623157e308, -2.5, 3.0]
+    write_rows(pa.table({"score": numbers}), tmp_path / "out.xlsx")
+    back = read_back(tmp_path / "out.xlsx")["score"].to_pylist()
+    assert [float(value) for value in back] == numbers

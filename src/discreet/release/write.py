@@ -155,6 +155,11 @@ def _write_sheet(rows: pa.Table, path: Path, scratch: Path) -> None:
     _writer.ALL_TEMP_FILES.append(str(scratch))
 
     def cell(value: object) -> object:
+        if isinstance(value, float) and math.isfinite(value):
+            # openpyxl would write 16 digits, and some numbers need 17.
+            number = WriteOnlyCell(sheet, value)
+            number._value = repr(value)
+            return number
         if _fits(value):
             return value
         # As text, said to be text: a spreadsheet takes what begins with = for a formula.
