@@ -504,15 +504,22 @@ def test_other_releases_replace_nothing_that_is_read_or_written(
     assert "is a file" in no_folder.err
 
 
-def test_against_the_verdict_nothing_is_written_unless_somebody_says_why(run: Run, tmp_path: Path) -> None:
+def test_against_the_verdict_nothing_is_written_unless_somebody_says_why(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Nine records in ten share a value: by SCORR's rule the correlation stays high whatever is done.
     file, target = tmp_path / "few.csv", tmp_path / "out.csv"
     rows = [f"{20 + number % 3},{'b' if number % 10 == 0 else 'a'}" for number in range(200)]
     file.write_text("\n".join(["age,dx", *rows]) + "\n")
     asked = ["--qi", "age", "--sensitive", "dx", "--profile", "scorr"]
-    refused = run("anonymize", file, "-o", target, *asked)
+    with monkeypatch.context() as patched:
+        # Before any search, and with what can be done instead.
+        patched.setattr("discreet.cli.anonymize.run_anonymize", lambda *_, **__: pytest.fail("it searched"))
+        refused = run("anonymize", file, "-o", target, *asked)
     assert refused.code == 1
-    assert "do not release" in refused.err
+    assert "do not release, whatever is done (one value of dx has more than 66% of all records" in refused.err
+    for choice in ("leave the column out", "judge it by itself", "another profile", "--acknowledge"):
+        assert choice in " ".join(refused.err.split())
     assert not target.exists()
     report = tmp_path / "out.html"
     told = run(

@@ -16,6 +16,7 @@ import pytest
 import discreet
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter
+from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.release.codebook import codebook_beside, make_codebook, read_codebook, told_sets, write_codebook
 from discreet.table.domain import Domain
@@ -225,3 +226,31 @@ def test_on_the_command_line_the_codebook_appears_and_is_found(run: Run, tmp_pat
     attack = ["attack", target, "--original", source, *roles, "--attacks", "homogeneity"]
     given = run(*attack, "--codebook", tmp_path / "moved.csv")
     assert (given.code, "codebook" in given.out) == (0, False)
+
+
+def test_a_set_over_a_known_hierarchy_is_told_in_full_however_rare_its_values_are() -> None:
+    # Peru has one record where the smallest class has nine; the set is made from the data, and no node of the hierarchy.
+    places = ["Chile"] * 4 + ["Germany"] * 4 + ["Peru"] + ["Japan"] * 9
+    classes = EquivalenceClasses.from_columns({"country": places})
+    names = classes.attributes[0].labels()
+    owner = np.array([int(names[code] == "Japan") for code in classes.codes[0]])
+    recoding = Recoding.of_groups(classes, owner, kept=np.ones(2, dtype=bool), method="example")
+    policy = discreet.Policy.of(quasi_identifiers=["country"])
+    fitted = hierarchies(policy, classes)
+    assert not fitted[0].learned
+    told = told_sets(make_codebook(discreetly_named(recoding, length=15), fitted))
+    assert told == {"country": {"{Chile, +2}": OneOf(("Chile", "Germany", "Peru"))}}
+
+
+def test_a_label_that_a_known_hierarchy_has_needs_no_codebook(tmp_path: Path) -> None:
+    places = ["Germany", "France", "Spain", "Peru", "Chile", "Japan", "China", "Kenya"]
+    rows = pa.table({"country": [places[i % 8] for i in range(40)], "ill": ["flu", "none"] * 20})
+    policy = replace(
+        discreet.Policy.of(
+            quasi_identifiers=["country"], sensitive=["ill"], require=[discreet.KAnonymity(8)]
+        ),
+        profile="research-partner-5",
+    )
+    release = discreet.anonymize(rows, policy)
+    compared = discreet.compare(rows, release.save(tmp_path / "release.csv"), policy, labels=[])
+    assert not any("codebook" in note for note in compared.notes)

@@ -19,6 +19,7 @@ from discreet.files.reading import read_text
 from discreet.files.writing import refuse_clashes
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
+from discreet.release.requirements import refuse_out_of_reach
 from discreet.release.write import check_target
 from discreet.reports.console import Terminal
 from discreet.search.contest import TITLES
@@ -109,6 +110,8 @@ def anonymize(
     key = read_key(key_file)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, plan, assumed = open_with_plan(file, given, tell)
+        if acknowledge is None:
+            refuse_out_of_reach(policy.fit(table), policy)
         release = run_anonymize(table, policy, plan=plan, key=key, perturb_seed=perturb_seed, progress=tell)
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
         release = release_anyway(release, acknowledge)

@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.pair import Told
+from discreet.classes.pair import Pair, Told
 from discreet.errors import InvalidParameter
 from discreet.files.reading import check_regular
 from discreet.files.writing import atomically
@@ -28,6 +28,7 @@ from discreet.release.verify import read_back
 from discreet.release.write import write_rows
 from discreet.table.domain import NULL_SIGN
 from discreet.table.hierarchies.hierarchy import ROOT
+from discreet.table.meaning import KINDS
 from discreet.table.values import Interval, Masked, OneOf, as_set, number_text, parse
 from discreet.transform.recoding import Recoding, ReleasedAttribute
 
@@ -74,17 +75,23 @@ def make_codebook(recoding: Recoding, fitted: Sequence[FittedHierarchy] = ()) ->
     >>> [(entry.label, entry.meaning, entry.records) for entry in make_codebook(groups)]
     [('[31, 34]', '31 to 34', 2), ('[64, 107]', '64 to 107', 2), ('{Aachen, Bonn}', 'Aachen; Bonn', 2), ('Celle', 'Celle', 2)]
     """
-    given = {hierarchy.ladder.name: hierarchy for hierarchy in fitted if not hierarchy.learned}
+    nodes = {
+        hierarchy.ladder.name: {label for labels in hierarchy.hierarchy.labels for label in labels}
+        for hierarchy in fitted
+        if not hierarchy.learned
+    }
     smallest = int(recoding.released().records.min())
     return tuple(
         entry
         for at, column in enumerate(recoding.columns)
-        for entry in _entries(recoding, at, column, smallest if column.name in given else 1)
+        for entry in _entries(recoding, at, column, smallest, nodes.get(column.name, ()))
     )
 
 
-def _entries(recoding: Recoding, at: int, column: ReleasedAttribute, least: int) -> list[CodebookEntry]:
-    """The labels of one attribute; values that fewer than ``least`` released records have are not named."""
+def _entries(
+    recoding: Recoding, at: int, column: ReleasedAttribute, smallest: int, nodes: Collection[str]
+) -> list[CodebookEntry]:
+    """The labels of one attribute; of public ``nodes`` values that fewer records have than the smallest class are not named."""
     domain, kept = recoding.classes.attributes[at], recoding.kept
     new, old = column.codes[kept], recoding.classes.codes[at][kept]
     records = recoding.classes.records[kept]
@@ -100,6 +107,7 @@ def _entries(recoding: Recoding, at: int, column: ReleasedAttribute, least: int)
     entries = []
     for code in sorted(members, key=lambda code: (members[code], code)):
         label = printed[code]
+        least = smallest if label in nodes else 1
         values = [labels[value] for value in members[code] if per_value[value] >= least]
         if not column.truthful:
             meaning = CENTRE
@@ -254,10 +262,19 @@ def told_of(codebook: Given, released: EquivalenceClasses) -> Told:
     return told
 
 
-def without_meaning(released: EquivalenceClasses, told: Told) -> list[str]:
-    """The columns with labels that name some values only, of which nobody told the others."""
-    labels = [(name, label) for name, label, _ in _counted_labels(released)]
-    return list(dict.fromkeys(name for name, label in labels if label not in told.get(name, {})))
+def without_meaning(pair: Pair) -> list[str]:
+    """The columns with labels that name some values only, of which neither a codebook nor a hierarchy tells the others."""
+    read = {
+        meaning.name: dict(zip(meaning.released.labels(), meaning.kinds, strict=True))
+        for meaning in pair.meanings
+    }
+    labels = [(name, label) for name, label, _ in _counted_labels(pair.released)]
+    unknown = [
+        name
+        for name, label in labels
+        if label not in pair.told.get(name, {}) and read[name].get(label) == KINDS.index("set")
+    ]
+    return list(dict.fromkeys(unknown))
 
 
 def _counted_labels(released: EquivalenceClasses) -> Iterator[tuple[str, str, int]]:

@@ -150,7 +150,7 @@ def _notes(pair: Pair, wanted: Sequence[str], shown: Sequence[str]) -> tuple[str
                 foreign=foreign,
             )
         )
-    if unknown := without_meaning(pair.released, pair.told):
+    if unknown := without_meaning(pair):
         notes.append(
             Sentence(
                 "{unknown}: labels name some of their values only, and nobody told the others: whoever has the "

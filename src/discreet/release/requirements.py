@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
-from discreet.errors import GoalUnreachable, InvalidPolicy
+from discreet.errors import GoalUnreachable, InvalidPolicy, RequirementNotMet
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.plan import Plan
@@ -29,9 +29,10 @@ from discreet.privacy import (
     PrivacyModel,
     TCloseness,
 )
-from discreet.release.profile import Profile
+from discreet.release.profile import Profile, load_profile
 from discreet.search.suppression import consistent
 from discreet.sentences import Sentence
+from discreet.table import Table
 from discreet.transform.recoding import Recoding
 from discreet.transform.stand_in import shown_for_suppressed
 
@@ -256,6 +257,27 @@ def extended_goals(
         else:
             wished.append(AlphaKAnonymity(highest, 1, domain.name))
     return tuple(wished), out_of_reach
+
+
+def refuse_out_of_reach(table: Table, policy: Policy) -> None:
+    """Raise where the profile asks for what no change of the quasi-identifiers can reach, with what can be done instead."""
+    names = [name for name in policy.sensitive if name in table.names and name not in policy.perturbed]
+    profile = load_profile(policy.profile)
+    if not names or profile.extended is None or "correlation" not in profile.extended.risks:
+        return
+    known = [name for name in policy.quasi_identifiers if name in table.names][:1]
+    _, out_of_reach = extended_goals(
+        profile, table.engine.count(table, quasi_identifiers=known, sensitive=names)
+    )
+    if out_of_reach:
+        raise RequirementNotMet(
+            Sentence(
+                "the verdict would be: do not release, whatever is done ({reasons:; })",
+                reasons=tuple(out_of_reach),
+            ),
+            remedy="leave the column out (--identifiers), judge it by itself and not as a sensitive one, choose another "
+            'profile (open-data asks what a class tells beyond the whole table), or say why with --acknowledge "reason"',
+        )
 
 
 def against_original(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:

@@ -158,7 +158,7 @@ def _write_sheet(rows: pa.Table, path: Path, scratch: Path) -> None:
         if isinstance(value, float) and math.isfinite(value):
             # openpyxl would write 16 digits, and some numbers need 17.
             number = WriteOnlyCell(sheet, value)
-            number._value = repr(value)
+            number._value = repr(value)  # type: ignore[attr-defined]
             return number
         if _fits(value):
             return value
