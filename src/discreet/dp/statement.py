@@ -60,28 +60,34 @@ class Guarantee:
 
 
 def meaning(epsilon: Fraction, delta: Fraction) -> Sentence:
-    """What an intruder can become sure of at most.
+    """What an intruder can become sure of at most: that somebody is in the table, and what their rows say.
+
+    Tables with and without somebody are neighbours. Tables in which somebody has one value or another are two steps apart,
+    so the odds between values move by e^{2ε}.
 
     >>> meaning(Fraction(1), Fraction(0))
-    'With ε = 1 an intruder who was 1% sure of something about one person is at most 2.7% sure after the release, \
-whatever else they know.'
+    'With ε = 1 an intruder who was 1% sure that somebody is in the table is at most 2.7% sure after the release, and \
+at most 6.9% of a value of theirs of which they were 1% sure, whatever else they know.'
     """
-    after = posterior(PRIOR, float(epsilon))
+    told = {
+        "epsilon": said(epsilon),
+        "prior": PRIOR,
+        "present": posterior(PRIOR, float(epsilon)),
+        "value": posterior(PRIOR, 2 * float(epsilon)),
+    }
     if not delta:
         return Sentence(
-            "With ε = {epsilon} an intruder who was {prior:.0%} sure of something about one person is at most "
-            "{after:.1%} sure after the release, whatever else they know.",
-            epsilon=said(epsilon),
-            prior=PRIOR,
-            after=after,
+            "With ε = {epsilon} an intruder who was {prior:.0%} sure that somebody is in the table is at most "
+            "{present:.1%} sure after the release, and at most {value:.1%} of a value of theirs of which they were "
+            "{prior:.0%} sure, whatever else they know.",
+            **told,
         )
     return Sentence(
-        "With ε = {epsilon} an intruder who was {prior:.0%} sure of something about one person is at most {after:.1%} "
-        "sure after the release, whatever else they know; with a probability of up to δ = {delta} this may fail.",
-        epsilon=said(epsilon),
-        prior=PRIOR,
-        after=after,
+        "With ε = {epsilon} an intruder who was {prior:.0%} sure that somebody is in the table is at most "
+        "{present:.1%} sure after the release, and at most {value:.1%} of a value of theirs of which they were "
+        "{prior:.0%} sure, whatever else they know; with a probability of about δ = {delta} this may fail.",
         delta=said(delta),
+        **told,
     )
 
 

@@ -93,7 +93,7 @@ def synthesize(
 ) -> ArtificialPeople:
     """Draw artificial people with (ε, δ)-differential privacy, paid for from the table's ledger.
 
-    Of each ``person`` at most ``max_rows`` rows count; ``unit="record"`` says that each row is somebody else. NumberCoding need
+    Of each ``person`` at most ``max_rows`` rows count; ``unit="record"`` says that each row is somebody else. Numbers need
     ``bounds`` and are kept in at most ``bins`` bins; values of other columns may be given by ``keys``. Those that are not given are
     found in the data and paid for: a value is kept if enough people have it, others become ``*``.
     """
