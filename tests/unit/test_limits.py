@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import resource
 import subprocess
 import sys
 import zipfile
@@ -139,9 +141,11 @@ def test_memory_is_what_the_option_says(tmp_path: Path, run: Run, monkeypatch: p
 
 HUNGRY = """
 import sys
+from pathlib import Path
 import numpy as np
 from discreet.engine import limits
 limits.PROGRAM_MEMORY = 0
+limits.STATUS = Path({status!r})
 from discreet.cli import audit, main
 kept = []
 def without_end(*given, **named):
@@ -153,16 +157,43 @@ main()
 """
 
 
-@pytest.mark.parametrize("json", [False, True])
-def test_a_command_that_takes_more_memory_than_it_was_given_ends(tmp_path: Path, json: bool) -> None:
-    """Not by the engine, which moves rows to disk, but by whatever else takes memory without end."""
+@pytest.mark.parametrize(("json", "status"), [(False, limits.STATUS), (True, limits.STATUS), (False, "none")])
+def test_a_command_that_takes_more_memory_than_it_was_given_ends(
+    tmp_path: Path, json: bool, status: Path | str
+) -> None:
+    """Not by the engine, which moves rows to disk, but by whatever else takes memory without end.
+
+    Also where the system tells in another way what a process takes.
+    """
     (tmp_path / "people.csv").write_text("age,sex\n31,f\n31,f\n47,m\n47,m\n")
     arguments = ["audit", str(tmp_path / "people.csv"), "--memory", "300M", *(["--json"] if json else [])]
-    program = HUNGRY.format(arguments=arguments)
+    program = HUNGRY.format(arguments=arguments, status=str(status))
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 2, ended.stderr
     assert "takes more memory than it was given" in (ended.stdout if json else ended.stderr)
     assert "Traceback" not in ended.stderr
+
+
+def test_systems_tell_in_bytes_or_in_kilobytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "STATUS", Path("nowhere"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert limits.taken_memory() >= peak << 10
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert peak <= limits.taken_memory() < peak << 10
+
+
+def test_where_no_system_tells_only_the_engine_keeps_to_it(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(limits.MEMORY, "1G")
+    monkeypatch.setattr(limits, "STATUS", Path("nowhere"))
+    monkeypatch.setitem(sys.modules, "resource", None)
+    monkeypatch.delattr(os, "sysconf")
+    (tmp_path / "people.csv").write_text("age,sex\n31,f\n31,f\n47,m\n47,m\n")
+    told = run("audit", tmp_path / "people.csv", "--qi", "age", "--core", "--quiet", "--memory", "300M")
+    assert told.code == 0, told.said
+    assert "note: this system does not tell how much memory a process takes" in told.err
+    assert limits.machine_memory() == limits.USUAL_MEMORY
 
 
 @pytest.mark.parametrize("size", ["much", "0", "10M", "-1G", "9" * 400 + "G"])

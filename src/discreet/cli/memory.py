@@ -11,16 +11,19 @@ import click
 from discreet.cli import EXIT_BAD_INPUT
 
 MESSAGE = "it takes more memory than it was given"
+UNWATCHED = "this system does not tell how much memory a process takes: only the engine keeps to --memory"
 REMEDY = "give more (--memory), audit fewer columns or a sample (--rows)"
 
 
 def _limit(ctx: click.Context, parameter: click.Parameter, size: str | None) -> None:
     """Say it in the environment, which every engine of this process and of its jobs reads; and watch this process."""
-    from discreet.engine.limits import MEMORY, memory, watch_memory
+    from discreet.engine.limits import MEMORY, memory, taken_memory, watch_memory
 
     if size is not None:
         os.environ[MEMORY] = size
         memory()
+        if not taken_memory():
+            click.echo(f"note: {UNWATCHED}", err=True)
     # The server itself takes little, and its jobs are watched one by one.
     if ctx.info_name != "serve":
         ctx.call_on_close(watch_memory(_leave))

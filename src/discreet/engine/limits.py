@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 import zipfile
 import zlib
@@ -31,6 +32,8 @@ PROGRAM_MEMORY = 512 << 20
 """What the program itself may take besides: its libraries, and compiling."""
 WATCH_SECONDS = 0.1
 STATUS = Path("/proc/self/status")
+USUAL_MEMORY = 4 << 30
+"""What a machine is taken to have that does not say."""
 LEAST_MEMORY = 256 << 20
 """With less an engine does little but move rows to disk and back."""
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -64,12 +67,19 @@ def memory() -> int | None:
 
 
 def taken_memory() -> int:
-    """The bytes of this process that are in no file; 0 where the system does not tell."""
+    """The bytes of this process that are in no file; elsewhere than on Linux the most that it has had; 0 on Windows."""
     try:
         told = re.search(r"^RssAnon:\s*(\d+) kB", STATUS.read_text(encoding="ascii"), re.MULTILINE)
     except OSError:
+        told = None
+    if told:
+        return int(told[1]) << 10
+    try:
+        import resource
+    except ImportError:  # Windows has none
         return 0
-    return int(told[1]) << 10 if told else 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10
 
 
 def watch_memory(leave: Callable[[], None]) -> Callable[[], None]:
@@ -103,8 +113,11 @@ def threads() -> int | None:
 
 
 def machine_memory() -> int:
-    """The bytes that the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """The bytes that the machine has; where the system does not tell, what is taken for granted."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return USUAL_MEMORY
 
 
 def check_columns(names: Sequence[str], source: str) -> None:
