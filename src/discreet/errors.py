@@ -57,7 +57,9 @@ class UnknownColumn(DiscreetError):
 
     def __init__(self, name: str, available: Iterable[str]) -> None:
         self.name = name
-        super().__init__(f"there is no column {name!r}", remedy=_known("column", name, available))
+        super().__init__(
+            Sentence("there is no column {name!r}", name=name), remedy=_known("column", name, available)
+        )
 
 
 class InvalidPolicy(DiscreetError):

@@ -17,6 +17,7 @@ from discreet.errors import (
     RequirementNotMet,
     unknown,
 )
+from discreet.sentences import Sentence
 
 EXIT_NOT_MET = 1
 EXIT_BAD_INPUT = 2
@@ -136,14 +137,19 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
     if isinstance(error, SURPRISES):
         tell(
             "unreadable-input",
-            f"the input is too deep, too large or no text ({type(error).__name__}{_where(error)})",
+            Sentence(
+                "the input is too deep, too large or no text ({kind})",
+                kind=f"{type(error).__name__}{_where(error)}",
+            ),
             "correct it",
         )
         return EXIT_BAD_INPUT
     # The last line of defence: no traceback, no cell value.
     tell(
         "internal",
-        f"something went wrong inside discreet ({type(error).__name__}{_where(error)})",
+        Sentence(
+            "something went wrong inside discreet ({kind})", kind=f"{type(error).__name__}{_where(error)}"
+        ),
         "please report this line together with `discreet --version`; it contains none of your data",
     )
     return EXIT_INTERNAL

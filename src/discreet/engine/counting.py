@@ -48,7 +48,7 @@ class Counting(SqlRelations):
         values = distinct.drop_null()
         if wanted.storage == "float" and not np.isfinite(values.to_numpy(zero_copy_only=False)).all():
             raise UnsuitableColumn(
-                f"column {column!r} holds infinite values",
+                Sentence("column {column!r} holds infinite values", column=column),
                 remedy="replace them by a number or leave them empty before the audit",
             )
         return Domain(column, values, has_null=len(values) < len(distinct), type=_known(wanted))
@@ -74,13 +74,13 @@ class Counting(SqlRelations):
         repeated = {name for name in names if names.count(name) > 1}
         if repeated:
             raise InvalidParameter(
-                f"column {sorted(repeated)[0]!r} is asked for in two roles",
+                Sentence("column {column!r} is asked for in two roles", column=sorted(repeated)[0]),
                 remedy="give each column one role",
             )
         domains = [self.domain(table, name) for name in names]
         if person and domains[len(quasi_identifiers)].has_null:
             raise UnsuitableColumn(
-                f"column {person!r} is the person id but is empty in some rows",
+                Sentence("column {person!r} is the person id but is empty in some rows", person=person),
                 remedy="fill or remove these rows, or choose another person id",
             )
         packing = Packing.of([domain.size for domain in domains])
@@ -107,7 +107,10 @@ class Counting(SqlRelations):
             weights = cells["weight"].to_numpy().astype(np.float64)
             if not np.isfinite(weights).all() or (weights <= 0).any():
                 raise UnsuitableColumn(
-                    f"column {weight!r} is the sampling weight but has empty, zero or negative entries",
+                    Sentence(
+                        "column {weight!r} is the sampling weight but has empty, zero or negative entries",
+                        weight=weight,
+                    ),
                     remedy="give every row a positive weight, or leave the weight out",
                 )
         m = len(quasi_identifiers)
@@ -136,7 +139,7 @@ class Counting(SqlRelations):
             column = table.column(weight)
             if not column.numeric:
                 raise UnsuitableColumn(
-                    f"column {weight!r} is the sampling weight but is not numeric",
+                    Sentence("column {weight!r} is the sampling weight but is not numeric", weight=weight),
                     remedy="choose a numeric column, or leave the weight out",
                 )
             value = self.dialect.value(column, "r.")

@@ -126,7 +126,10 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
         # An index is no column: Arrow would carry it along as one.
         return nw.maybe_reset_index(eager).to_arrow().to_reader(), kind
     except ModuleNotFoundError as error:
-        raise MissingDependency(f"reading {kind} needs pyarrow", remedy="pip install pyarrow") from error
+        raise MissingDependency(
+            Sentence("reading {kind} needs {package}", kind=kind, package="pyarrow"),
+            remedy="pip install pyarrow",
+        ) from error
     except NOT_FOR_ARROW:
         raise UnreadableInput(
             f"a column of the {kind} frame mixes types or has one that Arrow lacks ({_unfit_columns(source)})",

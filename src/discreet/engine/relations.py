@@ -211,7 +211,11 @@ def check_names(names: Sequence[str], source: str) -> None:
     for name in names:
         if name.lower() in seen:
             raise UnreadableInput(
-                f"{source} has two columns called {name!r} (upper and lower case count as the same)",
+                Sentence(
+                    "{source} has two columns called {name!r} (upper and lower case count as the same)",
+                    source=source,
+                    name=name,
+                ),
                 remedy="rename one of them",
             )
         seen.add(name.lower())

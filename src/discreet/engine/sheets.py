@@ -81,7 +81,7 @@ def _choose(path: Path, sheets: dict[str, list[Cells]], options: ReadOptions) ->
         return holding[0], "it holds column names that the policy knows"
     if options.sheet is not None:
         raise UnreadableInput(
-            f"{path.name} has no sheet {options.sheet!r}",
+            Sentence("{name} has no sheet {sheet!r}", name=path.name, sheet=options.sheet),
             remedy=Sentence("its sheets are: {sheets}", sheets=", ".join(sheets)),
         )
     sizes = {name: sum(_is_filled([cell]) for row in rows for cell in row) for name, rows in sheets.items()}
@@ -90,7 +90,11 @@ def _choose(path: Path, sheets: dict[str, list[Cells]], options: ReadOptions) ->
         return (filled or list(sheets))[0], "it is the only one with rows"
     if sizes[filled[1]] * OTHER_SHEETS > sizes[filled[0]]:
         raise UnreadableInput(
-            f"{path.name} has several sheets with rows: {', '.join(name for name in sheets if sizes[name])}",
+            Sentence(
+                "{name} has several sheets with rows: {sheets}",
+                name=path.name,
+                sheets=tuple(name for name in sheets if sizes[name]),
+            ),
             remedy="pass sheet= with the name of the one to read",
         )
     return filled[0], "the other sheets hold next to nothing"
@@ -174,7 +178,8 @@ def _check_names(path: Path, names: Sequence[str], width: int) -> None:
     repeated = sorted({name for name in names if lower.count(name.lower()) > 1})
     if repeated:
         raise UnreadableInput(
-            f"{path.name} has two columns called {repeated[0]!r}", remedy="rename one of them"
+            Sentence("{name} has two columns called {column!r}", name=path.name, column=repeated[0]),
+            remedy="rename one of them",
         )
 
 

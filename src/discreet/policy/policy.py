@@ -362,8 +362,11 @@ class Policy:
         for model in self.requirements:
             if model.sensitive not in (None, "*") and model.sensitive not in self.sensitive:
                 yield (
-                    f"the requirement {model.id!r} speaks of {model.sensitive!r}, "
-                    "which does not have the role sensitive in this policy"
+                    Sentence(
+                        "the requirement {model!r} speaks of {sensitive!r}, which does not have the role sensitive in this policy",
+                        model=model.id,
+                        sensitive=model.sensitive,
+                    )
                 )
         if self.sampling_fraction is not None and not 0 < self.sampling_fraction <= 1:
             yield Sentence(

@@ -332,7 +332,12 @@ def need_whole(parameter: str, value: object, *, at_least: int = 1) -> None:
     """Raise unless ``value`` is a whole number that is large enough."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise InvalidParameter(
-            f"{parameter} must be a whole number of at least {at_least}, not {value!r}",
+            Sentence(
+                "{parameter} must be a whole number of at least {at_least}, not {value}",
+                parameter=parameter,
+                at_least=at_least,
+                value=repr(value),
+            ),
             remedy=Sentence(
                 "for example {parameter} = {at_least}", parameter=parameter, at_least=max(at_least, 2)
             ),

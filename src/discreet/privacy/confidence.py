@@ -135,10 +135,6 @@ class _GivenColumns(_Confidence):
     def threshold(self) -> float:
         return float(self.h)
 
-    @property
-    def _known(self) -> str:
-        return "the quasi-identifiers" if self.given is None else ", ".join(self.given)
-
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(WithClassSize, _Confidence):
@@ -237,10 +233,16 @@ class ConfidenceBounding(_GivenColumns):
         return (self.value,)
 
     def describe(self) -> str:
+        if self.given is None:
+            return Sentence(
+                "the named value of {sensitive!r} follows from the quasi-identifiers with confidence of at most {h:.4g}",
+                sensitive=self.sensitive,
+                h=self.h,
+            )
         return Sentence(
             "the named value of {sensitive!r} follows from {known} with confidence of at most {h:.4g}",
             sensitive=self.sensitive,
-            known=self._known,
+            known=self.given,
             h=self.h,
         )
 
@@ -286,9 +288,23 @@ class XYPrivacy(_GivenColumns):
         need_unit(self.unit)
 
     def describe(self) -> str:
-        return (
-            f"at least {self.k} {self.unit or 'persons'} share each combination of {self._known}, "
-            f"and no value of {self.sensitive!r} follows from it with more than {self.h:.4g} confidence"
+        if self.given is None:
+            return Sentence(
+                "at least {k} {unit} share each combination of the quasi-identifiers, and no value of {sensitive!r} "
+                "follows from it with more than {h:.4g} confidence",
+                k=self.k,
+                unit=Sentence(self.unit or "persons"),
+                sensitive=self.sensitive,
+                h=self.h,
+            )
+        return Sentence(
+            "at least {k} {unit} share each combination of {known}, and no value of {sensitive!r} follows from it "
+            "with more than {h:.4g} confidence",
+            k=self.k,
+            unit=Sentence(self.unit or "persons"),
+            known=self.given,
+            sensitive=self.sensitive,
+            h=self.h,
         )
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:

@@ -177,7 +177,10 @@ class _Diversity(PrivacyModel):
                 value=value,
             )
         if self.kind == "simple":
-            return f"Who knows a person's class guesses the sensitive value right in up to {1 / value:.0%} of cases."
+            return Sentence(
+                "Who knows a person's class guesses the sensitive value right in up to {share:.0%} of cases.",
+                share=1 / value,
+            )
         if np.isinf(value):
             return Sentence(
                 "At least one class has fewer than {l:g} sensitive values, so no c suffices.", l=self.l
@@ -400,7 +403,11 @@ class LPlusDiversity(PrivacyModel):
         return tuple(self.thresholds)
 
     def describe(self) -> str:
-        return f"none of {len(self.thresholds)} named values of {self.sensitive!r} exceeds its own share of a class"
+        return Sentence(
+            "none of {count} named values of {sensitive!r} exceeds its own share of a class",
+            count=len(self.thresholds),
+            sensitive=self.sensitive,
+        )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return "share / allowed share"

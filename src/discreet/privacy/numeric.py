@@ -27,11 +27,13 @@ def numbers_of(domain: Domain) -> FloatArray:
     """The number of each value code, NaN where it is missing; raises where the attribute is not numeric."""
     if not domain.is_numeric:
         raise UnsuitableColumn(
-            f"{domain.name!r} is not numeric", remedy="name a numeric sensitive attribute or another model"
+            Sentence("{name!r} is not numeric", name=domain.name),
+            remedy="name a numeric sensitive attribute or another model",
         )
     if np.isinf(domain.numbers).any():
         raise UnsuitableColumn(
-            f"{domain.name!r} has infinite values", remedy="replace them by nulls or a bound"
+            Sentence("{name!r} has infinite values", name=domain.name),
+            remedy="replace them by nulls or a bound",
         )
     return domain.numbers
 
@@ -251,7 +253,10 @@ class EpsilonMAnonymity(_Numeric):
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if np.isinf(value):
             return "No class has any number that could be guessed."
-        return f"Who knows the class guesses a number closely enough in up to {1 / value:.0%} of cases."
+        return Sentence(
+            "Who knows the class guesses a number closely enough in up to {share:.0%} of cases.",
+            share=1 / value,
+        )
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,9 @@ def refuse_names_in_labels(table: Table, policy: Policy) -> None:
     given = [column.name for column in policy.columns if column.hierarchy is not None]
     naming = naming_people(table, policy, partial(recognise_columns, table))
     problems = [
-        f"the values of {name!r}, a quasi-identifier, look like: {title}"
+        Sentence(
+            "the values of {name!r}, a quasi-identifier, look like: {title}", name=name, title=Sentence(title)
+        )
         for name, title in naming.items()
         if name in policy.quasi_identifiers and name not in given
     ]

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes.pair import Pair
+from discreet.sentences import Sentence
 from discreet.table.values import number_text
 from discreet.types import FloatArray
 from discreet.utility.distributions import Marginals, marginals
@@ -85,7 +86,7 @@ def _of_categories(spread: Marginals, size: int, label: Callable[[int], str]) ->
     if len(rest):
         bins.append(
             Bin(
-                f"{len(rest):,} other values",
+                Sentence("{count:,} other values", count=len(rest)),
                 float(spread.before[rest].sum()),
                 float(spread.after[rest].sum()),
             )

@@ -116,7 +116,10 @@ def refuse_unnamed_persons(table: Table, policy: Policy) -> None:
     domain = table.engine.domain(table, policy.person)
     if domain.is_text and len(domain.codes_of(MISSING_MARKS)):
         raise UnsuitableColumn(
-            f"column {policy.person!r} is the person id but holds missing marks such as '?' or the empty text",
+            Sentence(
+                "column {person!r} is the person id but holds missing marks such as '?' or the empty text",
+                person=policy.person,
+            ),
             remedy="fill or remove these rows, or choose another person id",
         )
 
@@ -135,9 +138,18 @@ def refuse_absent_values(policy: Policy, classes: EquivalenceClasses, *, slips_o
             near = _near(value, list(labels)) if value not in labels else []
             if near or (value not in labels and not slips_only):
                 where = ", ".join(domain.name for domain in domains)
-                told = f"; near it are: {', '.join(near)}" if near else ""
+                given = {"model": model.id, "value": value, "where": where}
                 problems.append(
-                    f"the requirement {model.id!r} names {value!r}, which no record has in {where}{told}"
+                    Sentence(
+                        "the requirement {model!r} names {value!r}, which no record has in {where}; near it are: "
+                        "{near}",
+                        **given,
+                        near=tuple(near),
+                    )
+                    if near
+                    else Sentence(
+                        "the requirement {model!r} names {value!r}, which no record has in {where}", **given
+                    )
                 )
     if problems:
         raise InvalidPolicy(problems, remedy="name values as the table has them, or leave them out")

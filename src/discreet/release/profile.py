@@ -147,7 +147,7 @@ def load_profile(name: str) -> Profile:
         identifier = name
     else:
         raise InvalidPolicy(
-            [f"there is no profile {name!r}"],
+            [Sentence("there is no profile {name!r}", name=name)],
             remedy="profiles are: " + ", ".join(profile_names()) + "; or name a .toml file of your own",
         )
     return _parse(identifier, text, f"{identifier}.toml")

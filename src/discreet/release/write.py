@@ -81,7 +81,10 @@ def write_rows(rows: pa.Table, path: Path) -> None:
     nested = [column.name for column in rows.schema if pa.types.is_nested(column.type)]
     if nested and suffix in (".csv", ".tsv", ".xlsx"):
         raise InvalidParameter(
-            f"column {nested[0]!r} holds lists, which {suffix} files cannot", remedy="write .parquet instead"
+            Sentence(
+                "column {column!r} holds lists, which {suffix} files cannot", column=nested[0], suffix=suffix
+            ),
+            remedy="write .parquet instead",
         )
     # A NUL ends a text for half of all readers of text files; a spreadsheet is XML, which has no such sign.
     if suffix in (".csv", ".tsv"):

@@ -12,6 +12,7 @@ from discreet.classes.packed import are_many, packed
 from discreet.errors import InvalidParameter
 from discreet.plain import plain
 from discreet.risk.tally import CodeGroups, Rows, group_sizes
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 _SOURCE = "prosecutor risk (El Emam 2013) with one attribute left out; Folz et al. 2025, section VII"
@@ -44,9 +45,11 @@ class RiskyClass:
                 "No single attribute exposes these people: suppressing one would hide them among nobody else."
             )
         best = self.decisive[0]
-        return (
-            f"{self.persons} of a kind; without {best} there would be {self.without[best]}, so {best} exposes "
-            "these people most."
+        return Sentence(
+            "{persons} of a kind; without {best} there would be {without}, so {best} exposes these people most.",
+            persons=self.persons,
+            best=best,
+            without=self.without[best],
         )
 
     def to_dict(self) -> dict[str, object]:

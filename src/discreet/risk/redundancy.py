@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.risk.tally import Crosstab, Rows, crosstab, number
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray
 
 NEARLY_ALL = 0.95
@@ -44,8 +45,10 @@ class Redundancy:
         'tells age, and most of its values are too rare to be released'
         """
         share = "" if self.explained == 1 else f" ({self.explained:.1%})"
+        if self.follows and not share:
+            return Sentence("follows from {source}", source=self.source)
         if self.follows:
-            return f"follows from {self.source}{share}"
+            return Sentence("follows from {source} ({share:.1%})", source=self.source, share=self.explained)
         return f"tells {self.source}{share}" + (RARE_TOLD if self.rare else "")
 
 

@@ -51,12 +51,17 @@ def explain(error: BaseException) -> ProblemDetails:
     if isinstance(error, SURPRISES):
         return ProblemDetails(
             "unreadable-input",
-            f"the input is too deep, too large or no text ({type(error).__name__}{_where(error)})",
+            Sentence(
+                "the input is too deep, too large or no text ({kind})",
+                kind=f"{type(error).__name__}{_where(error)}",
+            ),
             "correct it",
         )
     return ProblemDetails(
         "internal",
-        f"something went wrong inside discreet ({type(error).__name__}{_where(error)})",
+        Sentence(
+            "something went wrong inside discreet ({kind})", kind=f"{type(error).__name__}{_where(error)}"
+        ),
         "please report this line together with the version; it contains none of your data",
     )
 

@@ -240,7 +240,12 @@ class Service:
         """The newest result that a kind of job works on."""
         job = self.latest(case, str(kind.base), done=True)
         if job is None:
-            raise Refusal(409, "not-ready", "there is no release yet", f"run the job {kind.base!r} first")
+            raise Refusal(
+                409,
+                "not-ready",
+                "there is no release yet",
+                Sentence("run the job {kind!r} first", kind=kind.base),
+            )
         return job
 
     def _finish(self, job: Job) -> None:
@@ -350,7 +355,12 @@ class Service:
             raise not_found("download")
         job = self.latest(case, kind, done=True)
         if job is None:
-            raise Refusal(409, "not-ready", "there is nothing to download yet", f"run the job {kind!r} first")
+            raise Refusal(
+                409,
+                "not-ready",
+                "there is nothing to download yet",
+                Sentence("run the job {kind!r} first", kind=kind),
+            )
         if what in DRAWN_LATER:
             # Whoever has changed the language of the page wants the report in that one.
             file = f"{Path(file).stem}-{case.language}.html"

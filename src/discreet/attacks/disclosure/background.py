@@ -13,6 +13,7 @@ from discreet.attacks.disclosure.view import AnyRelease, SensitiveView, best_val
 from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, absent_labels_note, need_choice, need_number, need_whole
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 
 Which = Literal["worst", "frequent", "rare"]
@@ -83,8 +84,11 @@ def background_knowledge(
         right=right,
         before=before,
         score=score,
-        says=lambda c: (
-            f"{right[c]:.0f} of {view.people[c]} people are left with one likely value of {sensitive!r}"
+        says=lambda c: Sentence(
+            "{right:.0f} of {people} people are left with one likely value of {sensitive!r}",
+            right=right[c],
+            people=view.people[c],
+            sensitive=sensitive,
         ),
         meaning="Whoever finds the class of a person and knows what the person does not have knows what it has.",
         scenario=f"prosecutor: knows the quasi-identifiers of the target, and {knows}",

@@ -41,7 +41,11 @@ def homogeneity(release: AnyRelease, sensitive: str, *, certainty: float = 0.95)
         right=people_right(view, guess),
         before=view.prior[guess],
         score=share,
-        says=lambda c: f"{share[c]:.0%} of the class have the same value of {sensitive!r}",
+        says=lambda c: Sentence(
+            "{share:.0%} of the class have the same value of {sensitive!r}",
+            share=share[c],
+            sensitive=sensitive,
+        ),
         meaning="Whoever finds the class of a person also knows the sensitive value of that person.",
         scenario="prosecutor: knows the quasi-identifiers of the target and that the target is in the release",
         source=DIVERSITY,

@@ -9,6 +9,7 @@ from discreet.attacks.result import AttackResult
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import TOLERANCE, need_number, need_whole
 from discreet.privacy.numeric import numbers_of
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.types import FloatArray, IntArray
@@ -136,7 +137,12 @@ def proximity(
         right=truth.right(hit, len(view.released)),
         before=before,
         score=share,
-        says=lambda c: f"{share[c]:.0%} of the class have a {sensitive!r} within {near:g} of one number",
+        says=lambda c: Sentence(
+            "{share:.0%} of the class have a {sensitive!r} within {near:g} of one number",
+            share=share[c],
+            sensitive=sensitive,
+            near=near,
+        ),
         meaning="Whoever finds the class of a person knows the number of that person closely.",
         scenario=f"prosecutor: knows the quasi-identifiers of the target and is content to come within {near:g}",
         source="Li, Tao and Xiao, Preservation of proximity privacy, 2008",

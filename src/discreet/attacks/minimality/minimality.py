@@ -18,6 +18,7 @@ from discreet.classes.pair import Links, Pair
 from discreet.classes.tracing import traced
 from discreet.privacy.base import PrivacyModel, need_choice, need_whole
 from discreet.privacy.identity import KAnonymity
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 
 _AT_ONCE = 2_000_000
@@ -102,7 +103,10 @@ def _testable(pair: Pair, models: Sequence[PrivacyModel], sensitive: str) -> tup
     if not pair.truthful:
         return None, "not tried: released values are not generalisations of the original ones"
     if not any(model.sensitive == sensitive for model in models):
-        return None, f"nothing to find: no requirement looks at {sensitive!r}, so no violation speaks of it"
+        return None, Sentence(
+            "nothing to find: no requirement looks at {sensitive!r}, so no violation speaks of it",
+            sensitive=sensitive,
+        )
     if any(
         not isinstance(model, KAnonymity) and (model.sensitive != sensitive or model.needs_attributes)
         for model in models

@@ -186,7 +186,10 @@ def undecodable_error(path: Path, encoding: str, compression: str) -> Unreadable
             encoding=encoding,
             offset=offset,
         ),
-        remedy=f"pass the encoding the file was written in, for example encoding={other!r}, or repair the line",
+        remedy=Sentence(
+            "pass the encoding the file was written in, for example encoding={other!r}, or repair the line",
+            other=other,
+        ),
     )
 
 
@@ -196,7 +199,7 @@ def _check_encoding(encoding: str) -> None:
         codecs.getincrementaldecoder(encoding)
     except (LookupError, ValueError) as error:
         raise InvalidParameter(
-            f"{encoding!r} is no text encoding that Python knows",
+            Sentence("{encoding!r} is no text encoding that Python knows", encoding=encoding),
             remedy="use a name such as utf-8, utf-16, cp1252 or latin-1",
         ) from error
 
@@ -260,7 +263,7 @@ def _choose_encoding(path: Path, data: bytes, complete: bool, encoding: str | No
             Sentence(
                 "{name} is full of NUL bytes: binary, or UTF-16 without a byte order mark", name=path.name
             ),
-            remedy=f"export it as UTF-8, or pass encoding={guess!r} if it is text",
+            remedy=Sentence("export it as UTF-8, or pass encoding={guess!r} if it is text", guess=guess),
         )
     extent = "the file" if complete else f"the first {len(data):,} bytes"
     if data.isascii():

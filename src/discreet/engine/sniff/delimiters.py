@@ -300,7 +300,7 @@ def _cleanest(fitting: list[str], parsed: dict[str, Parse], place: str) -> str:
                 second=name_of(second),
                 place=place,
             ),
-            remedy=f"pass delimiter={first!r} or delimiter={second!r}",
+            remedy=Sentence("pass delimiter={first!r} or delimiter={second!r}", first=first, second=second),
         )
     return ranked[0][2]
 

@@ -227,7 +227,8 @@ def _check_parameters(
 ) -> None:
     if delimiter is not None and (len(delimiter) != 1 or delimiter in "\r\n\"'\0"):
         raise InvalidParameter(
-            f"delimiter is {delimiter!r}", remedy="use one character that is neither a quote nor a line end"
+            Sentence("delimiter is {delimiter!r}", delimiter=delimiter),
+            remedy="use one character that is neither a quote nor a line end",
         )
     if quote is not None and quote not in {'"', "'", ""}:
         raise InvalidParameter(f"quote is {quote!r}", remedy="use '\"', \"'\" or '' for no quotes")
@@ -282,8 +283,11 @@ def _refuse_ragged(path: Path, parsed: Parse, dialect: Dialect, header: bool | L
     if len(first) != width and parsed.widths[len(first)] == 1:
         raise UnreadableInput(
             f"line {parsed.lines[0]} of {path.name} has {_fields(len(first))} where the lines below it have {width}",
-            remedy="give the header one name per column, pass header_row= with the number of its line, "
-            f"or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
+            remedy=Sentence(
+                "give the header one name per column, pass header_row= with the number of its line, or pass delimiter= if "
+                "{delimiter!r} is not the delimiter",
+                delimiter=dialect.delimiter,
+            ),
         )
     odd = next(i for i, row in enumerate(parsed.rows) if len(row) != len(first))
     even = [row for row in parsed.rows[1:] if len(row) == len(first)]
@@ -299,8 +303,11 @@ def _fields(count: int) -> str:
 def _ragged(path: Path, line: int, fields: int, wanted: int, place: str, dialect: Dialect) -> UnreadableInput:
     return UnreadableInput(
         f"line {line} of {path.name} has {_fields(fields)} where {place} has {wanted}",
-        remedy="quote fields that contain the delimiter and complete short lines, pass skip_rows= or skip_last= if "
-        f"lines above or below are no part of the table, or pass delimiter= if {dialect.delimiter!r} is not the delimiter",
+        remedy=Sentence(
+            "quote fields that contain the delimiter and complete short lines, pass skip_rows= or skip_last= if lines "
+            "above or below are no part of the table, or pass delimiter= if {delimiter!r} is not the delimiter",
+            delimiter=dialect.delimiter,
+        ),
     )
 
 

@@ -291,7 +291,10 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
             known=known,
         )
     else:
-        takeaway = f"No combination of up to {max(len(item.attributes) for item in items)} attributes singles out a record."
+        takeaway = Sentence(
+            "No combination of up to {most} attributes singles out a record.",
+            most=max(len(item.attributes) for item in items),
+        )
     return Picture(
         id="combinations",
         title="Which combinations single people out",

@@ -210,8 +210,14 @@ def roles(audit: Audit, figures: Figures) -> list[Row]:
             "reason": "" if figures.public else column.reason,
             "rating": ""
             if column.rating is None
-            else f"{column.rating.total} of 9 (replication {column.rating.replication}, availability "
-            f"{column.rating.availability}, distinguishability {column.rating.distinguishability})",
+            else Sentence(
+                "{total} of 9 (replication {replication}, availability {availability}, distinguishability "
+                "{distinguishability})",
+                total=column.rating.total,
+                replication=column.rating.replication,
+                availability=column.rating.availability,
+                distinguishability=column.rating.distinguishability,
+            ),
         }
         for column in audit.policy.columns
     ]

@@ -344,8 +344,10 @@ def quality(release: Release) -> tuple[str, str]:
     if chosen.gap is not None:
         return (
             Sentence("within {gap}", gap=percent(chosen.gap)),
-            f"No choice of levels of these hierarchies can cost less than {percent(1 - chosen.gap)} of what this "
-            "one costs.",
+            Sentence(
+                "No choice of levels of these hierarchies can cost less than {share} of what this one costs.",
+                share=percent(1 - chosen.gap),
+            ),
         )
     return "not known", Sentence(
         "The method {method} does not say how near to the best it is.", method=Sentence(chosen.method)

@@ -107,7 +107,14 @@ def in_blocks(
             numbers, first, dense = np.unique(numbered, return_index=True, return_inverse=True)
             owner[members] = np.argsort(np.argsort(first))[dense] + groups
             groups += len(numbers)
-            say(f"{what}: {done / len(parts):.0%} of {len(owner):,} classes")
+            say(
+                Sentence(
+                    "{what}: {share:.0%} of {count:,} classes",
+                    what=Sentence(what),
+                    share=done / len(parts),
+                    count=len(owner),
+                )
+            )
     return owner
 
 

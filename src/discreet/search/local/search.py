@@ -214,7 +214,13 @@ def _visited(
     item_stamp = np.zeros(int(space.item.max()) + 1 if len(space.item) else 0, dtype=np.int64)
     version = 1
     for before, edge in itertools.pairwise([-np.inf, *edges]):
-        say(f"visiting {len(nodes):,} generalisations: {1 - len(rest) / len(classes):.0%} have their group")
+        say(
+            Sentence(
+                "visiting {count:,} generalisations: {share:.0%} have their group",
+                count=len(nodes),
+                share=1 - len(rest) / len(classes),
+            )
+        )
         # Cells of less were taken or had too few; and those only become fewer.
         for rows in nodes[(least <= edge) & (largest > before)]:
             if clock.now() >= end:

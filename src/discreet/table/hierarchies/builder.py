@@ -140,7 +140,12 @@ def numbers(domain: Domain, builder: str) -> tuple[FloatArray, BoolArray, bool]:
     apart = np.isnan(values)
     if len(values) and not domain.holds_numbers:
         raise UnsuitableColumn(
-            f"the column {domain.name!r} has {int(apart.sum()):,} values that are not numbers, which {builder} needs",
+            Sentence(
+                "the column {name!r} has {count:,} values that are not numbers, which {builder} needs",
+                name=domain.name,
+                count=int(apart.sum()),
+                builder=builder,
+            ),
             remedy="choose another builder, or one that is learned from the data",
         )
     if np.isinf(values).any():

@@ -73,7 +73,11 @@ class Dates(Builder):
         if np.isnat(moments[~apart]).any():
             unknown = int(np.isnat(moments[~apart]).sum())
             raise UnsuitableColumn(
-                f"the column {domain.name!r} has {unknown:,} values that are not dates, which dates needs",
+                Sentence(
+                    "the column {name!r} has {unknown:,} values that are not dates, which dates needs",
+                    name=domain.name,
+                    unknown=unknown,
+                ),
                 remedy='give their format, e.g. format = "%d.%m.%Y", or choose another builder',
             )
         moments = np.where(apart, np.datetime64(0, "us"), moments)

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from discreet.errors import InvalidHierarchy, UnreadableInput, UnsuitableColumn
 from discreet.files.reading import HIERARCHY_BYTES, read_text
+from discreet.sentences import Sentence
 from discreet.table.domain import NULL_SIGN, Domain
 from discreet.table.values import SUPPRESSED, OneOf, parse
 from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
@@ -218,7 +219,12 @@ class Hierarchy:
         missing = sum(place is None for place in places)
         if missing:
             raise UnsuitableColumn(
-                f"the hierarchy of {self.name!r} misses {missing:,} of the {len(labels):,} values of the column",
+                Sentence(
+                    "the hierarchy of {name!r} misses {missing:,} of the {count:,} values of the column",
+                    name=self.name,
+                    missing=missing,
+                    count=len(labels),
+                ),
                 remedy="add these values to the hierarchy (`discreet hierarchy check` lists them), "
                 "or let one be built from the data",
             )
@@ -319,7 +325,10 @@ def read_rows(path: str | PathLike[str], *, delimiter: str = ";") -> tuple[list[
             start = reader.line_num + 1
     except csv.Error:
         raise UnreadableInput(
-            f"the hierarchy file {place.name} could not be read (line {start})", remedy=remedy
+            Sentence(
+                "the hierarchy file {name} could not be read (line {line})", name=place.name, line=start
+            ),
+            remedy=remedy,
         ) from None
     if not rows:
         raise UnreadableInput(f"the hierarchy file {place.name} is empty", remedy="give one line per value")

@@ -67,7 +67,8 @@ class Intervals(Builder):
         given = [name for name in ("widths", "groups", "cuts") if getattr(self, name)]
         if len(given) > 1:
             raise InvalidParameter(
-                f"intervals takes only one of {' and '.join(given)}", remedy="leave out the others"
+                Sentence("intervals takes only one of {names:and}", names=tuple(given)),
+                remedy="leave out the others",
             )
         object.__setattr__(self, "widths", check_numbers(self.id, "widths", self.widths))
         object.__setattr__(self, "groups", check_counts(self.id, "groups", self.groups))
