@@ -21,7 +21,10 @@ settings.load_profile("ci")
 
 FIRST = ("spark", "browser")
 """Kinds of tests that share something dear to start."""
+LONG = ("docs", "fuzz", "golden", "web")
+"""Folders of tests that take seconds each."""
 
+TESTS = Path(__file__).parent
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
@@ -38,13 +41,22 @@ def data_dir() -> Path:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests that share something dear at the front, each kind together.
+    """Put tests that share something dear at the front, each kind together, and others that take long in the middle.
 
     With ``--dist worksteal`` every worker begins with a part of the list, and one that has nothing left takes over
-    from the end of another's part. So the first worker starts Spark and Chromium, and no other one does.
+    from the end of another's part. So the first of two workers starts Spark and Chromium, and no other one does; the
+    second begins with what takes long; and what is left at the end are quick ones, so that neither waits for the other.
     """
 
     def kind(item: pytest.Item) -> int:
         return next((at for at, name in enumerate(FIRST) if item.get_closest_marker(name)), len(FIRST))
 
+    def takes_long(item: pytest.Item) -> bool:
+        return item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in LONG
+
     items.sort(key=kind)
+    first = [item for item in items if kind(item) < len(FIRST)]
+    others = items[len(first) :]
+    quick = [item for item in others if not takes_long(item)]
+    before = max(len(items) // 2 - len(first), 0)
+    items[len(first) :] = [*quick[:before], *filter(takes_long, others), *quick[before:]]

@@ -93,8 +93,10 @@ def test_keyed_hashes_are_the_same_everywhere(engine: Engine) -> None:
     assert [row["who"] for row in rows(new)] == [sha(key + sha(key + who)) for who in ROWS["who"].to_pylist()]
 
 
-@pytest.mark.parametrize("method", ["optimal", "mondrian", "microaggregation"])
-@pytest.mark.parametrize("suppressed", ["drop", "star"])
+@pytest.mark.parametrize(
+    ("method", "suppressed"),
+    [("optimal", "star"), ("optimal", "drop"), ("mondrian", "drop"), ("microaggregation", "star")],
+)
 def test_a_whole_release_is_the_same_on_every_engine(
     engine: Engine, tmp_path: Path, method: Method, suppressed: str
 ) -> None:

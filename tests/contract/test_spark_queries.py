@@ -37,12 +37,12 @@ def test_a_query_reaches_its_table_and_nothing_else(engine: SparkEngine) -> None
 def test_a_query_that_takes_too_long_is_stopped(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some seconds of work where a fraction is allowed; Spark may finish the part that it is at before the next query."""
     monkeypatch.setattr(limits, "QUERY_SECONDS", 0.2)
-    table = discreet.read(pa.table({"n": list(range(500))}), engine=engine)
+    table = discreet.read(pa.table({"n": list(range(350))}), engine=engine)
     long = "SELECT count(*) AS n FROM data AS a, data AS b, data AS c WHERE a.n * b.n + c.n = 5"
     with pytest.raises(InvalidParameter, match="takes longer than"):
         table.engine.query(table, long)
     monkeypatch.undo()
-    assert table.engine.query(table, "SELECT max(n) AS n FROM data").to_pylist() == [{"n": 499}]
+    assert table.engine.query(table, "SELECT max(n) AS n FROM data").to_pylist() == [{"n": 349}]
     context = engine._session.sparkContext
     assert not list(context.statusTracker().getActiveJobsIds())
     assert not context.getJobTags()

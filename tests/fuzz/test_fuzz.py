@@ -13,10 +13,10 @@ from kills import Kills
 from random_releases import mistakes, random_case, release, rows_of
 from random_requests import Attack, page
 
-RELEASES = range(120)
+RELEASES = range(60)
 FILES = range(25)
-REQUESTS = range(355)
-KILLS = range(6)
+REQUESTS = range(180)
+KILLS = range(4)
 
 
 def test_no_random_release_breaks_its_policy(tmp_path: Path) -> None:

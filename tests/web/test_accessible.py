@@ -43,8 +43,8 @@ LIGHTS: tuple[Light, ...] = (
     ("dark", 400, EVERY),
 )
 """Every rule meets both widths and both schemes; those that look at colours meet all four of them together."""
-ON_THE_WAY = (LIGHTS[0], LIGHTS[-1])
-"""For what is looked at once more with everything open."""
+FEW = (LIGHTS[0], LIGHTS[-1])
+"""Every rule in both widths and both schemes; also for what is looked at once more with everything open."""
 IN_OTHER_WORDS: tuple[Light, ...] = (("light", 1280, NO_COLOURS), ("light", 400, NO_COLOURS))
 """For another language, which has the same colours."""
 
@@ -63,7 +63,7 @@ def violations(page: Page, rules: dict[str, Any]) -> list[str]:
     ]
 
 
-def in_every_light(page: Page, step: str, lights: Sequence[Light] = LIGHTS) -> list[str]:
+def in_every_light(page: Page, step: str, lights: Sequence[Light]) -> list[str]:
     """What is wrong with the page as it stands, in all lights; it ends in the first one."""
     found = []
     for scheme, width, rules in (*lights[1:], lights[0]):
@@ -91,12 +91,13 @@ TABLE = "who,age,sex,illness,qfx\n" + "".join(
 )
 
 
+@pytest.mark.parametrize("lights", [FEW, pytest.param(LIGHTS, marks=pytest.mark.walk)], ids=["few", "all"])
 def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violation(
-    chromium: Browser, home: Program, tmp_path: Path
+    chromium: Browser, home: Program, tmp_path: Path, lights: Sequence[Light]
 ) -> None:
     """One walk, of which every step is looked at."""
     page, complaints = watched(chromium, home)
-    found = in_every_light(page, "start")
+    found = in_every_light(page, "start", lights)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     tab_to(page, "#file")
@@ -107,12 +108,12 @@ def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violatio
     page.wait_for_selector(VERDICT)
     page.wait_for_selector("#columns select.role", state="attached")
     settled(page)
-    found += in_every_light(page, "verdict", ON_THE_WAY)
+    found += in_every_light(page, "verdict", FEW)
 
     # A role by the arrow keys, and what to do next.
     tab_to(page, "#go-columns")
     page.keyboard.press("Enter")
-    found += in_every_light(page, "columns", ON_THE_WAY)
+    found += in_every_light(page, "columns", FEW)
     tab_to(page, "#columns select.role")
     column = page.evaluate("document.activeElement.id")
     role = page.input_value(f"#{column}")
@@ -126,14 +127,14 @@ def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violatio
 
     tab_to(page, "#go-file", "Shift+Tab")
     page.keyboard.press("Enter")
-    found += in_every_light(page, "file", ON_THE_WAY)
+    found += in_every_light(page, "file", FEW)
     tab_to(page, "#anonymize")
     page.keyboard.press("Enter")
     page.wait_for_selector("#release .words")
     page.wait_for_selector(TAKE)
     page.wait_for_selector("#evidence .criteria li", state="attached")
     settled(page)
-    found += in_every_light(page, "release", ON_THE_WAY)
+    found += in_every_light(page, "release", FEW)
     tab_to(page, TAKE)
     with page.expect_download() as started:
         page.keyboard.press("Enter")
@@ -146,10 +147,12 @@ def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violatio
             page.evaluate(OPEN_ALL)
             page.wait_for_selector("[hx-get*='/fold/'] > progress", state="detached")
             settled(page)
-            lights = LIGHTS if language == "en" else IN_OTHER_WORDS
-            found += in_every_light(page, f"{step} in {language}, everything open", lights)
+            # Another language is longer where there is little room.
+            other = IN_OTHER_WORDS if lights is LIGHTS else IN_OTHER_WORDS[1:]
+            seen_in = lights if language == "en" else other
+            found += in_every_light(page, f"{step} in {language}, everything open", seen_in)
     assert complaints == []
     page.goto(f"{home_of(page)}case/none")
-    found += in_every_light(page, "no such table")
+    found += in_every_light(page, "no such table", lights)
     assert found == [], "\n".join(found)
     page.context.close()

@@ -183,6 +183,7 @@ def test_the_made_up_town_to_a_bundle(chromium: Browser, home: Program, tmp_path
     page.context.close()
 
 
+@pytest.mark.walk
 def test_oulad_to_a_bundle_and_with_the_published_roles(
     chromium: Browser, home: Program, data_dir: Path, tmp_path: Path
 ) -> None:
@@ -211,6 +212,7 @@ def test_oulad_to_a_bundle_and_with_the_published_roles(
     page.context.close()
 
 
+@pytest.mark.walk
 def test_adult_for_a_research_partner(
     chromium: Browser, home: Program, data_dir: Path, tmp_path: Path
 ) -> None:

@@ -26,7 +26,9 @@ SHOWN_TWICE = """() => { const ids = [...document.querySelectorAll('[id]')].map(
   return ids.filter((id, i) => ids.indexOf(id) !== i); }"""
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.walk), (400, "dark")]
+)
 def test_from_a_file_to_a_release_and_its_evidence(
     chromium: Browser,
     home: Program,

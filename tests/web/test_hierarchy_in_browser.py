@@ -55,7 +55,9 @@ def members(page: Page, group: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), pytest.param(400, "dark", marks=pytest.mark.walk)]
+)
 def test_groups_by_hand_are_what_the_release_shows(
     chromium: Browser, home: Program, tmp_path: Path, width: int, scheme: str
 ) -> None:

@@ -33,7 +33,7 @@ def test_everything_is_wiped_and_nothing_is_logged(
     program: Callable[..., Program], number: signal.Signals
 ) -> None:
     running = program()
-    table = running.client.post("/api/v1/tables/example", json={}).json()["id"]
+    table = running.client.post("/api/v1/tables", content=b"age,sex\n" + b"31,f\n" * 20).json()["id"]
     wait_for(lambda: running.client.get(f"/api/v1/tables/{table}").json()["rows"])
     assert running.client.get("/?token=wrong").status_code == 401
     # A form that is none, of which a library would tell.
