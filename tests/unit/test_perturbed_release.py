@@ -18,6 +18,7 @@ from discreet.errors import InvalidPolicy, RequirementNotMet
 from discreet.perturb.coding import DateShift, RoundToBase
 from discreet.perturb.noise import AdditiveNoise
 from discreet.perturb.pram import Pram
+from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import RankSwap
 from discreet.policy.file import dumps, loads
 from discreet.privacy import KAnonymity
@@ -267,3 +268,40 @@ def test_marks_for_missing_numbers_stay(tmp_path: Path) -> None:
     pay = discreet.read(tmp_path / "open.csv").to_arrow()["pay"].to_pylist()
     assert pay.count("?") == 12
     assert all(value == "?" or value.lstrip("-").isdecimal() for value in pay)
+
+
+def test_an_intruder_is_told_the_method_on_the_command_line(tmp_path: Path, run: Run) -> None:
+    rows = people(120).select(["age", "pay"])
+    step = RankSwap(("age", "pay"), percent=5)
+    released = pa.table(step.changed(rows, Randomness(1)))
+    pyarrow.csv.write_csv(rows, tmp_path / "people.csv")
+    pyarrow.csv.write_csv(released, tmp_path / "open.csv")
+    (tmp_path / "links.csv").write_text("\n".join(["released,original", *(f"{i},{i}" for i in range(1, 121))]))
+    common = [
+        "attack",
+        tmp_path / "open.csv",
+        "--original",
+        tmp_path / "people.csv",
+        "--qi",
+        "age,pay",
+        "--json",
+    ]
+    done = run(*common, "--perturb", "rank-swap columns=age,pay percent=5", "--links", tmp_path / "links.csv")
+    assert done.code == 0, done.err
+    rates = {result["attack"]: result["rate"] for result in json.loads(done.out)["attacks"]}
+    assert rates["mechanism-linkage"] > 0.5
+
+
+def test_what_is_swept_and_recommended_is_the_perturbed_table() -> None:
+    rows = pa.table({"age": [20 + i % 3 for i in range(60)], "pay": list(range(60))})
+    policy = discreet.Policy.of(quasi_identifiers=["age", "pay"], profile="research-partner-3")
+    # Every pay is its own until it is rounded: then nothing has to be changed any more.
+    coded = dataclasses.replace(policy, perturb=(RoundToBase(("pay",), base=1000),), plan=QUICK)
+    swept = discreet.frontier(rows, coded, k=[5])
+    assert swept.points[-1].loss == 0
+    assert discreet.recommend(rows, coded).recommendations[0].loss == 0
+
+
+def test_policies_differ_in_their_steps(policy: discreet.Policy) -> None:
+    told = str(discreet.diff(policy, dataclasses.replace(policy, perturb=STEPS[:2])))
+    assert "perturb.3" in told

@@ -22,6 +22,7 @@ from discreet.cli.options import (
     refuse_unwritable,
     role_options,
 )
+from discreet.cli.plan_options import PERTURBED, with_steps
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.engine.read import read
@@ -32,7 +33,7 @@ from discreet.reports.words import Edition
 @click.argument("release", type=PATH)
 @click.option("--original", type=PATH, help="The table that the release was made from.")
 @role_options
-@add_options(INTRUDER, EVIDENCE)
+@add_options(INTRUDER, EVIDENCE, [PERTURBED])
 @click.option("--attacks", help="Attacks to run (all if not given).", metavar="A,B,…")
 @click.option(
     "--max-advantage",
@@ -69,6 +70,7 @@ def attack(
     )
     with progress(quiet=as_json) as tell:
         first, policy, assumed = open_with_policy(original or release, given, tell)
+        policy = with_steps(policy, given)
         attacked = run_attack(
             first if original is None else read(release, expected=policy.names),
             policy,

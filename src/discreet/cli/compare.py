@@ -22,6 +22,7 @@ from discreet.cli.options import (
     refuse_unwritable,
     role_options,
 )
+from discreet.cli.plan_options import PERTURBED, with_steps
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.engine.read import read
@@ -32,7 +33,7 @@ from discreet.reports.words import Edition
 @click.argument("original", type=PATH)
 @click.argument("release", type=PATH)
 @role_options
-@add_options(EVIDENCE)
+@add_options(EVIDENCE, [PERTURBED])
 @click.option(
     "--labels", help="Sensitive attributes to learn (all if not given, '' for none).", metavar="A,B,…"
 )
@@ -73,6 +74,7 @@ def compare(
     )
     with progress(quiet=as_json) as tell:
         before, policy, assumed = open_with_policy(original, given, tell)
+        policy = with_steps(policy, given)
         after = read(release, expected=policy.names)
         comparison = run_compare(
             before,

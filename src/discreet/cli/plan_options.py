@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,12 @@ PERTURB = click.option(
     "--perturb",
     multiple=True,
     help="A further step that changes values first, e.g. 'rank-swap columns=age,hours percent=5'. May be repeated.",
+    metavar="METHOD …",
+)
+PERTURBED = click.option(
+    "--perturb",
+    multiple=True,
+    help="A step by which RELEASE was perturbed, besides those of the policy. May be repeated.",
     metavar="METHOD …",
 )
 PERTURB_SEED = click.option(
@@ -86,12 +92,17 @@ def _entry(text: str, key: str, what: str, example: str) -> dict[str, object]:
     return entry
 
 
+def with_steps(policy: Policy, given: Mapping[str, Any]) -> Policy:
+    """The policy with the further steps of perturbation that the command line says."""
+    return policy.perturbed_by(*(parse_step(text) for text in given.get("perturb") or ()))
+
+
 def open_with_plan(
     file: Path, given: dict[str, Any], tell: Callable[[str], None]
 ) -> tuple[Table, Policy, Plan, list[str]]:
     """The table, its policy with further requirements, its plan, and what had to be assumed."""
     table, policy, assumed = open_with_policy(file, given, tell)
     policy = policy.require(*(parse_requirement(text) for text in given.get("require") or ()))
-    policy = policy.perturbed_by(*(parse_step(text) for text in given.get("perturb") or ()))
+    policy = with_steps(policy, given)
     plan = dataclasses.replace(policy.plan, **given_settings(Plan, given))
     return table, policy, plan, assumed

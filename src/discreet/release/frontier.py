@@ -20,6 +20,7 @@ from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.anonymize import anonymize, least_change
 from discreet.release.outcome import Outcome, outcome_of, with_best
+from discreet.release.perturb import perturbed
 from discreet.release.prepare import (
     as_shown,
     check_plan,
@@ -126,7 +127,7 @@ def frontier(
         )
     # Values that cannot be required are refused before anything is counted.
     required = [_swept(asked, *setting[:3]) for setting in settings]
-    table = asked.fit(open_table(source, asked))
+    table = perturbed(asked.fit(open_table(source, asked)), asked, seed=None, say=say).table
     say("counting equivalence classes")
     ready = prepare(count_classes(table, without_dropped(asked, plan)), asked, plan)
 

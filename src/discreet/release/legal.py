@@ -34,8 +34,9 @@ QUESTIONS: dict[LegalCriterion, str] = {
 
 SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP216), section 2.2"
 
-UPPER_BOUNDS = ("worst-case",)
-"""Attacks of an intruder who holds what nobody is meant to hold: they bound all others and decide nothing."""
+UPPER_BOUNDS = ("worst-case", "interval-disclosure")
+"""Attacks of an intruder who holds what nobody is meant to hold (the original; whose record is whose): they bound all
+others and decide nothing."""
 
 MEASURES: dict[LegalCriterion, tuple[str, ...]] = {
     "singling-out": ("k-anonymity", "sample-uniques"),

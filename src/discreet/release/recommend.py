@@ -11,6 +11,7 @@ from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.plan import Plan
 from discreet.progress import Asked, telling
 from discreet.release import rendered
+from discreet.release.perturb import perturbed
 from discreet.release.prepare import (
     as_shown,
     check_plan,
@@ -94,7 +95,7 @@ def recommend(
     policy = open_policy(policy)
     plan = replace(open_plan(plan, policy), method="auto")
     check_plan(plan, policy)
-    table = policy.fit(open_table(source, policy))
+    table = perturbed(policy.fit(open_table(source, policy)), policy, seed=None, say=say).table
     say("counting equivalence classes")
     left = without_dropped(policy, plan)
     counted = count_classes(table, left)

@@ -1,0 +1,199 @@
+"""Which family loses least at the same exposure? `python benchmarks/families.py` tries them on Adult.
+
+Every method is made as strong as it must be for the better of the intruders who look for a record, one of whom knows the
+method, to succeed no more often than ``--exposure``; then it is asked what was lost. `--million` times each step on a million rows.
+Adult lies in the folder that DISCREET_DATA names (or beside the checkout).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import discreet
+from discreet.perturb.base import Perturbation
+from discreet.perturb.randomness import Randomness
+from discreet.perturb.registry import STEPS, make_step
+from discreet.release.perturb import perturbed
+
+DATA = (
+    Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "adult"
+)
+NAMES = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
+NUMBERS = ("age", "education-num", "hours-per-week")
+CATEGORIES = ("sex", "race", "marital-status")
+LINKAGE = ("record-linkage", "mechanism-linkage")
+LOSSES = ("spearman-change", "cramers-v-change", "count-error-median", "average-error-median")
+ROUNDS = 6
+"""So often the strength is halved in: to a 64th of the scale."""
+
+Steps = Callable[[float], list[Perturbation]]
+
+
+def by(numbers: str, categories: str) -> Steps:
+    """Steps of one strength, from 0 to 100, on numbers and on categories."""
+
+    def steps(strength: float) -> list[Perturbation]:
+        drawn = {"pram": {"keep": 1 - strength / 100}}.get(categories, {"percent": strength})
+        return [
+            make_step({"method": numbers, "columns": NUMBERS, "percent": strength}),
+            make_step({"method": categories, "columns": CATEGORIES, **drawn}),
+        ]
+
+    return steps
+
+
+FAMILIES: dict[str, Steps] = {
+    "rank swapping, random swapping": by("rank-swap", "random-swap"),
+    "additive noise, PRAM": by("additive-noise", "pram"),
+    "correlated noise, PRAM": by("correlated-noise", "pram"),
+    "multiplicative noise, PRAM": by("multiplicative-noise", "pram"),
+}
+
+
+def policy() -> discreet.Policy:
+    return discreet.Policy.of(
+        quasi_identifiers=[*NUMBERS, *CATEGORIES],
+        sensitive=["occupation", "income"],
+        profile="research-partner-3",
+    )
+
+
+def found(rows: pa.Table, release: object, asked: discreet.Policy, links: object) -> float:
+    """How many people the better of the intruders finds."""
+    results = discreet.attack(release, asked, original=rows, links=links, attacks=LINKAGE).results
+    return max(result.rate for result in results)
+
+
+def by_steps(
+    rows: pa.Table, steps: Steps, target: float
+) -> tuple[str, discreet.Table, discreet.Policy, float]:
+    """The weakest steps that keep to the target, what they made, and how long they took."""
+    table, low, high = discreet.read(rows), 0.0, 100.0
+    best = None
+    for _ in range(ROUNDS):
+        strength = (low + high) / 2
+        asked = policy().perturbed_by(*steps(strength))
+        start = time.perf_counter()
+        made = perturbed(table, asked, seed=1, say=lambda _: None).table
+        seconds = time.perf_counter() - start
+        if found(rows, made, asked, np.arange(rows.num_rows)) <= target:
+            high, best = strength, (f"{strength:.1f} %", made, asked, seconds)
+        else:
+            low = strength
+    if best is None:
+        raise SystemExit("no strength keeps to this exposure: allow more")
+    return best
+
+
+def by_generalisation(rows: pa.Table, method: str, target: float) -> tuple[str, discreet.Release, float]:
+    """The release with the smallest k that keeps to the target."""
+    low, high, best = 1, 64, None
+    while high - low > 1:
+        k = (low + high) // 2
+        start = time.perf_counter()
+        release = discreet.anonymize(
+            rows,
+            policy().require(discreet.KAnonymity(k)),
+            plan=discreet.Plan(method=method, shape="free", seconds=10),  # type: ignore[arg-type]
+        )
+        seconds = time.perf_counter() - start
+        if found(rows, release, policy(), None) <= target:
+            high, best = k, (f"k = {k}", release, seconds)
+        else:
+            low = k
+    if best is None:
+        raise SystemExit("no k keeps to this exposure: allow more")
+    return best
+
+
+def row(
+    title: str, rows: pa.Table, release: object, asked: discreet.Policy, told: str, seconds: float
+) -> str:
+    """One line of the table: strength, exposure, losses, seconds, memory."""
+    links = None if isinstance(release, discreet.Release) else np.arange(rows.num_rows)
+    lost = discreet.compare(rows, release, asked, links=links, labels=["income"], queries=500)
+    learned = lost.efficacy[-1].relative() if lost.efficacy else float("nan")
+    figures = [lost.losses.measure(name) for name in LOSSES]
+    shown = " | ".join("–" if figure is None else f"{figure.value:.3f}" for figure in figures)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    rate = found(rows, release, asked, links)
+    return f"| {title} | {told} | {rate:.1%} | {shown} | {learned:.2f} | {seconds:.1f} | {memory:.2f} |"
+
+
+def compare_families(count: int, target: float) -> None:
+    table = discreet.read(DATA / "adult.data.gz", header=False, names=NAMES)
+    rows = table.to_arrow().slice(0, count)
+    print(f"Adult, {rows.num_rows:,} rows, exposure of at most {target:.0%}\n")
+    print(f"| family | strength | found | {' | '.join(LOSSES)} | efficacy | seconds | GiB |")
+    print("|---" * (len(LOSSES) + 6) + "|")
+    for method in ("mondrian", "microaggregation"):
+        told, release, seconds = by_generalisation(rows, method, target)
+        print(row(method, rows, release, policy(), told, seconds), flush=True)
+    for title, steps in FAMILIES.items():
+        told, made, asked, seconds = by_steps(rows, steps, target)
+        print(row(title, rows, made, asked, told, seconds), flush=True)
+
+
+def time_steps(count: int) -> None:
+    """Seconds of each step on many rows."""
+    rng = np.random.default_rng(1)
+    rows = pa.table(
+        {
+            "x": rng.normal(50_000, 20_000, count).round(2),
+            "y": rng.integers(0, 100, count),
+            "job": rng.choice(list("abcdefgh"), count),
+            "day": pa.array(rng.integers(10_000, 20_000, count), pa.int32()).cast(pa.date32()),
+            "who": rng.integers(0, count // 3, count),
+        }
+    )
+    given: dict[str, dict[str, object]] = {
+        "pram": {"columns": ["job"], "epsilon": 2.0},
+        "top-bottom-coding": {"top": 90.0},
+        "correlated-noise": {"columns": ["x", "y"]},
+        "date-shift": {"columns": ["day"], "person": "who"},
+    }
+    print(f"{count:,} rows\n\n| step | seconds |\n|---|---|")
+    for name in STEPS:
+        step = make_step({"method": name, "columns": ["x"], **given.get(name, {})})
+        start = time.perf_counter()
+        new = step.changed(rows, Randomness(1))
+        made = time.perf_counter() - start
+        told = step.complaint(rows, pa.table(new), np.arange(count))
+        assert not told, told
+        print(f"| {name} | {made:.1f} (checked in {time.perf_counter() - start - made:.1f}) |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=32_561)
+    parser.add_argument("--exposure", type=float, default=0.05)
+    parser.add_argument("--million", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.million:
+        time_steps(1_000_000)
+    else:
+        compare_families(chosen.rows, chosen.exposure)
