@@ -276,7 +276,9 @@ def test_an_intruder_is_told_the_method_on_the_command_line(tmp_path: Path, run:
     released = pa.table(step.changed(rows, Randomness(1)))
     pyarrow.csv.write_csv(rows, tmp_path / "people.csv")
     pyarrow.csv.write_csv(released, tmp_path / "open.csv")
-    (tmp_path / "links.csv").write_text("\n".join(["released,original", *(f"{i},{i}" for i in range(1, 121))]))
+    (tmp_path / "links.csv").write_text(
+        "\n".join(["released,original", *(f"{i},{i}" for i in range(1, 121))])
+    )
     common = [
         "attack",
         tmp_path / "open.csv",
