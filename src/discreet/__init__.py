@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from discreet.dp.answer import Answer as Answer
     from discreet.dp.ask import ask as ask
     from discreet.dp.ledger import Ledger as Ledger
+    from discreet.dp.safepub import TruthfulRecords as TruthfulRecords
+    from discreet.dp.safepub import safepub as safepub
     from discreet.dp.synthesize import ArtificialPeople as ArtificialPeople
     from discreet.dp.synthesize import synthesize as synthesize
     from discreet.engine.read import read as read
@@ -81,6 +83,7 @@ _PUBLIC = {
     "Release": "discreet.release.release:Release",
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",
+    "TruthfulRecords": "discreet.dp.safepub:TruthfulRecords",
     "anonymize": "discreet.release.anonymize:anonymize",
     "apply": "discreet.release.apply:apply",
     "ask": "discreet.dp.ask:ask",
@@ -99,6 +102,7 @@ _PUBLIC = {
     "recommend": "discreet.release.recommend:recommend",
     "record_risks": "discreet.release.records:record_risks",
     "report": "discreet.reports.audit.html:report",
+    "safepub": "discreet.dp.safepub:safepub",
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",
     "synthesize": "discreet.dp.synthesize:synthesize",

@@ -154,6 +154,7 @@ def test_found_values_are_those_that_many_share(ledger: Ledger) -> None:
     assert abs(made.num_rows - 3002) < 300
 
 
+@pytest.mark.slow
 def test_an_attacker_who_sees_the_rows_cannot_tell_who_was_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the ledger, which would take longer than all draws."""
     keys = {"a": ["x", "y"], "b": ["x", "y"]}

@@ -55,6 +55,7 @@ def test_gaussian_keeps_its_epsilon_and_delta_and_less_noise_does_not() -> None:
     assert violation(*wrong, 1.0, float(delta))
 
 
+@pytest.mark.slow
 def test_noisy_max_keeps_its_epsilon_and_a_wrong_sensitivity_does_not() -> None:
     scores = [5, 5, 5, 5], [4, 6, 4, 4]
 
@@ -118,12 +119,14 @@ def draws(ledger: Ledger, figure: str, table: pa.Table, groups: int = DRAWS, **t
 FIGURES = ["count(*)", "count(distinct who)", "sum(age)", "avg(age)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", FIGURES)
 def test_an_answer_keeps_its_epsilon_whoever_is_in_the_table(figure: str, ledger: Ledger) -> None:
     pair = [draws(ledger, figure, rows(extra)) for extra in ([], VILLAIN)]
     assert not violation(*pair, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", ["count(*)", "sum(age)"])
 def test_gaussian_answers_keep_theirs(figure: str, ledger: Ledger) -> None:
     terms = {"mechanism": "gaussian", "delta": "1e-3"}
@@ -131,6 +134,7 @@ def test_gaussian_answers_keep_theirs(figure: str, ledger: Ledger) -> None:
     assert not violation(*pair, 1.0, 1e-3)
 
 
+@pytest.mark.slow
 def test_quantiles_keep_theirs(ledger: Ledger) -> None:
     pair = [draws(ledger, "median(age)", rows(extra, 1000), 1000) for extra in ([], VILLAIN)]
     assert not violation(*pair, 1.0)

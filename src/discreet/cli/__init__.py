@@ -37,6 +37,7 @@ COMMANDS = {
     "attack": "Try what an intruder could still do to a release.",
     "ask": "Answer a question about a table with noise, paid for from its budget.",
     "synthesize": "Write artificial people with a guarantee, paid for from the table's budget.",
+    "safepub": "Write truthful records with a guarantee, paid for from the table's budget.",
     "budget": "Say what may be spent on a table under differential privacy, and what was.",
     "check": "Exit with 0 if every requirement of a policy holds, with 1 if not. For pipelines.",
     "classes": "Count parts of a table where they lie, merge the counts, audit them together.",

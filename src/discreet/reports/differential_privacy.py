@@ -12,6 +12,7 @@ from rich.text import Text
 from discreet.dp.amounts import said
 from discreet.dp.answer import Answer, NoisyFigure
 from discreet.dp.ledger import Balance
+from discreet.dp.safepub import TruthfulRecords
 from discreet.dp.statement import Guarantee
 from discreet.dp.synthesize import ArtificialPeople
 
@@ -70,6 +71,16 @@ def show_artificial_people(people: ArtificialPeople, name: str) -> RenderableTyp
         Text(f"Of pairs of columns these are kept: {pairs}. All else follows from them."),
         *show_guarantee(people.guarantee),
         Text(f"Left of the budget: ε {said(people.left_epsilon)}, δ {said(people.left_delta)}."),
+    ]
+    return Group(*lines)
+
+
+def show_truthful_records(records: TruthfulRecords, name: str) -> RenderableType:
+    """How many were written, and what they guarantee."""
+    lines: list[RenderableType] = [
+        Text(f"{records.rows.num_rows:,} records were written to {name}.", style="bold"),
+        *show_guarantee(records.guarantee),
+        Text(f"Left of the budget: ε {said(records.left_epsilon)}, δ {said(records.left_delta)}."),
     ]
     return Group(*lines)
 

@@ -1,0 +1,90 @@
+"""`discreet safepub`: truthful records with a guarantee, paid for from the table's budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from discreet.cli.ask import EPSILON
+from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
+from discreet.cli.progress import progress
+from discreet.dp.safepub import safepub as run_safepub
+from discreet.errors import InvalidParameter
+from discreet.files.writing import atomically
+from discreet.release.write import check_target, write_rows
+from discreet.reports.console import Terminal
+from discreet.reports.differential_privacy import show_truthful_records
+
+
+@click.command()
+@FILE
+@click.option("--output", "-o", type=PATH, required=True, help="Where the records are written.")
+@EPSILON
+@click.option(
+    "--delta", required=True, help="With which probability the guarantee may fail.", metavar="AMOUNT"
+)
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    required=True,
+    help="A column that is released, and to which level of its hierarchy (0: as it is).",
+    metavar="COLUMN=N",
+)
+@click.option(
+    "--hierarchy", "hierarchies", multiple=True, help="The hierarchy of a column.", metavar="COLUMN=PATH"
+)
+@LEDGER
+@reading_options
+@click.option("--json", "as_json", is_flag=True, help="Print what was guaranteed as JSON.")
+def safepub(
+    file: Path,
+    output: Path,
+    epsilon: str,
+    delta: str,
+    levels: Sequence[str],
+    hierarchies: Sequence[str],
+    ledger: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Write a random sample of the records of FILE, generalised and k-anonymous, with a guarantee.
+
+    Each row has to be somebody else, and levels have to be chosen without looking at the data.
+    """
+    files = dict(map(_named, hierarchies))
+    check_target(output)
+    refuse_unwritable(output, inputs=[file, *map(Path, files.values())], given=given)
+    with progress(quiet=as_json) as tell:
+        tell(f"reading {file.name}")
+        records = run_safepub(
+            open_table(file, given),
+            epsilon=epsilon,
+            delta=delta,
+            levels={name: _level(value) for name, value in map(_named, levels)},
+            hierarchies=files,
+            ledger=ledger_of(file, ledger),
+        )
+        tell("writing")
+        atomically(output, lambda part: write_rows(records.rows, part))
+    if as_json:
+        print_json(records.to_dict())
+    else:
+        Terminal().print(show_truthful_records(records, output.name))
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, value = text.rpartition("=")
+    if not equals or not name or not value:
+        raise InvalidParameter("a level or a hierarchy cannot be read", remedy="write e.g. --level age=2")
+    return name, value
+
+
+def _level(text: str) -> int:
+    if not text.isdecimal():
+        raise InvalidParameter("a level is no whole number", remedy="write e.g. --level age=2")
+    return int(text)
