@@ -45,9 +45,13 @@ AMOUNTS = "amounts"
 """The table of words that stand with or instead of a number; ``and`` joins the last of several names."""
 
 _WORDS_OF_A_DRAWING = re.compile(r'(<text\b[^>]*>|<p class="panel">)([^<]+)(?=</(?:text|p)>)')
-_BOX = re.compile(r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"(?: width="(\d+)")?')
+_BOX = re.compile(
+    r'<svg viewBox="0 0 ([\d.]+) ([\d.]+)"(?: width="(\d+)")?(?: style="min-width:(\d+)px;max-width:(\d+)px")?'
+)
 _WIDTH = 7.5
 """About the width of a letter in a drawing, in its own units."""
+_ASLANT = 0.77
+"""How much of the length of a head that stands aslant counts to the right, and at most as much upwards."""
 
 
 @dataclass(frozen=True)
@@ -331,27 +335,37 @@ def _tables(language: str) -> dict[str, dict[str, Any]]:
 def translate_drawing(svg: str, book: Phrasebook, names: Collection[str] = ()) -> str:
     """A drawing with its words translated; where they have become longer, there is more room at its left.
 
+    Heads that stand aslant above columns grow to the right and upwards.
+
     >>> book = Phrasebook({"low": "niedrig"}, {})
     >>> translate_drawing('<svg viewBox="0 0 9 4"><text text-anchor="end">low</text></svg>', book)
     '<svg viewBox="-30 0 39 4"><text text-anchor="end">niedrig</text></svg>'
     """
-    longer = 0
+    longer = aslant = 0
 
     def words(match: re.Match[str]) -> str:
-        nonlocal longer
+        nonlocal longer, aslant
         old = unescape(match[2])
         new = book.translate(old, names)
         if new is None:
             return match[0]
         if 'text-anchor="end"' in match[1]:
             longer = max(longer, len(new) - len(old))
+        elif "rotate(-" in match[1]:
+            aslant = max(aslant, len(new) - len(old))
         return match[1] + escape(new)
 
     said = _WORDS_OF_A_DRAWING.sub(words, svg)
-    room = round(longer * _WIDTH)
-    return _BOX.sub(lambda box: _wider(box, room), said) if room else said
+    left, more = round(longer * _WIDTH), round(aslant * _WIDTH * _ASLANT)
+    return _BOX.sub(lambda box: _wider(box, left, more), said) if left or more else said
 
 
-def _wider(box: re.Match[str], room: int) -> str:
-    width = f' width="{int(box[3]) + room}"' if box[3] else ""
-    return f'<svg viewBox="{-room} 0 {float(box[1]) + room:g} {box[2]}"{width}'
+def _wider(box: re.Match[str], left: int, more: int) -> str:
+    """A drawing with more room at its left, and so much at its right and its top."""
+    wide = float(box[1]) + left + more
+    # Letters stay as large as they were.
+    grown = wide / float(box[1])
+    width = f' width="{int(box[3]) + left + more}"' if box[3] else ""
+    if box[4]:
+        width += f' style="min-width:{grown * int(box[4]):.0f}px;max-width:{grown * int(box[5]):.0f}px"'
+    return f'<svg viewBox="{-left} {-more} {wide:g} {float(box[2]) + more:g}"{width}'
