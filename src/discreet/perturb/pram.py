@@ -236,7 +236,9 @@ def _drawn(matrix: FloatArray, codes: IntArray, draws: FloatArray) -> IntArray:
     made = codes.copy()
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
+    # Of no values there is no end either.
+    stops = np.append(starts[1:], len(order))[: len(starts)]
+    for start, stop in zip(starts, stops, strict=True):
         at = order[start:stop]
         running = np.cumsum(matrix[codes[at[0]]])
         # The last value that can be reached takes what rounding leaves.
