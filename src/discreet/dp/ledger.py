@@ -163,7 +163,8 @@ budget with `discreet budget set` if those who decide on it agree
     def _locked(self, *, create: bool = False) -> Iterator[int]:
         """The open file, which nobody else reads or writes meanwhile."""
         try:
-            handle = os.open(self.path, os.O_RDWR | (os.O_CREAT if create else 0), 0o600)
+            flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (os.O_CREAT if create else 0)
+            handle = os.open(self.path, flags, 0o600)
         except FileNotFoundError:
             if create:
                 raise UnreadableInput(

@@ -180,7 +180,8 @@ class _Synthesis:
                 0x9E3779B97F4A7C15
             )
             content ^= content >> np.uint64(29)
-        people = pc.rank(cells[self.person].combine_chunks(), tiebreaker="dense").to_numpy().astype(np.int64)
+        ids = cells[self.person].combine_chunks().dictionary_encode(null_encoding="encode")
+        people = ids.indices.to_numpy(zero_copy_only=False)
         order = np.lexsort([*(column for column, _ in codes.values()), content, people])
         ordered = people[order]
         starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
