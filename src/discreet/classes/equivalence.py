@@ -71,8 +71,7 @@ class EquivalenceClasses:
         else:
             words, counts = sort_words(words, counts)
         m = len(attributes)
-        heads = _class_words(packing, words, m)
-        starts = run_starts(heads)
+        starts = run_starts(_class_words(packing, words, m))
         first = [word[starts] for word in words]
         person_codes = packing.unpack(words, m).astype(np.int64) if persons else None
         return cls(

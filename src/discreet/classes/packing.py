@@ -122,8 +122,13 @@ def sort_words(words: Sequence[IntArray], counts: IntArray) -> tuple[list[IntArr
     if len(words) == 1:
         width = int(counts.max()).bit_length()
         if int(words[0].max()).bit_length() + width <= WORD_BITS:
-            both = np.sort((words[0] << width) | counts)
-            return [both >> width], both & ((1 << width) - 1)
+            # In place, one step after the other: of a hundred million words every copy takes 800 MB.
+            both = words[0] << width
+            both |= counts
+            both.sort()
+            ordered = both & ((1 << width) - 1)
+            both >>= width
+            return [both], ordered
         order = np.argsort(words[0], kind="stable")
     else:
         order = np.lexsort(tuple(reversed(words)))

@@ -92,6 +92,8 @@ class Counting(SqlRelations):
             cells = self._fetch(query)
         words = [_numpy(cells[f"w{i}"]) for i in range(packing.words)]
         counts = _numpy(cells["n"])
+        weights = cells["weight"].to_numpy().astype(np.float64) if weight else None
+        del cells
         if int(counts.sum()) != table.rows:
             raise UnreadableInput(
                 Sentence(
@@ -102,17 +104,14 @@ class Counting(SqlRelations):
                 ),
                 remedy="the source changed while it was read: start again",
             )
-        weights = None
-        if weight:
-            weights = cells["weight"].to_numpy().astype(np.float64)
-            if not np.isfinite(weights).all() or (weights <= 0).any():
-                raise UnsuitableColumn(
-                    Sentence(
-                        "column {weight!r} is the sampling weight but has empty, zero or negative entries",
-                        weight=weight,
-                    ),
-                    remedy="give every row a positive weight, or leave the weight out",
-                )
+        if weights is not None and (not np.isfinite(weights).all() or (weights <= 0).any()):
+            raise UnsuitableColumn(
+                Sentence(
+                    "column {weight!r} is the sampling weight but has empty, zero or negative entries",
+                    weight=weight,
+                ),
+                remedy="give every row a positive weight, or leave the weight out",
+            )
         m = len(quasi_identifiers)
         return EquivalenceClasses.from_packed(
             packing,

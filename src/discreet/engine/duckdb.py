@@ -28,7 +28,7 @@ from discreet.engine.several import describe_members, member_batches
 from discreet.engine.sniff.format import TextFormat
 from discreet.engine.sql import SqlEngine
 from discreet.errors import DiscreetError, UnknownColumn, UnreadableInput
-from discreet.files.members import Members, members
+from discreet.files.members import NULL_PARTITION, Members, members
 from discreet.files.scratch import Scratch
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Source, Table
@@ -125,16 +125,26 @@ class DuckDBEngine(SqlEngine):
         if written is None:
             told = ", ".join(f"{key} = {value}" for key, value in FOLDERS.items()) if several.keys else ""
             call = f"read_parquet({listed}{', ' if told else ''}{told})"
-            scan = f"SELECT {self._cells(self._schema(call))} FROM {call}{limit}"
+            cells = self._cells([column for column in self._schema(call) if column[0] not in several.keys])
+            scan = f"SELECT {cells}{self._folder_columns(several)} FROM {call}{limit}"
             return self._finish(self._view(scan, source), source, options)
         options = replace(options, decimal=written.decimal)
         self._make_room(*several.files)
         relation = self._fast_text(
-            text_scan(listed, written, self.dialect, divided=bool(several.keys)), limit
+            text_scan(listed, written, self.dialect, divided=bool(several.keys)),
+            limit,
+            self._listed(written.names) + self._folder_columns(several),
         )
         if not relation:
             relation = self._keep_batches(member_batches(several, source, options, written))
         return self._typed(relation, source, options)
+
+    def _folder_columns(self, several: Members) -> str:
+        """What folders say, after the other columns; older versions of DuckDB know no null there and have an order of their own."""
+        null = self.dialect.literal(NULL_PARTITION)
+        return "".join(
+            f", nullif({quoted}, {null}) AS {quoted}" for quoted in map(self.dialect.quote, several.keys)
+        )
 
     def read_batches(self, batches: pa.RecordBatchReader, source: Source, options: ReadOptions) -> Table:
         """A table from Arrow batches."""
@@ -195,11 +205,11 @@ class DuckDBEngine(SqlEngine):
             finally:
                 self._connection.unregister("incoming")
 
-    def _fast_text(self, scan: str | None, limit: str) -> str:
+    def _fast_text(self, scan: str | None, limit: str, columns: str = "*") -> str:
         """DuckDB's own reading of a text file, or nothing: the slower way then reads it or names the line."""
         if scan is not None:
             with suppress(duckdb.Error):
-                return self._keep(f"SELECT * FROM {scan}{limit}")
+                return self._keep(f"SELECT {columns} FROM {scan}{limit}")
         return ""
 
     def _guarded(self, scan: str, source: Source) -> str:
