@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "images"
 CHROMIUM = os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium")
-PATIENCE = 180_000
+PATIENCE = 900_000
 LARGEST = 150_000
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
