@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discreet.attacks.linkage import probabilistic
 from discreet.attacks.linkage.compatible import compatible_linkage
 from discreet.attacks.linkage.fitting import released_fitting
 from discreet.attacks.linkage.membership import ENOUGH, left_out, membership
@@ -263,3 +264,13 @@ def test_on_adult_the_attacks_find_what_the_classes_allow(data_dir: Path) -> Non
     pytest.importorskip("splink")
     likely = probabilistic_linkage(pair)
     assert likely.low <= exact.rate <= likely.high
+
+
+def test_of_many_released_values_a_sample_says_how_often_they_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    ages, towns = rng.permutation(400).tolist(), rng.choice(["a", "b", "c"], 400).tolist()
+    people = EquivalenceClasses.from_columns({"age": ages, "town": towns})
+    pair = Pair.of(people, people).unchanged()
+    exact = probabilistic_linkage(pair)
+    monkeypatch.setattr(probabilistic, "VALUES", 50)
+    assert exact.successes == probabilistic_linkage(pair).successes == 400.0

@@ -32,7 +32,7 @@ PAIRS = 1_000_000
 """About so many pairs of a person and a released combination are compared; fewer people, if there were more."""
 DRAWN = 20_000
 """Pairs drawn at random to see which attributes tell most records apart, and how many pairs will be compared."""
-VALUES = 5_000
+VALUES = 2_000
 """Of so many released values each is held against every person's, to see how often they agree; of more, a sample."""
 NEAR = 0.1 + 1e-9
 """Numbers that differ by no more than this share of the original's range are near: a tenth, and what is rounding."""
