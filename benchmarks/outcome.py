@@ -30,7 +30,7 @@ from discreet.release.anonymize import anonymize
 from discreet.release.check import check
 from discreet.release.release import Release
 from discreet.release.representation import erased_categories, representation_note
-from discreet.search.methods import find
+from discreet.search.contest import find
 from discreet.search.problem import make_problem
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Hierarchy

@@ -268,3 +268,23 @@ def test_the_command_line_tells_an_unknown_column(tmp_path: Path, capsys: pytest
     with pytest.raises(SystemExit, match="2"):
         main(["anonymize", str(table), "-p", str(policy), "-o", str(release)])
     assert not release.exists()
+
+
+def test_a_release_lists_what_nobody_judged_and_how_unique_it_is(tmp_path: Path) -> None:
+    rows = pa.table(
+        {
+            "age": [20 + i % 4 for i in range(100)],
+            "ill": ["flu", "none"] * 50,
+            "shirt": ["S", "M", "L"] * 33 + ["XXL"],
+        }
+    )
+    policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["ill"], profile="research-partner-5")
+    release = discreet.anonymize(rows, policy)
+    assert release.unjudged == {"shirt": 0.01}
+    assert release.to_dict()["unjudged"] == [{"name": "shirt", "unique": 0.01}]
+    assert "Columns as they were, which nobody judged" in str(release)
+    release.save(tmp_path / "out.csv", report=tmp_path / "out.html")
+    assert "shirt (1.0%): as before" in (tmp_path / "out.html").read_text()
+    german = release.save(tmp_path / "out.csv", report=tmp_path / "aus.html", language="de")
+    assert german.exists()
+    assert "wie zuvor; daneben" in (tmp_path / "aus.html").read_text()

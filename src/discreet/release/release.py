@@ -142,6 +142,12 @@ class Release(AsFrames):
         return self.find_prices()
 
     @cached_property
+    def unjudged(self) -> Mapping[str, float]:
+        """The columns that are released as they were and that nobody judged, each with the share of records alone with their value."""
+        table = self.table
+        return {name: table.engine.unique_share(table, [name]) for name in unjudged(table, self.policy)}
+
+    @cached_property
     def workload_errors(self) -> tuple[float | None, ...]:
         """The median error of random questions "how many people …?": of this release, then of its alternatives.
 
@@ -349,6 +355,7 @@ class Release(AsFrames):
             },
             "loss": _known(self.loss),
             "removed": [column.to_dict() for column in self.removed],
+            "unjudged": [{"name": name, "unique": share} for name, share in self.unjudged.items()],
             "verdict": {"before": self.before.verdict.to_dict(), "after": self.after.verdict.to_dict()},
             "workload_error": self.workload_errors[0],
             "alternatives": [

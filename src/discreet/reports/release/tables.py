@@ -191,8 +191,19 @@ def columns(release: Release, figures: Figures) -> list[tuple[str, str]]:
     for column in release.removed:
         lost = "" if column.loss is None else f"; counted with a loss of {share_of(column.loss, figures)}"
         rows.append((column.name, f"left out: {column.reason}{lost}"))
-    if others := unexamined(release):
-        rows.append(("Not examined", f"{listed(others)}: as before"))
+    if release.unjudged:
+        told = tuple(
+            Sentence("{name} ({share})", name=name, share=share_of(share, figures))
+            for name, share in release.unjudged.items()
+        )
+        rows.append(
+            (
+                "Not examined",
+                Sentence(
+                    "{told}: as before; beside each the share of records alone with their value", told=told
+                ),
+            )
+        )
     return rows
 
 

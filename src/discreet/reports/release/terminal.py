@@ -25,6 +25,8 @@ def show_release(release: Release) -> RenderableType:
     parts += [Text(), title("What happened to each quasi-identifier"), _changes(release)]
     if release.removed:
         parts += [Text(), title("Columns that were left out"), _removed(release)]
+    if release.unjudged:
+        parts += [Text(), title("Columns as they were, which nobody judged"), _unjudged(release)]
     if release.alternatives:
         parts += [Text(), title("Releases that meet the requirements"), _alternatives(release)]
     if release.verdict.obstacles:
@@ -102,6 +104,13 @@ def _removed(release: Release) -> RenderableType:
     table = grid("column", "why", "loss")
     for column in release.removed:
         row(table, column.name, column.reason, "" if column.loss is None else number(column.loss))
+    return table
+
+
+def _unjudged(release: Release) -> RenderableType:
+    table = grid("column", "records alone with their value")
+    for name, share in release.unjudged.items():
+        row(table, name, percent(share))
     return table
 
 
