@@ -97,6 +97,16 @@ def test_labels_that_would_be_equal_get_a_letter() -> None:
     assert [set(names) - set(told[label].members) for label in labels] == [{names[32]}, {names[31]}]
 
 
+def test_a_label_is_never_written_like_a_value() -> None:
+    names = ["a", "b", "c", "d", "{a, +3}"]
+    recoding = discreetly_named(zones([0, 0, 0, 0, 1], names), length=9)
+    assert recoding.columns[0].values.to_pylist() == ["{a, +3 (A)}", "{a, +3}"]
+    meaning = Meaning.of(
+        recoding.classes.attributes[0], recoding.columns[0].domain, told=spelled_out(recoding)["zone"]
+    )
+    assert meaning.sizes.tolist() == [4, 1]
+
+
 def test_a_label_names_released_values_only() -> None:
     whole = zones([0] * 64)
     kept = np.array([not zone.startswith("Zone A") for zone in whole.classes.attributes[0].labels()])

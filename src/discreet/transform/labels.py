@@ -111,7 +111,7 @@ def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int, leng
         if at in members and text is not None and text not in public:
             told = _told(text, domain, members[at], extremes, borders)
             # What would look like another label stays as it is.
-            if told != text and told not in new and told not in old:
+            if told != text and told not in new and told not in old and told not in public:
                 new[at] = told
     for at, short in _shortened(new, members, public, length).items():
         new[at] = short
@@ -238,7 +238,8 @@ def _shortened(
         told = meant and as_set(set_label(meant.members, more=meant.more, width=length))
         if told and told.more:
             short[at] = told
-    taken = {text for at, text in enumerate(labels) if at not in short}
+    # A set that is written like a value would be read as that value.
+    taken = {*public, *(text for at, text in enumerate(labels) if at not in short)}
     alike: dict[str, list[int]] = {}
     for at in sorted(short, key=lambda at: members[at]):
         alike.setdefault(str(short[at]), []).append(at)
