@@ -59,7 +59,11 @@ def test_a_column_is_left_out_and_taken_back_by_one_click(
     client: TestClient, service: Service, table: str
 ) -> None:
     case = service.cases.get(table)
+    # What is left out cannot matter, or be kept, at the same time.
+    matters = {"attributes": "all", "weight-1": "1", "weight-2": "2", "keep-2": "yes"}
+    client.post(f"/case/{table}/plan", data=matters, headers=IN_HTMX)
     answer = client.post(f"/case/{table}/prices/column/2", data={"drop": "yes"}, headers=IN_HTMX)
+    assert (dict(load(case.policy_file).plan.weights), load(case.policy_file).plan.keep) == ({}, ())
     assert answer.status_code == 200
     assert load(case.policy_file).plan.drop_attributes == ("job",)
     assert 'id="restore-2"' in answer.text

@@ -81,6 +81,11 @@ def drop_column(case: Case, name: str, *, drop: bool) -> None:
             plan["drop_attributes"] = [*others, name] if drop else others
             if not plan["drop_attributes"]:
                 del plan["drop_attributes"]
+            # What is left out neither matters nor stays as it is.
+            if name in plan.get("weights", {}):
+                del plan["weights"][name]
+            if name in plan.get("keep", []):
+                plan["keep"].remove(name)
 
 
 def waive(service: Service, case: Case, place: int, *, waived: bool) -> None:
