@@ -174,11 +174,23 @@ def prices_when_asked(counted: EquivalenceClasses, policy: Policy, plan: Plan) -
 
 
 def too_many_columns(loss: float, people: int, told: Prices) -> list[str]:
-    """What to tell where more than half of the detail is lost: that there are too many columns, and which to leave out.
+    """What to tell where more than half of the detail is lost: which columns to leave out, or that time or shape did it.
 
     >>> print(*too_many_columns(0.6, 1000, Prices(0.6, (ColumnPrice("zip", 0.58, 0.31), ColumnPrice("sex", 0.6, 0.6)))))
     60% of the detail is lost: 2 quasi-identifiers are many for 1,000 people; leave out what you need least (drop_attributes): without zip the loss of the others falls from 58% to 31%
+    >>> print(*too_many_columns(0.68, 6433, Prices(0.13, (ColumnPrice("total", 0.13, 0.12),))))
+    68% of the detail is lost, where ranges that may overlap lose about 13%: give the search more time (seconds), or choose them (shape free)
     """
+    if told.loss is not None and told.loss <= loss / 2:
+        # Columns are not to blame where ranges that overlap lose so much less.
+        return [
+            Sentence(
+                "{loss:.0%} of the detail is lost, where ranges that may overlap lose about {free:.0%}: give the search "
+                "more time (seconds), or choose them (shape free)",
+                loss=loss,
+                free=told.loss,
+            )
+        ]
     worth = [
         Sentence(
             "without {column} the loss of the others falls from {before:.0%} to {after:.0%}",
