@@ -1,4 +1,4 @@
-"""A few hundred of what `make fuzz` tries by the thousand: see `fuzz.py`."""
+"""Five hundred of what `make fuzz` tries by the thousand: see `fuzz.py`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from kills import Kills
 from random_releases import mistakes, random_case, release, rows_of
 from random_requests import Attack, page
 
-RELEASES = range(45)
+RELEASES = range(100)
 LARGE = range(1000, 1015)
-FILES = range(25)
-REQUESTS = range(180)
+FILES = range(45)
+REQUESTS = range(336)
 KILLS = range(4)
 
 

@@ -9,9 +9,10 @@ import sys
 import click
 
 from discreet.cli import EXIT_BAD_INPUT
+from discreet.plain import printable
 
 MESSAGE = "it takes more memory than it was given"
-UNWATCHED = "this system does not tell how much memory a process takes: only the engine keeps to --memory"
+UNWATCHED = "note: this system does not tell how much memory a process takes: only the engine keeps to --memory"
 REMEDY = "give more (--memory), audit fewer columns or a sample (--rows)"
 
 
@@ -23,7 +24,7 @@ def _limit(ctx: click.Context, parameter: click.Parameter, size: str | None) -> 
         os.environ[MEMORY] = size
         memory()
         if not taken_memory():
-            click.echo(f"note: {UNWATCHED}", err=True)
+            click.echo(printable(UNWATCHED), err=True)
     # The server itself takes little, and its jobs are watched one by one.
     if ctx.info_name != "serve":
         ctx.call_on_close(watch_memory(_leave))
