@@ -12,7 +12,9 @@ from discreet.cli import EXIT_BAD_INPUT
 from discreet.plain import printable
 
 MESSAGE = "it takes more memory than it was given"
-UNWATCHED = "note: this system does not tell how much memory a process takes: only the engine keeps to --memory"
+UNWATCHED = (
+    "note: this system does not tell how much memory a process takes: only the engine keeps to --memory"
+)
 REMEDY = "give more (--memory), audit fewer columns or a sample (--rows)"
 
 
