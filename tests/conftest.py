@@ -19,6 +19,8 @@ import helpers.profiles  # noqa: F401, E402
 # Unless --hypothesis-profile names another one.
 settings.load_profile("ci")
 
+collect_ignore_glob = ["*/conftest.py"]
+"""No tests in them; searched for doctests, two of them would be one module of the same name."""
 FIRST = ("spark", "browser")
 """Kinds of tests that share something dear to start."""
 LONG = ("docs", "fuzz", "golden", "web")
