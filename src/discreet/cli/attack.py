@@ -32,6 +32,12 @@ from discreet.reports.words import Edition
 @click.command()
 @click.argument("release", type=PATH)
 @click.option("--original", type=PATH, help="The table that the release was made from.")
+@click.option(
+    "--earlier",
+    type=PATH,
+    multiple=True,
+    help="An earlier release about the same people, to be laid over RELEASE (may be repeated).",
+)
 @role_options
 @add_options(INTRUDER, EVIDENCE, [PERTURBED])
 @click.option("--attacks", help="Attacks to run (all if not given).", metavar="A,B,…")
@@ -45,6 +51,7 @@ from discreet.reports.words import Edition
 def attack(
     release: Path,
     original: Path | None,
+    earlier: tuple[Path, ...],
     attacks: str | None,
     max_advantage: float | None,
     exposed: bool,
@@ -65,7 +72,15 @@ def attack(
 
     refuse_unwritable(
         report_file,
-        inputs=[release, original, given["public"], given["control"], given["links"], given["codebook"]],
+        inputs=[
+            release,
+            original,
+            *earlier,
+            given["public"],
+            given["control"],
+            given["links"],
+            given["codebook"],
+        ],
         given=given,
     )
     with progress(quiet=as_json) as tell:
@@ -76,6 +91,7 @@ def attack(
             policy,
             original=None if original is None else first,
             codebook=given["codebook"] or codebook_beside(release),
+            earlier=earlier,
             attacks=split(attacks),
             progress=tell,
             **intruder(given),

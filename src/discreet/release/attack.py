@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
@@ -21,6 +21,7 @@ from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.audit import Audit, audit_counted
 from discreet.release.codebook import Given as GivenCodebook
+from discreet.release.composition import earlier_pair, laid_over
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
 from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, count_people, make_pair
@@ -115,6 +116,7 @@ def attack(
     policy: GivenPolicy | None = None,
     *,
     original: object | None = None,
+    earlier: Sequence[object] = (),
     public: object | None = None,
     control: object | None = None,
     scenario: str = "prosecutor",
@@ -129,7 +131,8 @@ def attack(
 ) -> Attacks:
     """Try what an intruder could still do to a release, made here or elsewhere.
 
-    With the ``original`` all attacks can be judged; without it only those that read the release alone. ``public``
+    With the ``original`` all attacks can be judged; without it only those that read the release alone. ``earlier``
+    are earlier releases about the same people, which are laid over this one (`intersect_pairs`). ``public``
     is a table about people whom the intruder wants to find (else the people of the original are taken);
     ``control`` one about people who are not in the release. ``known`` overrides which columns the ``scenario``
     takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
@@ -166,6 +169,9 @@ def attack(
             untested += skipped
         if kind.per_sensitive and not policy.sensitive:
             untested.append(Untested(kind.id, kind.criterion, WHY_NOT["sensitive"]))
+    together = list(counter.laid_over(earlier, base)) if earlier else []
+    results += [outcome for outcome in together if isinstance(outcome, AttackResult)]
+    untested += [outcome for outcome in together if isinstance(outcome, Untested)]
     return Attacks(
         table.source,
         intruder,
@@ -289,6 +295,24 @@ class _Counter:
         """The same intruder, who does not know the attribute that is to be found out."""
         pair, released = self._count(self.scenario.known_against(sensitive))
         return replace(base, pair=pair, released=released)
+
+    def laid_over(self, earlier: Sequence[object], base: Setup) -> Iterator[AttackResult | Untested]:
+        """The intersection attack with earlier releases, on each sensitive attribute."""
+        if self.original is None:
+            raise InvalidParameter(
+                "earlier releases can only be laid over this one for people who are known",
+                remedy="give the original table, too, or a table of the people who are looked for",
+            )
+        for sensitive in self.policy.sensitive:
+            newest = self.against(base, sensitive).pair
+            assert newest is not None
+            pairs = [earlier_pair(release, self.original, self.policy, newest.names) for release in earlier]
+            outcome = laid_over(newest, pairs, sensitive)
+            yield (
+                replace(outcome, scenario=base.scenario.name)
+                if isinstance(outcome, AttackResult)
+                else outcome
+            )
 
     def out_of_reach(self, sensitive: str) -> Need | None:
         """Why an attribute cannot be the target of any attack: it is not released, or nothing else is known."""
