@@ -418,6 +418,11 @@ def test_what_follows_from_a_released_column_is_not_counted_as_suppressed() -> N
     # What nobody planned to leave out is missing.
     missing = discreet.compare(school, release, policy, queries=20)
     assert missing.losses.measure("leaf-loss").value == 0.5  # type: ignore[union-attr]
+    # An intruder who knows what was left out has nothing to compare it with, and goes by the rest.
+    tried = discreet.attack(release, planned, original=school, attacks=["singling-out", "record-linkage"])
+    assert tried.untested == ()
+    assert "years" in tried.scenario.known
+    assert {result.attack for result in tried.results} == {"singling-out", "record-linkage"}
 
 
 def test_losses_equal_what_the_search_says(compared: discreet.Comparison, release: discreet.Release) -> None:

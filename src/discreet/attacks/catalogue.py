@@ -78,12 +78,21 @@ class Setup:
             "sensitive": sensitive,
             "hierarchy": self.hierarchies.get(sensitive),
             "models": self.models,
-            "known": self.scenario.known,
+            "known": self._compared,
             "targets": self.public,
             "control": self.control,
             "seed": self.seed,
             "steps": self.steps,
         }
+
+    @property
+    def _compared(self) -> tuple[str, ...]:
+        """What is known and can be compared: a column that was left out, as others tell it, is in neither table."""
+        if self.pair is None:
+            return self.scenario.known
+        sensitive = [domain.name for domain in self.pair.original.sensitive]
+        counted = {*self.pair.original.names, *sensitive}
+        return tuple(name for name in self.scenario.known if name in counted)
 
 
 AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
