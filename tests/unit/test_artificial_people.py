@@ -20,7 +20,7 @@ from discreet.dp.coding import codings
 from discreet.dp.ledger import Ledger
 from discreet.dp.noise import Noisy
 from discreet.dp.tree import MeasuredTable, draw, fit, shares
-from discreet.errors import DiscreetError, InvalidParameter
+from discreet.errors import DiscreetError, InvalidParameter, UnknownColumn
 from helpers.neighbours import violation
 
 pytest.importorskip("opendp")
@@ -225,10 +225,41 @@ def test_terms_that_are_refused(ledger: Ledger) -> None:
         ({"bins": 0}, "bins"),
         ({"keys": {"sex": []}}, "no value is given"),
         ({"keys": {"age": ["old"]}}, "of another kind"),
+        ({"keys": {"age": [1.5]}}, "of another kind"),
+        ({"keys": {"age": ["1e30"]}}, "of another kind"),
+        ({"bounds": {"age": (-1e19, 1e19), "pay": (0, 1)}}, "the bounds of age"),
+        ({"bounds": {"age": (0, 9), "pay": (0, 1e-320)}}, "the bounds of pay"),
+        ({"epsilon": "1e-300"}, "nothing but noise"),
+        ({"epsilon": "1e-14"}, "nothing but noise"),
     ):
         with pytest.raises(InvalidParameter, match=reason):
             discreet.synthesize(table, ledger=ledger, **{**TERMS, **terms})
+    with pytest.raises(UnknownColumn):
+        discreet.synthesize(table, ledger=ledger, **{**TERMS, "keys": {"sexx": ["f"]}})
     assert ledger.balance().spent_epsilon == 0
+
+
+def test_whose_rows_count_does_not_follow_from_what_others_have(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has a note but one person: which rows of all others count must be the same with and without them."""
+    rows = [{**row, "note": None, "who": f"{i % 40}"} for i, row in enumerate(people())]
+    other = {**rows[0], "who": "other", "note": "seen"}
+    seen: list[list[tuple[object, ...]]] = []
+    chosen = module._Synthesis.kept
+
+    def kept(self: Any, codes: Any, cells: pa.Table) -> Any:
+        places = chosen(self, codes, cells)
+        listed = cells.select(["who", "sex", "town", "age", "pay"]).take(pa.array(places)).to_pylist()
+        seen.append(sorted(tuple(row.values()) for row in listed if row["who"] != "other"))
+        return places
+
+    monkeypatch.setattr(module._Synthesis, "kept", kept)
+    texts = [(name, pa.string()) for name in ("note", "who", "sex", "town")]
+    schema = pa.schema([*texts, ("age", pa.int64()), ("pay", pa.float64())])
+    for some in (rows, [*rows, other]):
+        discreet.synthesize(pa.Table.from_pylist(some, schema), ledger=ledger, **TERMS)
+    assert seen[0] == seen[1]
 
 
 def test_the_command_line(tmp_path: Path) -> None:

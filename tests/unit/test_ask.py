@@ -23,6 +23,7 @@ from discreet.errors import (
     InvalidParameter,
     MissingDependency,
     UnknownColumn,
+    UnreadableInput,
     UnsuitableColumn,
 )
 
@@ -182,6 +183,10 @@ def test_an_answer_says_what_it_guarantees_and_what_is_left(tmp_path: Path) -> N
         ("select count(*) from data order by town", "ordered by what is no figure"),
         ("select count(*) from data limit 0", "no whole number above 0"),
         ("select quantile_cont(age, 1.5) from data", "between 0 and 1"),
+        ("select quantile_cont(age, 1e-300) from data", "more than six decimals"),
+        ("select count(*), count(*) from data", "one name"),
+        ("select town, count(*) as Town from data group by town", "one name"),
+        ("select count(*) from data where town like 'x\\'", "backslash"),
         ("select count(*) from data where " + "(" * 99 + "old" + ")" * 99, "too deeply"),
         ("select count(*) from data where town = 'x", "not part of its grammar"),
         ("", "lacks 'select'"),
@@ -236,11 +241,61 @@ def test_terms_that_are_refused(ledger: Ledger, tmp_path: Path) -> None:
         asked(ledger, "select sum(age) from data")
     with pytest.raises(InvalidParameter, match="the bounds of age"):
         asked(ledger, "select sum(age) from data", bounds={"age": (5, 5)})
+    with pytest.raises(InvalidParameter, match="no value is given"):
+        asked(ledger, "select count(*) from data group by town, age", keys={"town": []}, delta="1e-6")
     with pytest.raises(InvalidParameter, match="which budget"):
         discreet.ask(PEOPLE, "select count(*) from data", epsilon=1, unit="record")
     with pytest.raises(UnknownColumn):
         asked(ledger, "select count(agee) from data")
     assert ledger.balance().spent_epsilon == 0
+
+
+def test_a_group_that_is_given_in_several_ways_is_answered_once(ledger: Ledger) -> None:
+    """Each answer has noise of its own: their mean would tell the figure for the price of one."""
+    near = ["30", "30.0", "30.00000000000000000001", "30.00000000000000000002"]
+    rows = pa.table({"pay": [30.0, 30.0, 0.1]})
+    question = "select count(*) from data group by pay"
+    assert asked(ledger, question, rows, unit="record", keys={"pay": near}) == [(30, 2)]
+    large = pa.table({"id": [2**53, 2**53 + 1, 2**53 + 1]})
+    both = {"id": [2**53, 2**53 + 1]}
+    question = "select count(*) from data group by id"
+    assert asked(ledger, question, large, unit="record", keys=both) == [(2**53, 1), (2**53 + 1, 2)]
+    for value in ("30.00000000000000000001", 1.5, "1e999999"):
+        with pytest.raises(InvalidParameter, match="of another kind"):
+            asked(ledger, question, large, unit="record", keys={"id": [value]})
+
+
+def test_the_same_moment_in_any_spelling_and_whoever_is_there(ledger: Ledger) -> None:
+    """DuckDB reads no weeks, and says so once a row comes to be compared: the refusal told that there is such a row."""
+    for town in ("x", "nowhere"):
+        question = f"select count(*) from data where town = '{town}' and day >= '2024-W01-1'"
+        assert asked(ledger, question) == [(3 if town == "x" else 0,)]
+
+
+def test_constants_beyond_all_numbers(ledger: Ledger) -> None:
+    assert asked(ledger, "select count(age) from data where age > -1e999") == [(7,)]
+    assert asked(ledger, "select count(age) from data where age < 1e999") == [(7,)]
+
+
+def test_a_failure_that_rows_may_cause_is_paid_for(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given back, it would be an answer without noise that may be had again and again."""
+
+    def failing(*_: object, **__: object) -> None:
+        raise UnreadableInput("the rows could not be read", remedy="try again")
+
+    monkeypatch.setattr("discreet.engine.duckdb.DuckDBEngine.bounded_groups", failing)
+    with pytest.raises(UnreadableInput):
+        discreet.ask(PEOPLE, "select count(*) from data", epsilon=1, unit="record", ledger=ledger)
+    assert ledger.balance().spent_epsilon == 1
+
+
+def test_large_keys_fit_into_a_table(ledger: Ledger) -> None:
+    rows = pa.table({"pay": [1e300, 1.5]})
+    keys = {"pay": [1e300, 1.5]}
+    answer = discreet.ask(
+        rows, "select count(*) from data group by pay", epsilon=1, unit="record", keys=keys, ledger=ledger
+    )
+    assert answer.to_arrow()["pay"].to_pylist() == [1.5, 1e300]
 
 
 def test_without_opendp_the_extra_is_named_and_nothing_is_spent(

@@ -17,7 +17,7 @@ import discreet
 from discreet.cli import cli
 from discreet.dp.ledger import Ledger
 from discreet.dp.safepub import sampling_for
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.table.hierarchies.hierarchy import Hierarchy
 
 LN2 = Fraction(math.log(2))
@@ -98,6 +98,8 @@ def test_nobody_is_shown_of_a_small_table_and_bad_terms_are_refused(ledger: Ledg
     ):
         with pytest.raises(InvalidParameter, match=reason):
             discreet.safepub(few, **{**terms, **change})  # type: ignore[arg-type]
+    with pytest.raises(UnsuitableColumn, match="cannot be told alike"):
+        discreet.safepub(pa.table({"tags": [["a"]] * 60}), levels={"tags": 0}, **terms)  # type: ignore[arg-type]
     assert ledger.balance().spent_epsilon == 1
 
 

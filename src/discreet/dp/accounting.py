@@ -7,7 +7,10 @@ from fractions import Fraction
 from statistics import NormalDist
 
 from discreet.dp.amounts import floor_float
+from discreet.errors import InvalidParameter
 
+SMALLEST_RHO = 1e-100
+"""With less, noise is wider than any number."""
 TOLERANCE = 1e-12
 """How near the bisection comes; it stops on the safe side."""
 
@@ -48,6 +51,11 @@ def rho_of(epsilon: Fraction, delta: Fraction) -> float:
     bound, target = floor_float(epsilon), floor_float(delta) * (1 - 1e-9)
     low, high = 0.0, bound
     while high - low > TOLERANCE * high:
+        if high < SMALLEST_RHO:
+            raise InvalidParameter(
+                "so little privacy loss would leave nothing but noise",
+                remedy="give more of it, or narrower bounds",
+            )
         middle = (low + high) / 2
         if delta_of(middle, bound) <= target:
             low = middle

@@ -32,7 +32,7 @@ from discreet.dp.statement import Guarantee, Unit, describe_unit
 from discreet.engine.bounded import ValueGrid
 from discreet.engine.question import Condition, Figure, Junction, Predicate, Question, parse_question
 from discreet.engine.read import read
-from discreet.errors import InvalidParameter, UnknownColumn
+from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.sentences import Sentence
 from discreet.table import Table
 
@@ -228,6 +228,11 @@ class _Answering:
         self.table, self.question, self.plan, self.terms = table, question, plan, terms
         self.given = {name: constants_of(table.column(name), values) for name, values in terms.public.items()}
         self.selects = bool(set(question.keys) - set(terms.public))
+        for name, values in self.given.items():
+            if self.selects and not values:
+                raise InvalidParameter(
+                    Sentence("no value is given for {name}", name=name), remedy="give at least one"
+                )
         # The selection of groups, every measurement and every quantile get the same part.
         parts = self.selects + len(plan.measurements) + len(plan.quantiles)
         self.epsilon = terms.epsilon / parts
@@ -242,11 +247,21 @@ class _Answering:
         )
         for measurement in plan.measurements:
             check_scale(measurement.laplace_sensitivity(terms.max_groups, terms.max_rows) / self.epsilon)
+        for figure, _ in plan.quantiles:
+            check_scale(2 * self.step(figure) * terms.max_groups / self.epsilon)
 
     def answer(self, drawing: Callable[[], None]) -> Answer:
-        counted = self.counted(counts=self.plan.counts, sums=self.plan.sums)
-        binned = [self.counted(bins=(str(figure.column), grid)) for figure, grid in self.plan.quantiles]
-        places = groups_of(counted, len(self.question.keys))
+        try:
+            counted = self.counted(counts=self.plan.counts, sums=self.plan.sums)
+            binned = [self.counted(bins=(str(figure.column), grid)) for figure, grid in self.plan.quantiles]
+            places = groups_of(counted, len(self.question.keys))
+        except (InvalidParameter, UnsuitableColumn):
+            # These follow from the question and the types of columns.
+            raise
+        except BaseException:
+            # Any other failure may depend on rows: given back, it would tell of them for nothing, again and again.
+            drawing()
+            raise
         drawing()
         groups = self.groups(places, counted)
         measured = self.measured(groups, places, counted)
@@ -364,7 +379,7 @@ class _Answering:
             if place is not None and group in histograms:
                 histograms[group][place] += rows
         share = figure.share or Fraction(1, 2)
-        step = max(share.numerator, share.denominator - share.numerator) * self.terms.max_rows
+        step = self.step(figure)
         epsilon = self.epsilon / self.terms.max_groups
         chosen = []
         for group in groups:
@@ -387,6 +402,11 @@ class _Answering:
             )
         )
         return chosen
+
+    def step(self, figure: Figure) -> int:
+        """How far one person moves the score of a quantile's candidate."""
+        share = figure.share or Fraction(1, 2)
+        return max(share.numerator, share.denominator - share.numerator) * self.terms.max_rows
 
     def ordered(self, rows: list[AnswerRow]) -> list[AnswerRow]:
         """The answer in the order that was asked for, which follows from noisy figures alone."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -121,11 +120,7 @@ def codings(
 
 def _categories(column: Column, values: Sequence[Constant | None]) -> ListedCoding:
     kinds = {"integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_()}
-    given = tuple(
-        plain_key(float(value) if isinstance(value, Decimal) else value)
-        for value in values
-        if value is not None
-    )
+    given = tuple(plain_key(value) for value in values if value is not None)
     if not given:
         raise InvalidParameter(
             Sentence("no value is given for {name}", name=column.name), remedy="give at least one"
@@ -143,7 +138,9 @@ def _numbers(column: Column, bounds: Mapping[str, tuple[float, float]], bins: in
             ),
         )
     low, high = bounds[column.name]
-    if not (math.isfinite(low) and math.isfinite(high) and low < high and high - low < 1e300):
+    usable = math.isfinite(low) and math.isfinite(high) and 1e-300 < high - low < 1e300
+    # Whole numbers are drawn as such: from here on floats skip some of them.
+    if not usable or (column.type == "integer" and max(abs(low), abs(high)) > 2**53):
         raise InvalidParameter(
             Sentence("the bounds of {name} are {low} and {high}", name=column.name, low=low, high=high),
             remedy="give a lower and a larger upper bound",

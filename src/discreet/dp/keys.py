@@ -21,6 +21,8 @@ from discreet.table import Column
 PublicKeys = Mapping[str, Collection[object]]
 MAX_GROUPS = 1_000_000
 """So many combinations of given keys are answered at most: all of them are, also those that nobody has."""
+LARGEST = 2**63
+"""Whole numbers from here on are kept as they come: tables of the answer could not hold them."""
 
 
 def constants_of(column: Column, values: Collection[object]) -> list[Constant | None]:
@@ -33,17 +35,14 @@ def _constant(column: Column, value: object) -> Constant | None:
         return None
     try:
         if column.storage in ("integer", "float"):
-            number = Decimal(str(value))
-            if number.is_finite():
-                return number
-        elif column.storage == "boolean":
+            return _number_of(column, Decimal(str(value)))
+        if column.storage == "boolean":
             return {"true": True, "false": False}[str(value).lower()]
-        elif column.storage in ("date", "timestamp"):
+        if column.storage in ("date", "timestamp"):
             moment = datetime.fromisoformat(value.isoformat() if isinstance(value, date) else str(value))
             return moment.date().isoformat() if column.storage == "date" else moment.isoformat()
-        else:
-            return str(value)
-    except (InvalidOperation, KeyError, ValueError):
+        return str(value)
+    except (InvalidOperation, KeyError, OverflowError, ValueError):
         pass
     raise InvalidParameter(
         Sentence("a given value of {name} is of another kind than the column", name=column.name),
@@ -51,13 +50,36 @@ def _constant(column: Column, value: object) -> Constant | None:
     )
 
 
+def _number_of(column: Column, number: Decimal) -> Decimal:
+    """A number that the column can hold. Two that the engine takes for one become one, or a group would be answered twice.
+
+    >>> pay = Column("pay", "continuous", "float")
+    >>> constants_of(pay, ["30", "30.00000000000000000001", 0.1])
+    [Decimal('30.0'), Decimal('0.1')]
+    """
+    if column.storage == "integer":
+        if number != number.to_integral_value() or abs(number) >= LARGEST:
+            raise ValueError
+        return number
+    nearest = float(number)
+    if not math.isfinite(nearest):
+        raise ValueError
+    return Decimal(repr(nearest))
+
+
 def plain_key(value: object) -> Key:
-    """A key as Python has it: numbers as numbers, moments as texts."""
+    """A key as Python has it: numbers as numbers, moments as texts; two that differ stay two.
+
+    >>> plain_key(Decimal(2**53 + 1)) == 2**53 + 1, plain_key(2.0), plain_key(1e300)
+    (True, 2, 1e+300)
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
+    if isinstance(value, Decimal) and value == value.to_integral_value() and abs(value) < LARGEST:
+        return int(value)
     if isinstance(value, float | Decimal):
         number = float(value)
-        return int(number) if number.is_integer() else number
+        return int(number) if number.is_integer() and abs(number) < LARGEST else number
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
@@ -71,7 +93,9 @@ def groups_of(counted: pa.Table, keys: int) -> dict[tuple[Key, ...], int]:
 
 def public_groups(columns: Sequence[Column], given: PublicKeys) -> list[tuple[Key, ...]]:
     """Every combination of the given values, whoever has it."""
-    lists = [[plain_key(value) for value in constants_of(column, given[column.name])] for column in columns]
+    lists = [
+        list(dict.fromkeys(map(plain_key, constants_of(column, given[column.name])))) for column in columns
+    ]
     total = math.prod(map(len, lists))
     if not total or total > MAX_GROUPS:
         raise InvalidParameter(

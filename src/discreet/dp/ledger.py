@@ -6,7 +6,8 @@ back. Every change is made under a lock on the file, so two processes cannot spe
 
 Each line holds the hash of the line before it: a line that was changed, exchanged or taken out is noticed. A small file
 beside the ledger (``.head``) holds the number and the hash of the last line, so that lines missing at the end are noticed,
-too. Whoever may write both files can forge them: the ledger guards against mistakes, not against its owner.
+too. Whoever may write both files can forge them: the ledger guards against mistakes, not against its owner. Older copies of
+both are whole, too, and what was spent after them is forgotten: that cannot be noticed here.
 """
 
 from __future__ import annotations
@@ -208,7 +209,8 @@ budget with `discreet budget set` if those who decide on it agree
     def _tampered(self, what: Sentence) -> UnreadableInput:
         return UnreadableInput(
             Sentence("the ledger {name} cannot be trusted: {what}", name=self.path.name, what=what),
-            remedy="restore the ledger and its .head file from a copy; until then nothing is answered",
+            remedy="restore the ledger and its .head file from the newest copy, and lower the budget by what was spent "
+            "after it; until then nothing is answered",
         )
 
     def _told_head(self) -> tuple[int, str] | None:
@@ -254,7 +256,7 @@ budget with `discreet budget set` if those who decide on it agree
                 Sentence(
                     "{name} could not be written ({strerror})", name=self.path.name, strerror=error.strerror
                 ),
-                remedy="check the space left; nothing was drawn",
+                remedy="check the space left; no answer is shown that is not paid for",
             ) from None
         atomically(
             self.head,

@@ -125,9 +125,9 @@ def gaussian_threshold(scale: float, delta: float, keys: int, rows: int) -> int:
     return rows + 1 + math.ceil(scale * -NormalDist().inv_cdf(delta / keys))
 
 
-def check_scale(scale: Fraction | float) -> None:
-    """Refuse noise so wide that whole numbers of 64 bits would not hold it."""
-    if not scale <= LARGEST_SCALE:
+def check_scale(scale: Fraction | float, most: float = LARGEST_SCALE) -> None:
+    """Refuse noise so wide that whole numbers of 64 bits, or what else has to hold it, would not."""
+    if not scale <= most:
         raise InvalidParameter(
             "so little privacy loss would leave nothing but noise",
             remedy="give more of it, or narrower bounds",

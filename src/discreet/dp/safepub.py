@@ -26,7 +26,7 @@ from discreet.dp.ledger import Ledger
 from discreet.dp.statement import Guarantee, describe_unit
 from discreet.dp.tree import shuffled, uniforms
 from discreet.engine.read import read
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.table.frames import AsFrames, FrameKind
@@ -152,8 +152,9 @@ def safepub(
     place = resolve_ledger(source, ledger)
     purpose = f"truthful records with {', '.join(labels)}"
     with place.reserve(*amounts, purpose=purpose, table=table.source.sha256 or "") as reservation:
-        cells = table.engine.to_arrow(table, list(labels))
+        # Whether rows can be read may depend on them, so from here on the amount is spent.
         reservation.drawing()
+        cells = table.engine.to_arrow(table, list(labels))
         rows = _released(cells.filter(pa.array(_drawn(cells.num_rows, sampling.share))), labels, sampling.k)
     balance = place.balance()
     return TruthfulRecords(
@@ -170,6 +171,11 @@ def _labels(
     labels: dict[str, dict[str, str] | None] = {}
     for name, level in levels.items():
         column = table.column(name)
+        if column.storage in ("list", "other"):
+            raise UnsuitableColumn(
+                Sentence("the column {name!r} holds values that cannot be told alike", name=name),
+                remedy="leave the column out",
+            )
         given = hierarchies.get(name)
         if isinstance(level, bool) or not isinstance(level, int) or level < 0 or (level and given is None):
             raise InvalidParameter(

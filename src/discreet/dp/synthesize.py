@@ -27,7 +27,7 @@ from discreet.dp.coding import OTHER, Coding, ListedCoding, codings
 from discreet.dp.keys import PublicKeys
 from discreet.dp.ledger import Ledger
 from discreet.dp.measuring import Bounds
-from discreet.dp.noise import OpenDP, gaussian, gaussian_threshold, noisy_max_rho
+from discreet.dp.noise import OpenDP, check_scale, gaussian, gaussian_threshold, noisy_max_rho
 from discreet.dp.statement import Guarantee, Unit, describe_unit
 from discreet.dp.tree import MeasuredTable, Pair, draw, fit, on_simplex, shares, shuffled
 from discreet.engine.read import read
@@ -43,6 +43,8 @@ RARE = 3.0
 """Values whose noisy count is below so many standard deviations are one value in tables of pairs."""
 PENALTY = 0.5
 """How much of the noise that a pair would get is held against it when pairs are chosen."""
+MOST_NOISE = 1e6
+"""So many rows may the noise in their number make up."""
 FIXED = 1024
 """Scores are whole numbers of this part of a row."""
 
@@ -110,7 +112,9 @@ def synthesize(
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
             raise InvalidParameter(f"{name} is {number}", remedy=f"it is a whole number from 1 to {most}")
     amounts = exact(epsilon, "epsilon"), exact(delta, "delta", below_one=True)
-    coded = codings(table, wanted, bounds or {}, keys or {}, bins)
+    given = {table.column(name).name: values for name, values in (keys or {}).items()}
+    limits = {table.column(name).name: pair for name, pair in (bounds or {}).items()}
+    coded = codings(table, wanted, limits, given, bins)
     work = _Synthesis(table, coded, whose, max_rows if whose else 1, *amounts)
     place = resolve_ledger(source, ledger)
     purpose = f"artificial people with {', '.join(wanted)}"
@@ -139,15 +143,18 @@ class _Synthesis:
         self.delta_values = delta / 2 if self.paid else Fraction(0)
         rho = rho_of(epsilon, delta - self.delta_values)
         self.rho_columns, self.rho_choice, self.rho_pairs = (rho * share for share in SHARES)
+        # Refused before anything is reserved: as many rows are drawn as the noise says, and memory would not hold them.
+        check_scale(max_rows / math.sqrt(2 * self.rho_columns / (len(coded) + 1)), most=MOST_NOISE)
 
     def rows(self, drawing: Callable[[], None]) -> tuple[pa.Table, tuple[tuple[str, str], ...]]:
+        # Whether rows can be read may depend on them, so from here on the amount is spent.
+        drawing()
         cells = self.table.engine.to_arrow(
             self.table, [*self.coded, *([] if self.person is None else [self.person])]
         )
         codes = {name: self.encoded(name, cells[name]) for name in self.coded}
         kept = self.kept(codes, cells)
         codes = {name: (column[kept], values) for name, (column, values) in codes.items()}
-        drawing()
         total, measured = self.measure_columns(codes)
         model = _PairModel(
             [column for column, _ in codes.values()], measured, total, self.max_rows, self.rho_pairs
@@ -175,7 +182,9 @@ class _Synthesis:
         # A hash of values, not of codes: which code a value has depends on the values of others.
         content = np.zeros(cells.num_rows, dtype=np.uint64)
         for name, (column, values) in codes.items():
-            hashes = _hashes(values) if values else np.arange(self.size(name) + 1, dtype=np.uint64)
+            # By what is known without the rows: a column without any value is hashed like one that has some.
+            secret = self.coded[name] is None
+            hashes = _hashes(values) if secret else np.arange(self.size(name), dtype=np.uint64)
             content = (content ^ np.append(hashes, np.uint64(2**63 - 1))[column]) * np.uint64(
                 0x9E3779B97F4A7C15
             )

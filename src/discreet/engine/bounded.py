@@ -185,7 +185,9 @@ class BoundedCounting(SqlRelations):
             return value, texts
         if kinds == {str} and column.storage in ("date", "timestamp") and not like:
             moment = self.dialect.type("TIMESTAMP")
-            if all(_is_moment(str(constant)) for constant in constants):
+            moments = [_moment(str(constant)) for constant in constants]
+            if None not in moments:
+                texts = [self.dialect.literal(str(written)) for written in moments]
                 return f"CAST({value} AS {moment})", [f"CAST({text} AS {moment})" for text in texts]
         raise UnsuitableColumn(
             Sentence("column {name} is compared with a constant of another kind", name=repr(column.name)),
@@ -205,12 +207,14 @@ def _listed_values(name: str, values: Sequence[Constant | None]) -> Condition:
 
 
 def _double(number: float) -> str:
-    """A number for SQL that is read back as it is."""
-    return f"CAST({number!r} AS DOUBLE)" if math.isfinite(number) else "CAST('NaN' AS DOUBLE)"
+    """A number for SQL that is read back as it is; one that is too large for a double is infinite."""
+    return f"CAST({number!r} AS DOUBLE)" if math.isfinite(number) else f"CAST('{number}' AS DOUBLE)"
 
 
-def _is_moment(text: str) -> bool:
+def _moment(text: str) -> str | None:
+    """A moment as every engine reads it. What only Python reads an engine would refuse when it meets a row, and only then."""
     try:
-        return datetime.fromisoformat(text).tzinfo is None
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        return False
+        return None
+    return None if moment.tzinfo is not None else moment.isoformat(sep=" ")

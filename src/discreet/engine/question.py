@@ -250,6 +250,9 @@ class _Parser:
         folded = [key.lower() for key in keys]
         if any(name.lower() not in folded for name in shown):
             refuse_question("shows a column that it does not group by")
+        names = [*folded, *(figure.name.lower() for figure in figures)]
+        if len(set(names)) < len(names):
+            refuse_question("gives two columns of its answer one name; name them by 'as'")
         return Question(tuple(figures), keys, where, order, descending, limit)
 
     def item(self, figures: list[Figure], shown: list[str]) -> None:
@@ -298,8 +301,8 @@ class _Parser:
     def share(self) -> Fraction:
         self.need(",")
         share = self.constant()
-        if not isinstance(share, Decimal) or not 0 < share < 1 or len(str(share)) > 8:
-            refuse_question("asks for a quantile that is not between 0 and 1")
+        if not isinstance(share, Decimal) or not 0 < share < 1 or Fraction(share).denominator > 10**6:
+            refuse_question("asks for a quantile that is not between 0 and 1, or has more than six decimals")
         return Fraction(share)
 
     def keys(self) -> tuple[str, ...]:
@@ -398,7 +401,13 @@ class _Parser:
             )
             return _negated(both, negated)
         if self.said("like"):
-            return _negated(Predicate(column, "like", (self.constant(),)), negated)
+            pattern = self.constant()
+            if "\\" in str(pattern):
+                # PostgreSQL fails on one at the end of a pattern, but only for values that match up to there.
+                refuse_question(
+                    "has a pattern with a backslash, which could fail for the value of one person"
+                )
+            return _negated(Predicate(column, "like", (pattern,)), negated)
         if negated:
             self.unexpected("has a 'not' where none belongs")
         operators: dict[str, Operator] = {
