@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from discreet.privacy import KAnonymity as KAnonymity
     from discreet.privacy import LDiversity as LDiversity
     from discreet.privacy import TCloseness as TCloseness
+    from discreet.register import Judgement as Judgement
+    from discreet.register import Register as Register
     from discreet.release.anonymize import anonymize as anonymize
     from discreet.release.apply import apply as apply
     from discreet.release.attack import Attacks as Attacks
@@ -73,6 +75,7 @@ _PUBLIC = {
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
     "Difference": "discreet.release.difference:Difference",
     "DiscreetError": "discreet.errors:DiscreetError",
+    "Judgement": "discreet.register:Judgement",
     "KAnonymity": "discreet.privacy:KAnonymity",
     "LDiversity": "discreet.privacy:LDiversity",
     "Ledger": "discreet.dp.ledger:Ledger",
@@ -80,6 +83,7 @@ _PUBLIC = {
     "Policy": "discreet.policy:Policy",
     "Recipe": "discreet.transform.recipe:Recipe",
     "RecordRisks": "discreet.release.records:RecordRisks",
+    "Register": "discreet.register:Register",
     "Release": "discreet.release.release:Release",
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",

@@ -43,9 +43,11 @@ ALLOWED: dict[str, set[str]] = {
     "policy": COUNTED | {"privacy", "risk", "perturb", "engine.read"},
     "dp": COUNTED | {"engine.read", "engine.question", "engine.bounded"},
     "release": FAMILIES | {"search", "attacks", "policy", "engine.read"},
-    "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp"},
+    "register": FAMILIES | {"attacks", "policy", "release"},
+    "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp", "register"},
     "web": FAMILIES | {"search", "attacks", "policy", "release", "reports", "dp", "engine", "example"},
-    "cli": FAMILIES | {"search", "attacks", "policy", "release", "reports", "dp", "engine", "example", "web"},
+    "cli": FAMILIES
+    | {"search", "attacks", "policy", "release", "reports", "dp", "register", "engine", "example", "web"},
     "example": BOTTOM,
     "sklearn": BOTTOM | {"__init__", "policy", "transform"},
     "pytest_plugin": {"__init__", "policy", "release"},

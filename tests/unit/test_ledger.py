@@ -164,9 +164,9 @@ def rehashed(lines: list[str]) -> list[str]:
     content = json.loads(lines[0])
     content.pop("hash")
     content["epsilon"] = "5"
-    from discreet.dp.ledger import _digest
+    from discreet.files.chain import digest
 
-    return [json.dumps({**content, "hash": _digest(content)}), *lines[1:]]
+    return [json.dumps({**content, "hash": digest(content)}), *lines[1:]]
 
 
 @pytest.mark.parametrize(

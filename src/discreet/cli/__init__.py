@@ -39,6 +39,7 @@ COMMANDS = {
     "synthesize": "Write artificial people with a guarantee, paid for from the table's budget.",
     "safepub": "Write truthful records with a guarantee, paid for from the table's budget.",
     "budget": "Say what may be spent on a table under differential privacy, and what was.",
+    "register": "Keep what was published, to judge the next release together with it.",
     "check": "Exit with 0 if every requirement of a policy holds, with 1 if not. For pipelines.",
     "classes": "Count parts of a table where they lie, merge the counts, audit them together.",
     "diff": "Say what changed between two releases or two policies.",

@@ -10,12 +10,20 @@ from typing import Any
 import click
 from rich.text import Text
 
-from discreet.cli.options import FILE, LANGUAGE, print_json, reading_options, refuse_unwritable, role_options
+from discreet.cli.options import (
+    FILE,
+    LANGUAGE,
+    print_json,
+    read_key,
+    reading_options,
+    refuse_unwritable,
+    role_options,
+)
 from discreet.cli.plan_options import PERTURB_SEED, open_with_plan, plan_options
 from discreet.cli.progress import progress
+from discreet.cli.register import judged_options, judging, print_judgement, refuse_narrowing
 from discreet.cli.streams import OutputFile, is_streamed, stream
 from discreet.errors import InvalidParameter, RequirementNotMet
-from discreet.files.reading import read_text
 from discreet.files.writing import refuse_clashes
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
@@ -76,6 +84,7 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
 @role_options
 @plan_options
 @PERTURB_SEED
+@judged_options
 @reading_options
 @JSON
 @QUIET
@@ -98,7 +107,8 @@ def anonymize(
     """Write a release of FILE that meets the policy and its profile, at the least loss.
 
     The written file is read back and verified before it appears. Exit code 1 if the goal cannot be reached, or if
-    the verdict on the release is "do not release" and nobody acknowledges that: then no file is written.
+    the verdict on the release is "do not release" and nobody acknowledges that: then no file is written. The same holds
+    if a register is named and the release leaves too few values possible together with the earlier ones.
     """
     refuse_two_answers(output, as_json=as_json)
     written = [output, report_file, recipe_file, codebook_file, links_file]
@@ -108,6 +118,7 @@ def anonymize(
     if codebook_file is not None:
         check_target(codebook_file)
     key = read_key(key_file)
+    judge = judging(given)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, plan, assumed = open_with_plan(file, given, tell)
         if acknowledge is None:
@@ -115,6 +126,8 @@ def anonymize(
         release = run_anonymize(table, policy, plan=plan, key=key, perturb_seed=perturb_seed, progress=tell)
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
         release = release_anyway(release, acknowledge)
+        judgement = judge(release, table, policy)
+        release = refuse_narrowing(release, judgement, acknowledge)
         tell("writing and verifying")
         release.save(
             output,
@@ -128,6 +141,8 @@ def anonymize(
     if codebook_file is None:
         written.append(release.codebook_place(output))
     print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
+    if not quiet and not as_json and not is_streamed(output):
+        print_judgement(judgement)
 
 
 def refuse_two_answers(output: Path, *, as_json: bool) -> None:
@@ -182,18 +197,6 @@ def write_alternatives(release: Release, folder: Path | None, suffix: str, reaso
         folder.mkdir(parents=True, exist_ok=True)
         written.append(other.save(alternative_file(folder, alternative.title, suffix)))
     return written
-
-
-def read_key(file: Path | None) -> str | None:
-    """The key for pseudonyms, from a file so that it never stands on a command line."""
-    if file is None:
-        return None
-    key = read_text(file, "key file", remedy="it must be a text file").strip()
-    if len(key) < 16:
-        raise InvalidParameter(
-            f"the key in {file.name} is shorter than 16 characters", remedy="use a long random text"
-        )
-    return key
 
 
 def print_release(release: Release, files: Sequence[Path | None], *, as_json: bool, quiet: bool) -> None:

@@ -17,7 +17,6 @@ from discreet.cli.anonymize import (
     OUTPUT,
     QUIET,
     print_release,
-    read_key,
     refuse_two_answers,
     release_anyway,
 )
@@ -25,6 +24,7 @@ from discreet.cli.options import (
     FILE,
     PATH,
     open_with_policy,
+    read_key,
     reading_options,
     refuse_unwritable,
     role_options,

@@ -22,6 +22,7 @@ from discreet.cli.options import (
     say,
 )
 from discreet.cli.progress import progress
+from discreet.cli.register import judged_options, judging, print_judgement
 from discreet.release.audit import Audit
 from discreet.release.audit import audit as run_audit
 from discreet.release.records import record_risks
@@ -41,6 +42,12 @@ from discreet.reports.words import Edition
 @click.option(
     "--records", type=PATH, help="Also write what each record risks, in the order of FILE; keep it private."
 )
+@click.option(
+    "--register-original",
+    type=PATH,
+    help="The table that FILE was made from, with the column that identifies people (else FILE itself).",
+)
+@judged_options
 @EDITION
 @LANGUAGE
 def audit(
@@ -52,6 +59,7 @@ def audit(
     core: bool,
     report_file: Path | None,
     records: Path | None,
+    register_original: Path | None,
     edition: Edition,
     language: str,
     **given: Any,
@@ -61,17 +69,21 @@ def audit(
     Without --policy or --qi the roles of the columns are suggested, and the audit says so.
     """
     refuse_unwritable(report_file, records, inputs=[file], given=given)
+    judge = judging(given)
     result = audit_file(file, given, quiet=quiet or as_json, core=core, records=records)
+    judgement = judge(file, register_original or file, result.policy)
     if report_file is not None:
         write_report(result, report_file, edition, language, quiet=quiet or as_json)
     if as_json:
-        print_json(result.to_dict())
+        together = {} if judgement is None else {"register": judgement.to_dict()}
+        print_json({**result.to_dict(), **together})
     elif quiet:
         say(f"{result.verdict.decision}: {result.verdict.words}")
     else:
         from discreet.reports.audit.terminal import show, show_brief
 
         print_result(show_brief(result) if brief else show(result, full=full), report_file)
+        print_judgement(judgement)
 
 
 def audit_file(

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from discreet.cli.anonymize import read_key
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -15,6 +14,7 @@ from discreet.cli.options import (
     open_table,
     print_json,
     print_result,
+    read_key,
     reading_options,
     refuse_unwritable,
     say,

@@ -18,6 +18,7 @@ from discreet.cli.setting_options import Option, given_settings, setting_options
 from discreet.cli.streams import InputFile
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
+from discreet.files.reading import read_text
 from discreet.files.writing import refuse_clashes
 from discreet.plain import printable, printable_json
 from discreet.policy import Policy, load
@@ -211,6 +212,18 @@ def open_table(file: Path, given: dict[str, Any], policy: Policy | None = None) 
         wanted["delimiter"] = "\t"
     expected = policy.names if policy else ()
     return read(file, engine=_engine(given.get("engine", "duckdb")), expected=expected, **wanted)
+
+
+def read_key(file: Path | None) -> str | None:
+    """The key for pseudonyms, from a file so that it never stands on a command line."""
+    if file is None:
+        return None
+    key = read_text(file, "key file", remedy="it must be a text file").strip()
+    if len(key) < 16:
+        raise InvalidParameter(
+            f"the key in {file.name} is shorter than 16 characters", remedy="use a long random text"
+        )
+    return key
 
 
 def read_options(given: dict[str, Any]) -> ReadOptions:

@@ -12,28 +12,25 @@ both are whole, too, and what was spent after them is forgotten: that cannot be 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from discreet.dp.amounts import Amount, exact, said
 from discreet.errors import BudgetExceeded, InvalidParameter, UnreadableInput
-from discreet.files.writing import atomically
+from discreet.files.chain import FIRST, digest, told_head, wait_for_lock, write_head
 from discreet.plain import plain
 from discreet.sentences import Sentence
 
 Kind = Literal["budget", "reserve", "commit", "void"]
 SUFFIX = ".budget"
-FIRST = "0" * 64
 
 
 @dataclass(frozen=True)
@@ -181,7 +178,7 @@ budget with `discreet budget set` if those who decide on it agree
                 remedy="check the permissions of the ledger",
             ) from None
         try:
-            _wait_for_lock(handle)
+            wait_for_lock(handle)
             yield handle
         finally:
             os.close(handle)
@@ -215,11 +212,8 @@ budget with `discreet budget set` if those who decide on it agree
 
     def _told_head(self) -> tuple[int, str] | None:
         try:
-            count, _, last = self.head.read_text(encoding="ascii").strip().partition(" ")
-            return int(count), last
-        except FileNotFoundError:
-            return None
-        except (ValueError, OSError):
+            return told_head(self.head)
+        except ValueError:
             raise self._tampered(Sentence("its file {name} was changed", name=self.head.name)) from None
 
     def _append(
@@ -241,8 +235,8 @@ budget with `discreet budget set` if those who decide on it agree
             **more,
             "previous": entries[-1].hash if entries else FIRST,
         }
-        digest = _digest(content)
-        line = json.dumps({**content, "hash": digest}, ensure_ascii=True).encode() + b"\n"
+        last = digest(content)
+        line = json.dumps({**content, "hash": last}, ensure_ascii=True).encode() + b"\n"
         try:
             # What a process that died left behind its last whole line is no part of the ledger.
             end = _content(handle).rfind(b"\n") + 1
@@ -258,11 +252,7 @@ budget with `discreet budget set` if those who decide on it agree
                 ),
                 remedy="check the space left; no answer is shown that is not paid for",
             ) from None
-        atomically(
-            self.head,
-            lambda part: part.write_text(f"{len(entries) + 1} {digest}\n", encoding="ascii"),
-            private=True,
-        )
+        write_head(self.head, len(entries) + 1, last)
         return len(entries) + 1
 
 
@@ -274,16 +264,12 @@ def _content(handle: int) -> bytes:
     return b"".join(parts)
 
 
-def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
-
-
 def _entry(line: bytes, number: int, previous: str) -> LedgerEntry | None:
     """A line that is what was written, or nothing."""
     try:
         content = json.loads(line)
         told = content.pop("hash")
-        if told != _digest(content) or content["previous"] != previous or content["number"] != number:
+        if told != digest(content) or content["previous"] != previous or content["number"] != number:
             return None
         return LedgerEntry(
             number=number,
@@ -328,16 +314,3 @@ def _refuse_excess(balance: Balance, epsilon: Fraction, delta: Fraction) -> None
                 ),
                 remedy="ask for less, or raise the budget with `discreet budget set` if those who decide on it agree",
             )
-
-
-def _wait_for_lock(handle: int) -> None:
-    """Wait until nobody else holds the file; the lock ends with the handle, also when the process is killed."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(handle, 0, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX)

@@ -234,9 +234,9 @@ def _matched_rows(
     if not tested and same is None:
         return None, "records were not matched: nothing that both tables have tells which row is which"
     names = [meaning.name for meaning in tested]
-    after = _row_codes(release, [pair.released.attributes[pair.released.index(n)] for n in names])
-    before = _row_codes(original, [meaning.original for meaning in tested])
-    kinds = locate(pair.original, _row_codes(original, pair.original.attributes))
+    after = row_codes(release, [pair.released.attributes[pair.released.index(n)] for n in names])
+    before = row_codes(original, [meaning.original for meaning in tested])
+    kinds = locate(pair.original, row_codes(original, pair.original.attributes))
     if same is not None:
         kinds = kinds * (int(same[1].max(initial=0)) + 1) + same[1]
     sides = _RowCodes(tested, after, before, same, kinds)
@@ -357,8 +357,8 @@ def _may_be(original: Table, release: Table, policy: Policy, pair: Pair, places:
         return True
     tested = _tested(pair, release, policy)
     for meaning in tested:
-        (after,) = _row_codes(release, [meaning.released])
-        (before,) = _row_codes(original, [meaning.original])
+        (after,) = row_codes(release, [meaning.released])
+        (before,) = row_codes(original, [meaning.original])
         if not meaning.covers(after, before[places]).all():
             return False
     return bool(tested) or same is None
@@ -449,7 +449,7 @@ def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple
     return number[: len(after)], number[len(after) :]
 
 
-def _row_codes(table: Table, domains: Sequence[Domain]) -> list[IntArray]:
+def row_codes(table: Table, domains: Sequence[Domain]) -> list[IntArray]:
     """Row by row the code of each value among the domain's."""
     rows = table.engine.to_arrow(table, [domain.name for domain in domains])
     codes = []
@@ -468,8 +468,8 @@ def _kept(original: Table, release: Table, pair: Pair, places: IntArray) -> froz
     names = set()
     for name, meaning in pair.sensitive.items():
         if (meaning.kinds == KINDS.index("exact")).all():
-            (before,) = _row_codes(original, [meaning.original])
-            (after,) = _row_codes(release, [meaning.released])
+            (before,) = row_codes(original, [meaning.original])
+            (after,) = row_codes(release, [meaning.released])
             if meaning.covers(after, before[places]).all():
                 names.add(name)
     return frozenset(names)
@@ -477,8 +477,8 @@ def _kept(original: Table, release: Table, pair: Pair, places: IntArray) -> froz
 
 def _row_order(original: Table, release: Table, pair: Pair, places: IntArray) -> RowOrder:
     """The classes of all rows in their order, and the original row of every released one."""
-    before = locate(pair.original, _row_codes(original, pair.original.attributes))
-    after_codes = _row_codes(release, [d for d in pair.released.attributes if d.name in release.names])
+    before = locate(pair.original, row_codes(original, pair.original.attributes))
+    after_codes = row_codes(release, [d for d in pair.released.attributes if d.name in release.names])
     listed = iter(after_codes)
     stars = np.zeros(release.rows, dtype=np.int64)
     after = locate(

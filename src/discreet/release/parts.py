@@ -126,11 +126,8 @@ def count(
     """
     if blind and key is None:
         raise InvalidParameter("blind classes need a key", remedy="give one that all holders share")
-    if key is not None and len(key) < SHORTEST_KEY:
-        raise InvalidParameter(
-            Sentence("the key is shorter than {shortest} characters", shortest=SHORTEST_KEY),
-            remedy="use a long random text",
-        )
+    if key is not None:
+        refuse_short_key(key)
     table, opened = open_both(source, policy)
     assert opened is not None
     table = opened.fit(table)
@@ -140,10 +137,10 @@ def count(
     persons = None
     if opened.person is not None:
         values = table.engine.domain(table, opened.person).values
-        persons = _hashed(values, key, "a person")
+        persons = hashed(values, key, "a person")
     if blind:
         classes = _blinded(classes, key)
-    return CountedClasses(classes, persons, _keyed(key, "the key"), blind)
+    return CountedClasses(classes, persons, mark_of_key(key), blind)
 
 
 def merge(parts: Sequence[CountedClasses]) -> CountedClasses:
@@ -162,20 +159,35 @@ def merge(parts: Sequence[CountedClasses]) -> CountedClasses:
     return replace(parts[0], classes=classes, persons=people)
 
 
-def _keyed(key: str, text: str) -> str:
+def refuse_short_key(key: str) -> None:
+    """Raise if a key could be guessed."""
+    if len(key) < SHORTEST_KEY:
+        raise InvalidParameter(
+            Sentence("the key is shorter than {shortest} characters", shortest=SHORTEST_KEY),
+            remedy="use a long random text",
+        )
+
+
+def keyed(key: str, text: str) -> str:
+    """The keyed hash of a text."""
     return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()[:32]
 
 
-def _hashed(values: pa.Array, key: str, what: str) -> pa.Array:
+def mark_of_key(key: str) -> str:
+    """What tells one key from another, and nothing about it."""
+    return keyed(key, "the key")
+
+
+def hashed(values: pa.Array, key: str, what: str) -> pa.Array:
     """Keyed hashes of values, which depend on what they are values of."""
-    return pa.array([_keyed(key, f"{what}\0{canonical(value)}") for value in values.to_pylist()], pa.string())
+    return pa.array([keyed(key, f"{what}\0{canonical(value)}") for value in values.to_pylist()], pa.string())
 
 
 def _blinded(classes: EquivalenceClasses, key: str) -> EquivalenceClasses:
     """The same classes with keyed hashes in place of values, in the order of the hashes."""
 
     def blinded(domain: Domain) -> tuple[Domain, pa.Array]:
-        hashes = _hashed(domain.values, key, domain.name)
+        hashes = hashed(domain.values, key, domain.name)
         order = np.argsort(np.asarray(hashes.to_pylist(), dtype=object), kind="stable")
         place = np.empty(len(order) + 1, dtype=np.int64)
         place[order] = np.arange(len(order))

@@ -1,0 +1,253 @@
+"""The register: what it keeps, what it refuses, and how it judges the next release."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from click.testing import CliRunner
+
+from discreet.cli import cli
+from discreet.errors import DiscreetError, InvalidParameter, RequirementNotMet, UnreadableInput
+from discreet.policy import Policy
+from discreet.policy.file import save
+from discreet.register import Register
+
+KEY = "a key that nobody will guess"
+POLICY = Policy.of(
+    quasi_identifiers=["age"], sensitive=["dx"], direct_identifiers=["name"], profile="research-partner-3"
+)
+PEOPLE = {
+    "name": ["Ada", "Ben", "Cem", "Dora", "Eva", "Finn"],
+    "age": [21, 23, 27, 31, 35, 39],
+    "dx": ["ulcer", "flu", "gout", "angina", "flu", "asthma"],
+}
+FIRST = {"age": ["[20, 29]"] * 3 + ["[30, 39]"] * 3, "dx": PEOPLE["dx"]}
+SECOND = {
+    "age": ["[20, 24]"] * 2 + ["[25, 33]"] * 2 + ["[34, 39]"] * 2,
+    "dx": ["ulcer", "flu", "gout", "angina", "asthma", "flu"],
+}
+"""Cem is in {ulcer, flu, gout} and then in {gout, angina}, Dora in {angina, flu, asthma} and then in {gout, angina}."""
+
+
+def written(path: Path, columns: dict[str, list]) -> Path:
+    pyarrow.csv.write_csv(pa.table(columns), path)
+    return path
+
+
+@pytest.fixture
+def register(tmp_path: Path) -> Register:
+    """A register with the first release."""
+    made = Register(tmp_path / "register")
+    people = written(tmp_path / "people.csv", PEOPLE)
+    written(tmp_path / "second.csv", SECOND)
+    made.add(
+        written(tmp_path / "first.csv", FIRST),
+        POLICY,
+        original=people,
+        person="name",
+        key=KEY,
+        audience="all",
+    )
+    return made
+
+
+def judged(register: Register, columns: dict[str, list], **more: object):
+    people = register.path.parent / "people.csv"
+    given = {"original": people, "person": "name", "key": KEY, **more}
+    return register.judge(pa.table(columns), POLICY, **given)  # type: ignore[arg-type]
+
+
+def test_a_release_that_gives_people_away_together_with_an_earlier_one_does_not_hold(
+    register: Register,
+) -> None:
+    judgement = judged(register, SECOND)
+    assert not judgement.holds
+    assert (judgement.narrowed, judgement.releases) == ({"dx": 2}, (1,))
+    (result,) = judgement.results
+    assert (result.tries, result.successes, result.baseline) == (6, 2, pytest.approx(1 / 6))
+    assert "2 people" in judgement.says
+    # The same classes again tell nothing new.
+    assert judged(register, FIRST).holds
+    # With 3 values asked for, everybody is left with too few.
+    assert judged(register, SECOND, values_left=3).narrowed == {"dx": 6}
+
+
+def test_no_name_and_no_value_is_kept(register: Register) -> None:
+    for file in register.path.iterdir():
+        content = file.read_bytes().lower()
+        for text in (*PEOPLE["name"], *PEOPLE["dx"], "[20, 29]", KEY):
+            assert str(text).lower().encode() not in content, file.name
+    assert pa.parquet.read_table(register.path / "0001.people.parquet").num_rows == 6
+
+
+def test_with_another_key_nothing_is_judged_and_that_is_said(register: Register) -> None:
+    judgement = judged(register, SECOND, key="another key that nobody will guess")
+    assert (judgement.releases, judgement.unjudged, judgement.results) == ((), (1,), ())
+    assert "without their people, or with another key" in judgement.notes[0]
+
+
+def test_what_was_seen_counts_after_its_withdrawal(register: Register) -> None:
+    register.withdraw(1, "a mistake")
+    assert judged(register, SECOND).narrowed == {"dx": 2}
+    with pytest.raises(InvalidParameter, match="withdrawn before"):
+        register.withdraw(1, "again")
+    with pytest.raises(InvalidParameter, match="no release 2"):
+        register.withdraw(2, "that is the withdrawal")
+
+
+def test_what_nobody_had_received_does_not_count(register: Register) -> None:
+    register.withdraw(1, "never handed over", unseen=True)
+    assert judged(register, SECOND).releases == ()
+
+
+def test_people_with_several_records_are_refused(register: Register) -> None:
+    twice = pa.table({**PEOPLE, "name": ["Ada", "Ada", *PEOPLE["name"][2:]]})
+    with pytest.raises(InvalidParameter, match="several records"):
+        judged(register, SECOND, original=twice)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "0001.toml").unlink(),
+        lambda folder: (folder / "0002.toml").unlink(),
+        lambda folder: (folder / "register.head").unlink(),
+        lambda folder: (folder / "register.head").write_text("2 " + "0" * 64),
+        lambda folder: (folder / "register.head").write_bytes(b"\xff"),
+        lambda folder: (folder / "0002.toml").write_text((folder / "0001.toml").read_text()),
+        lambda folder: (folder / "0001.toml").write_text(
+            (folder / "0001.toml").read_text().replace("rows = 6", "rows = 7")
+        ),
+        lambda folder: (folder / "0001.toml").write_text("number = "),
+        lambda folder: (folder / "0001.people.parquet").unlink(),
+        lambda folder: (folder / "0001.people.parquet").write_bytes(b"PAR1"),
+    ],
+)
+def test_a_register_that_was_changed_is_refused(register: Register, damage) -> None:
+    register.withdraw(1, "a mistake")
+    assert len(register.check()) == 2
+    damage(register.path)
+    with pytest.raises(UnreadableInput, match=r"cannot be trusted|is missing"):
+        register.check()
+    with pytest.raises(DiscreetError):
+        judged(register, SECOND)
+
+
+def test_what_a_killed_process_left_loses_nothing(register: Register) -> None:
+    # Killed before the entry was written: people without an entry are no entry.
+    (register.path / "0002.people.parquet").write_bytes(b"half")
+    assert len(register.check()) == 1
+    # Killed before the head was written: the entry counts.
+    head = (register.path / "register.head").read_bytes()
+    register.withdraw(1, "a mistake")
+    (register.path / "register.head").write_bytes(head)
+    assert len(register.check()) == 2
+
+
+def test_many_may_enter_at_once(register: Register) -> None:
+    first = register.path.parent / "first.csv"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: Register(register.path).add(first, POLICY), range(6)))
+    assert [entry.number for entry in register.check()] == list(range(1, 8))
+
+
+def test_no_register_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="no register"):
+        Register(tmp_path).entries()
+    with pytest.raises(InvalidParameter, match="one of them is missing"):
+        Register(tmp_path / "new").add(written(tmp_path / "first.csv", FIRST), POLICY, key=KEY)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_releases_agree_with_plain_loops(tmp_path: Path, seed: int) -> None:
+    """Four releases of a changing town, each in random classes of ages."""
+    random = np.random.default_rng(seed)
+    names = [f"p{number}" for number in range(16)]
+    ages = dict(zip(names, random.integers(0, 12, 16).tolist(), strict=True))
+    ill = {name: f"d{random.integers(0, 4)}" for name in names}
+    register = Register(tmp_path / "register")
+    shown: list[dict[str, set[str]]] = []
+    for quarter in range(4):
+        there = [name for name in names if random.random() < 0.8]
+        borders = [0, *sorted(random.choice(np.arange(1, 12), 3, replace=False).tolist()), 12]
+        label = {name: max(border for border in borders if border <= ages[name]) for name in there}
+        text = {low: f"[{low}, {borders[borders.index(low) + 1] - 1}]" for low in borders[:-1]}
+        release = {"age": [text[label[name]] for name in there], "dx": [ill[name] for name in there]}
+        original = pa.table(
+            {"name": there, "age": [ages[name] for name in there], "dx": [ill[name] for name in there]}
+        )
+        sets = {name: {ill[other] for other in there if label[other] == label[name]} for name in there}
+        if quarter == 3:
+            judgement = register.judge(pa.table(release), POLICY, original=original, person="name", key=KEY)
+            several = [name for name in there if any(name in earlier for earlier in shown)]
+            before = {
+                name: set.intersection(*(earlier[name] for earlier in shown if name in earlier))
+                for name in several
+            }
+            left = {name: before[name] & sets[name] for name in several}
+            (result,) = judgement.results
+            assert result.tries == len(several)
+            assert result.successes == sum(left[name] == {ill[name]} for name in several)
+            narrowed = sum(len(left[n]) < 2 and len(left[n]) < len(before[n]) for n in several)
+            assert judgement.narrowed == {"dx": narrowed}
+        else:
+            file = written(tmp_path / f"{quarter}.csv", release)
+            register.add(file, POLICY, original=original, person="name", key=KEY)
+            shown.append(sets)
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(cli, [str(argument) for argument in arguments], standalone_mode=False)
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
+
+
+def test_command_line(register: Register, tmp_path: Path) -> None:
+    folder, people, second = register.path, tmp_path / "people.csv", tmp_path / "second.csv"
+    (tmp_path / "key").write_text(KEY)
+    save(POLICY, tmp_path / "policy.toml")
+    with_register = ["--register", folder, "--register-key", tmp_path / "key", "--register-person", "name"]
+    audit = ["audit", second, "--policy", tmp_path / "policy.toml", "--register-original", people]
+    told = json.loads(run(*audit, *with_register, "--json"))
+    assert told["register"]["narrowed"] == {"dx": 2}
+    assert "register" not in json.loads(run("audit", second, "-p", tmp_path / "policy.toml", "--json"))
+    assert "2 people" in " ".join(run(*audit, *with_register, "--brief").split())
+    people_options = ["--original", people, "--person", "name", "--key-file", tmp_path / "key"]
+    run("register", "add", folder, second, "-p", tmp_path / "policy.toml", *people_options)
+    assert "second.csv" in run("register", "list", folder)
+    assert json.loads(run("register", "show", folder, 2, "--json"))["persons"] == 6
+    run("register", "withdraw", folder, 2, "--reason", "Cem and Dora", "--unseen")
+    entries = json.loads(run("register", "check", folder, "--json"))["entries"]
+    assert [entry["kind"] for entry in entries] == ["release", "release", "withdrawal"]
+
+
+def test_a_release_that_narrows_too_much_is_not_written(tmp_path: Path) -> None:
+    """Pairs were published: (21, 23), (27, 31), (35, 39). Classes of three cut through the second."""
+    (tmp_path / "key").write_text(KEY)
+    save(POLICY, tmp_path / "policy.toml")
+    people, output = written(tmp_path / "people.csv", PEOPLE), tmp_path / "new.csv"
+    register = Register(tmp_path / "register")
+    second = written(tmp_path / "second.csv", SECOND)
+    register.add(second, POLICY, original=people, person="name", key=KEY)
+    options = ["--register", register.path, "--register-key", tmp_path / "key", "--register-person", "name"]
+    command = ["anonymize", people, "-p", tmp_path / "policy.toml", "-o", output, "--quiet"]
+    with pytest.raises(RequirementNotMet, match="2 people with fewer than 2 possible values of dx"):
+        run(*command, *options)
+    assert not output.exists()
+    with pytest.raises(InvalidParameter, match="by its key"):
+        run(*command, "--register", register.path)
+    run(*command, *options, "--values-left", 1)
+    assert output.exists()
+    run(*command, *options, "--acknowledge", "both agreed")
+    (register.path / "0001.toml").unlink()
+    output.unlink()
+    with pytest.raises(UnreadableInput):
+        run(*command, *options)
+    assert not output.exists()
