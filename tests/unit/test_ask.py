@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import discreet
 from discreet.cli import cli
+from discreet.cli.ask import keys_option
 from discreet.dp.ledger import Ledger
 from discreet.engine.question import parse_question
 from discreet.errors import (
@@ -426,6 +427,11 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert told["left_epsilon"] == "0"
     beyond = run(cli, ["ask", str(table), question, *terms])
     assert "nothing is left" in str(beyond.exception)
+
+
+@pytest.mark.parametrize("text", ["age=--1:9", "age=1-:9", "age=-:9"])
+def test_keys_that_are_no_range_are_values(text: str) -> None:
+    assert keys_option(text) == ("age", [text.removeprefix("age=")])
 
 
 def test_names_of_figures_are_as_they_were_written() -> None:

@@ -41,6 +41,7 @@ def spend(ledger: Ledger, amount: object, delta: object = 0) -> None:
     "amount",
     [
         *(-1, -0.0, "-0", "-1/2", math.nan, math.inf, "nan", "inf", 5e-324, "1e-310", 0, "0", "", "x", True),
+        *("1e309", "1" * 310 + "/2", 10**400),
         *("1/0", "1e999999999", "1e-999999999", Decimal("-0"), Decimal("NaN"), None, "0x1", "١/0"),
     ],
 )
@@ -115,6 +116,12 @@ def test_a_smaller_budget_than_was_spent_leaves_nothing(ledger: Ledger) -> None:
     assert ledger.balance().left_epsilon == 0
     ledger.set_budget(2)
     assert ledger.balance().left_epsilon == Fraction(3, 2)
+
+
+def test_a_ledger_without_a_name_is_refused() -> None:
+    for path in (".", "/", ""):
+        with pytest.raises(InvalidParameter, match="names no file"):
+            Ledger(path)
 
 
 def test_without_a_budget_nothing_is_spent(tmp_path: Path) -> None:

@@ -81,6 +81,39 @@ def test_top_and_bottom_coding_and_rounding() -> None:
     assert either[2] == 1250
 
 
+def test_limits_between_whole_numbers_are_kept() -> None:
+    limits = {"method": "top-bottom-coding", "columns": ["age"], "top": 75.5, "bottom": 34.5}
+    new = made(limits, pa.table({"age": [10, 34, 35, 75, 76, 90]}))["age"]
+    assert new == [35, 35, 35, 75, 75, 75]
+    cents = pa.table({"pay": pa.array([1, 99]).cast(pa.decimal128(21, 1))})
+    assert max(made({"method": "top-bottom-coding", "columns": ["pay"], "top": 9.96}, cents)["pay"]) < 9.96
+
+
+def test_moments_of_nanoseconds_move_and_change_places() -> None:
+    """So pandas keeps them."""
+    rows = pa.table({"t": pa.array([datetime(2024, 1, day, 3) for day in range(1, 9)], pa.timestamp("ns"))})
+    for entry in ({"method": "date-shift", "days": 3}, {"method": "rank-swap", "percent": 20}):
+        step = make_step({**entry, "columns": ["t"]})
+        new = step.changed(rows, Randomness(1))["t"]
+        assert new.type == pa.timestamp("ns")
+        assert step.complaint(rows, pa.table({"t": new}), np.arange(8)) == ""
+    spoilt = pa.table({"t": rows["t"].to_pylist()[::-1]})
+    assert make_step({"method": "date-shift", "days": 3, "columns": ["t"]}).complaint(
+        rows, spoilt, np.arange(8)
+    )
+
+
+def test_what_the_epsilon_of_a_matrix_does_not_cover_is_said() -> None:
+    rows = pa.table({"sex": ["f", "m", None], "job": ["a", "b", "c"], "none": pa.nulls(3, pa.string())})
+    told = Pram(("sex", "job"), epsilon=1).guarantee(rows)
+    assert told == (
+        "local differential privacy of sex with ε = 1 among the values that occur (which are missing is not protected); "
+        "local differential privacy of job with ε = 1 among the values that occur"
+    )
+    assert Pram(("none",), epsilon=1).changed(rows, Randomness(1))["none"].null_count == 3
+    assert "missing is not protected" in Pram(("none",), epsilon=1).guarantee(rows)
+
+
 def test_groups_of_neighbours_show_their_mean_or_median() -> None:
     rows = pa.table({"pay": [5.0, 1.0, 3.0, 10.0, 30.0, 20.0, 40.0]})
     means = made({"method": "microaggregation", "columns": ["pay"], "k": 3}, rows)["pay"]
@@ -241,6 +274,7 @@ def test_only_a_seed_makes_chance_repeatable(entry: dict[str, Any]) -> None:
         ({"method": "additive-noise", "columns": ["age"], "shape": "cauchy"}, "normal, uniform, laplace"),
         ({"method": "additive-noise", "columns": ["age"], "low": 5, "high": 5}, "not below high"),
         ({"method": "additive-noise", "columns": ["age"], "percent": float("nan")}, "must be a number"),
+        ({"method": "multiplicative-noise", "columns": ["age"], "percent": 1e300}, "at most 10000"),
         ({"method": "correlated-noise", "columns": ["age"]}, "nothing to be correlated with"),
         ({"method": "top-bottom-coding", "columns": ["age"]}, "neither top nor bottom"),
         ({"method": "top-bottom-coding", "columns": ["age"], "top": 1, "bottom": 2}, "not below top"),

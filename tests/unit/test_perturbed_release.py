@@ -105,7 +105,7 @@ def test_the_evidence_says_what_was_done_and_what_it_guarantees(release: discree
     assert [entry["guarantee"] for entry in told] == [
         "no formal guarantee",
         "no formal guarantee",
-        "local differential privacy of job with ε = 1",
+        "local differential privacy of job with ε = 1 among the values that occur",
     ]
     # Ages were generalised afterwards, so that only the other steps can be seen in the file.
     assert [entry["verified_on_file"] for entry in told] == [[], ["pay"], ["job"]]

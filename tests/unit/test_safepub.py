@@ -43,6 +43,13 @@ def test_parameters_are_those_of_the_paper(epsilon: Fraction, delta: Fraction, s
     assert (found.k, found.share) == (k, pytest.approx(share, abs=1e-4))
 
 
+def test_the_smallest_delta_needs_a_larger_k() -> None:
+    """Below what tails are added up to, the bound on them counts."""
+    assert (
+        sampling_for(Fraction(1), Fraction(1, 10**307)).k > sampling_for(Fraction(1), Fraction(1, 10**301)).k
+    )
+
+
 def failure(n: int, share: float, k: int, epsilon: float) -> float:
     """The δ that is needed for a class of n records and one of n + 1, over everything that can be shown of it."""
     shown = [binom.pmf(np.arange(k, n + 2), m, share) for m in (n, n + 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -167,8 +168,8 @@ def keys_option(text: str) -> tuple[str, list[object]]:
     name, equals, values = text.partition("=")
     if not equals or not values:
         raise InvalidParameter("keys cannot be read", remedy="write --keys COLUMN=A,B,…, e.g. sex=f,m")
-    low, colon, high = values.partition(":")
-    if colon and low.lstrip("-").isdecimal() and high.lstrip("-").isdecimal():
+    low, _, high = values.partition(":")
+    if re.fullmatch(r"-?\d+:-?\d+", values):
         if not 0 <= int(high) - int(low) < 1_000_000:
             raise InvalidParameter(
                 "keys reach from the larger to the smaller, or too far", remedy="write 1:9"

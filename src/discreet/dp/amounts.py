@@ -15,12 +15,14 @@ Amount = int | float | str | Decimal | Fraction
 
 SMALLEST = Fraction(sys.float_info.min)
 """Below it floats lose digits, and mechanisms would compute with another amount than was asked for."""
+GREATEST = Fraction(sys.float_info.max)
+"""Beyond it there is no float to compute with."""
 LONGEST = 60
 """So many characters may an amount have: a short text like ``1e999999999`` would fill the memory."""
 
 
 def exact(amount: Amount, name: str, *, zero: bool = False, below_one: bool = False) -> Fraction:
-    """An amount as a fraction. Refused: negative, −0, NaN, infinite and subnormal ones, and 0 unless it makes sense.
+    """An amount as a fraction. Refused: negative, −0, NaN, infinite, too large and subnormal ones, and 0 unless it makes sense.
 
     >>> sum([exact("1/11", "epsilon")] * 11), exact(0.1, "epsilon"), exact("1e-6", "delta")
     (Fraction(1, 1), Fraction(1, 10), Fraction(1, 1000000))
@@ -29,7 +31,8 @@ def exact(amount: Amount, name: str, *, zero: bool = False, below_one: bool = Fa
     discreet.errors.InvalidParameter: delta is -0.0; give a positive number such as 0.5, 1/11 or 1e-6
     """
     number = _number(amount)
-    if number is None or number < 0 or (number == 0 and not zero) or 0 < number < SMALLEST:
+    usable = number is not None and (SMALLEST <= number <= GREATEST or (number == 0 and zero))
+    if number is None or not usable:
         raise _refused(amount, name, "give a positive number such as 0.5, 1/11 or 1e-6")
     if below_one and number >= 1:
         raise _refused(amount, name, "it is a probability far below 1, such as 1e-6")

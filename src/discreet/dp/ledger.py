@@ -114,6 +114,8 @@ budget with `discreet budget set` if those who decide on it agree
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
+        if not self.path.name:
+            raise InvalidParameter("the ledger names no file", remedy="name one such as people.csv.budget")
         self.head = self.path.with_name(self.path.name + ".head")
 
     @classmethod

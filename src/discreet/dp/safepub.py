@@ -128,7 +128,7 @@ def _failure(k: int, share: float, gamma: float) -> float:
         # A little more than what is computed, which is right to some twelve digits.
         worst = max(worst, float(bdtrc(math.floor(gamma * n), n, share)) * (1 + 1e-9))
         n += 1
-    return worst
+    return max(worst, math.exp(-n * divergence))
 
 
 def safepub(

@@ -179,12 +179,20 @@ def numbers(rows: pa.Table, name: str, step: str) -> FloatArray:
 
 
 def ordered(rows: pa.Table, name: str, step: str) -> FloatArray:
-    """The values of a column of numbers, dates or times as numbers that keep their order, NaN where there is none."""
+    """The values of a column of numbers, dates or times as numbers that keep their order, NaN where there is none.
+
+    Nanoseconds count as microseconds: floats would not hold them.
+    """
     column = whole(rows[name])
     if pa.types.is_date(column.type):
         rows = pa.table({name: column.cast(pa.date32()).cast(pa.int32())})
     elif pa.types.is_timestamp(column.type):
-        rows = pa.table({name: pc.cast(column, pa.int64(), safe=False)})
+        coarse = (
+            column.cast(pa.timestamp("us", column.type.tz), safe=False)
+            if column.type.unit == "ns"
+            else column
+        )
+        rows = pa.table({name: pc.cast(coarse, pa.int64(), safe=False)})
     elif pa.types.is_boolean(column.type):
         rows = pa.table({name: column.cast(pa.int8())})
     return numbers(rows, name, step)

@@ -64,9 +64,19 @@ class TopBottomCoding(Perturbation):
             raise InvalidParameter(f"bottom of {self.id} is not below top", remedy="exchange or correct them")
 
     def _coded(self, rows: pa.Table, name: str) -> pa.Array:
+        column = whole(rows[name])
+        low, high = self._limits(column.type)
+        return on_grid(np.clip(numbers(rows, name, self.id), low, high), column, None)
+
+    def _limits(self, kind: pa.DataType) -> tuple[float, float]:
+        """The outermost values between the limits that a column of this type can hold."""
         low = -np.inf if self.bottom is None else self.bottom
         high = np.inf if self.top is None else self.top
-        return on_grid(np.clip(numbers(rows, name, self.id), low, high), whole(rows[name]), None)
+        if not (pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+            return low, high
+        steps = 1.0 if pa.types.is_integer(kind) else 10.0**kind.scale
+        # A limit that the type can hold stays itself, also where its product is a hair beside a whole number.
+        return float(np.ceil(low * steps - 1e-9) / steps), float(np.floor(high * steps + 1e-9) / steps)
 
     def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
         return {name: self._coded(rows, name) for name in self.columns}
@@ -348,7 +358,14 @@ class DateShift(Perturbation):
             given = ordered(before, name, self.id)[places]
             if shown is None or (np.isnan(shown) != np.isnan(given)).any():
                 return f"{name} shows what is no date"
-            moved = (shown - given) / (_day(whole(before[name]).type) or 1)
+            kind = whole(before[name]).type
+            # As `ordered` has them: microseconds in place of nanoseconds.
+            day = (
+                _day(kind)
+                if not pa.types.is_timestamp(kind) or kind.unit != "ns"
+                else _day(pa.timestamp("us"))
+            )
+            moved = (shown - given) / (day or 1)
             known = ~np.isnan(moved)
             np.minimum.at(low, persons[known], moved[known])
             np.maximum.at(high, persons[known], moved[known])

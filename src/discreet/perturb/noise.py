@@ -33,6 +33,10 @@ SHAPES: dict[str, Callable[[Randomness, int], FloatArray]] = {
 """How noise is spread, each with mean 0 and standard deviation 1."""
 
 
+MOST_PERCENT = 10_000.0
+"""With more, nothing of a value is left, and its logarithm may be too large for a number."""
+
+
 @dataclass(frozen=True)
 class _Noise(Perturbation):
     """What all kinds of noise have in common: bounds, and the grid of the column."""
@@ -44,7 +48,7 @@ class _Noise(Perturbation):
     high: float | None = None
 
     def check(self) -> None:
-        need_number(self.id, "percent", self.percent)
+        need_number(self.id, "percent", self.percent, most=MOST_PERCENT)
         for name, bound in (("low", self.low), ("high", self.high)):
             if bound is not None:
                 need_number(self.id, name, bound, above=-np.inf)

@@ -46,7 +46,7 @@ class Pram(Perturbation):
     >>> Pram(("sex",), keep=1.0).changed(rows, Randomness(1))["sex"].to_pylist()
     ['f', 'm', 'f']
     >>> Pram(("sex",), epsilon=1).guarantee(rows)
-    'local differential privacy of sex with ε = 1'
+    'local differential privacy of sex with ε = 1 among the values that occur'
     """
 
     id: ClassVar[str] = "pram"
@@ -182,12 +182,14 @@ class Pram(Perturbation):
         told = []
         for name in self.columns:
             labels = [str(value) for value in self.values(rows, name).to_pylist()]
-            told.append((name, local_epsilon(self.probabilities(labels))))
-        if any(math.isinf(epsilon) for _, epsilon in told):
-            return f"{NO_GUARANTEE}: some value cannot become some other"
-        return "; ".join(
-            f"local differential privacy of {name} with ε = {epsilon:.4g}" for name, epsilon in told
-        )
+            epsilon = local_epsilon(self.probabilities(labels))
+            if math.isinf(epsilon):
+                return f"{NO_GUARANTEE}: some value cannot become some other"
+            # Which values there are is taken from the rows unless a matrix names them, and a null stays one.
+            among = " among the values that occur" if self.matrix is None else ""
+            nulls = " (which are missing is not protected)" if rows[name].null_count else ""
+            told.append(f"local differential privacy of {name} with ε = {epsilon:.4g}{among}{nulls}")
+        return "; ".join(told)
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
@@ -268,7 +270,9 @@ def local_epsilon(matrix: FloatArray) -> float:
     >>> round(local_epsilon(np.array([[0.75, 0.25], [0.25, 0.75]])), 4)
     1.0986
     """
-    seen = matrix[:, matrix.max(axis=0) > 0]
+    seen = matrix[:, matrix.max(axis=0, initial=0.0) > 0]
+    if not seen.size:
+        return 0.0
     low, high = seen.min(axis=0), seen.max(axis=0)
     if (low <= 0).any():
         return 0.0 if len(matrix) < 2 else math.inf

@@ -22,7 +22,10 @@ from discreet.table import MISSING_MARKS, Table
 from discreet.table.reading import ReadOptions
 from discreet.types import IntArray, Progress
 
-SEEDED = "values were perturbed with a seed that somebody chose: whoever knows it can undo the steps, so keep it to yourself"
+SEEDED = (
+    "values were perturbed with a seed that somebody chose: whoever knows or guesses it can undo the steps, so choose a "
+    "long one and keep it to yourself"
+)
 
 
 @dataclass(frozen=True)
