@@ -71,7 +71,7 @@ def test_a_release_that_gives_people_away_together_with_an_earlier_one_does_not_
     assert (judgement.narrowed, judgement.releases) == ({"dx": 2}, (1,))
     (result,) = judgement.results
     assert (result.tries, result.successes, result.baseline) == (6, 2, pytest.approx(1 / 6))
-    assert "2 people" in judgement.says
+    assert "for 2 of the people" in judgement.says
     # The same classes again tell nothing new.
     assert judged(register, FIRST).holds
     # With 3 values asked for, everybody is left with too few.
@@ -104,6 +104,15 @@ def test_what_was_seen_counts_after_its_withdrawal(register: Register) -> None:
 def test_what_nobody_had_received_does_not_count(register: Register) -> None:
     register.withdraw(1, "never handed over", unseen=True)
     assert judged(register, SECOND).releases == ()
+
+
+def test_whom_nothing_is_left_for_is_not_given_away(register: Register) -> None:
+    """Cem has cold now, and nobody of his class has what anybody of it had before."""
+    changed = {**PEOPLE, "dx": ["cold", "cough", "cold", *PEOPLE["dx"][3:]]}
+    release = {"age": FIRST["age"], "dx": changed["dx"]}
+    judgement = judged(register, release, original=pa.table(changed))
+    assert judgement.holds
+    assert dict(judgement.results[0].figures)["nothing-left"] == 0.5
 
 
 def test_people_with_several_records_are_refused(register: Register) -> None:
@@ -218,7 +227,7 @@ def test_command_line(register: Register, tmp_path: Path) -> None:
     told = json.loads(run(*audit, *with_register, "--json"))
     assert told["register"]["narrowed"] == {"dx": 2}
     assert "register" not in json.loads(run("audit", second, "-p", tmp_path / "policy.toml", "--json"))
-    assert "2 people" in " ".join(run(*audit, *with_register, "--brief").split())
+    assert "for 2 of the people" in " ".join(run(*audit, *with_register, "--brief").split())
     people_options = ["--original", people, "--person", "name", "--key-file", tmp_path / "key"]
     run("register", "add", folder, second, "-p", tmp_path / "policy.toml", *people_options)
     assert "second.csv" in run("register", "list", folder)
@@ -238,7 +247,7 @@ def test_a_release_that_narrows_too_much_is_not_written(tmp_path: Path) -> None:
     register.add(second, POLICY, original=people, person="name", key=KEY)
     options = ["--register", register.path, "--register-key", tmp_path / "key", "--register-person", "name"]
     command = ["anonymize", people, "-p", tmp_path / "policy.toml", "-o", output, "--quiet"]
-    with pytest.raises(RequirementNotMet, match="2 people with fewer than 2 possible values of dx"):
+    with pytest.raises(RequirementNotMet, match="fewer than 2 possible values of dx for 2 of"):
         run(*command, *options)
     assert not output.exists()
     with pytest.raises(InvalidParameter, match="by its key"):

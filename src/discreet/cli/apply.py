@@ -31,6 +31,8 @@ from discreet.cli.options import (
 )
 from discreet.cli.plan_options import PERTURB_SEED
 from discreet.cli.progress import progress
+from discreet.cli.register import judged_options, judging, print_judgement, refuse_narrowing
+from discreet.cli.streams import is_streamed
 from discreet.release.apply import apply as run_apply
 from discreet.release.apply import judged_by, policy_of
 from discreet.release.write import check_target
@@ -54,6 +56,7 @@ from discreet.transform.recipe import Recipe
 @KEY_FILE
 @PERTURB_SEED
 @role_options
+@judged_options
 @reading_options
 @JSON
 @QUIET
@@ -81,6 +84,7 @@ def apply(
     refuse_unwritable(output, codebook_file, links_file, inputs=[file, recipe, key_file], given=given)
     if codebook_file is not None:
         check_target(codebook_file)
+    judge = judging(given)
     known = dataclasses.replace(Recipe.load(recipe), unseen=unseen)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, _ = open_with_policy(file, given, tell, default=policy_of(known))
@@ -90,6 +94,8 @@ def apply(
         if given.get("policy_file") is None and given.get("profile") is None:
             release = dataclasses.replace(release, notes=(judged_by(policy), *release.notes))
         release = release_anyway(release, acknowledge)
+        judgement = judge(release, table, policy)
+        release = refuse_narrowing(release, judgement, acknowledge)
         tell("writing and verifying")
         release.save(output, links=links_file, codebook=codebook_file)
     print_release(
@@ -98,3 +104,5 @@ def apply(
         as_json=as_json,
         quiet=quiet,
     )
+    if not quiet and not as_json and not is_streamed(output):
+        print_judgement(judgement)

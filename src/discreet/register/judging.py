@@ -40,14 +40,14 @@ class Judgement:
         """The judgement in one sentence."""
         if self.holds:
             return Sentence(
-                "Laid over {earlier:,} earlier releases, this one leaves nobody with fewer than {least} possible "
-                "sensitive values who had more before.",
+                "Together with those published before ({earlier:,}), this release leaves nobody fewer than {least} "
+                "possible sensitive values who had more.",
                 earlier=len(self.releases),
                 least=self.values_left,
             )
         return Sentence(
-            "Laid over {earlier:,} earlier releases, this one leaves {people:,} people with fewer than {least} possible "
-            "values of {names}.",
+            "Together with those published before ({earlier:,}), this release leaves fewer than {least} possible values of "
+            "{names} for {people:,} of the people who are in several.",
             earlier=len(self.releases),
             people=max(self.narrowed.values()),
             least=self.values_left,

@@ -83,11 +83,12 @@ class Overlap:
     def narrowed(self, least: int) -> BoolArray:
         """Of whom the last release leaves fewer than ``least`` values, and fewer than those before it had left.
 
-        Whom earlier releases alone gave away is not laid to the last one.
+        Whom earlier releases alone gave away is not laid to the last one; for whom nothing is left, a value has changed, and
+        no value is told.
         """
         before = np.logical_and.reduce(self.possible[:-1]).sum(axis=1)
         left = self.left.sum(axis=1)
-        return np.asarray(self.tried & self.fits[-1] & (left < least) & (left < before))
+        return np.asarray(self.tried & self.fits[-1] & (left > 0) & (left < least) & (left < before))
 
     def _only_truth(self, shown: BoolArray) -> BoolArray:
         return np.asarray((shown.sum(axis=1) == 1) & shown[np.arange(len(shown)), self.truth])
