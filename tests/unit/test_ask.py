@@ -290,6 +290,20 @@ def test_a_failure_that_rows_may_cause_is_paid_for(ledger: Ledger, monkeypatch: 
     assert ledger.balance().spent_epsilon == 1
 
 
+def test_groups_whose_numbers_no_float_tells_apart_stay_apart(ledger: Ledger) -> None:
+    """Taken for one, the group of a newcomer would take the place of another one's count."""
+    rows = pa.table({"id": pa.array([2**64 - 1] * 3 + [2**64 - 2] * 2, pa.uint64())})
+    question, terms = "select count(*) from data group by id", {"unit": "record", "ledger": ledger}
+    found = discreet.ask(rows, question, epsilon=SURE, delta="1e-6", **terms)  # type: ignore[arg-type]
+    both = [(2**64 - 2, 2), (2**64 - 1, 3)]
+    assert [(row.keys[0], row.figures[0].value) for row in found.rows] == both
+    assert asked(ledger, question, rows, unit="record", keys={"id": [2**64 - 1, 2**64 - 2]}) == both
+    assert found.to_arrow()["id"].to_pylist() == [str(2**64 - 2), str(2**64 - 1)]
+    huge = pa.table({"id": pa.array([10**30, -1], pa.decimal128(38, 0))})
+    found = discreet.ask(huge, question, epsilon=SURE, delta="0.1", **terms)  # type: ignore[arg-type]
+    assert found.to_arrow()["id"].to_pylist() == ["-1", str(10**30)]
+
+
 def test_large_keys_fit_into_a_table(ledger: Ledger) -> None:
     rows = pa.table({"pay": [1e300, 1.5]})
     keys = {"pay": [1e300, 1.5]}

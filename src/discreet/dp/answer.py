@@ -34,6 +34,14 @@ class AnswerRow:
     figures: tuple[NoisyFigure, ...]
 
 
+def _column(values: list[object]) -> pa.Array:
+    """Values as a column; whole numbers that no column of numbers holds together become texts."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, OverflowError):
+        return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
 @dataclass(frozen=True)
 class Answer:
     """What was answered, how sure it is, what it guarantees and what is left of the budget."""
@@ -67,7 +75,7 @@ class Answer:
                 columns[name].append(figure.value)
                 columns[f"{name} low"].append(figure.low)
                 columns[f"{name} high"].append(figure.high)
-        return pa.table(columns)
+        return pa.table({name: _column(values) for name, values in columns.items()})
 
     def to_dict(self) -> dict[str, object]:
         document: dict[str, object] = plain(self)

@@ -125,6 +125,11 @@ def _categories(column: Column, values: Sequence[Constant | None]) -> ListedCodi
         raise InvalidParameter(
             Sentence("no value is given for {name}", name=column.name), remedy="give at least one"
         )
+    if column.storage == "integer" and any(not -(2**63) <= int(value or 0) < 2**63 for value in given):
+        raise InvalidParameter(
+            Sentence("a given value of {name} is of another kind than the column", name=column.name),
+            remedy="write numbers as numbers and dates as 2024-05-01",
+        )
     return ListedCoding(column.name, given, kinds.get(column.storage, pa.string()))
 
 

@@ -21,8 +21,8 @@ from discreet.table import Column
 PublicKeys = Mapping[str, Collection[object]]
 MAX_GROUPS = 1_000_000
 """So many combinations of given keys are answered at most: all of them are, also those that nobody has."""
-LARGEST = 2**63
-"""Whole numbers from here on are kept as they come: tables of the answer could not hold them."""
+LARGEST = 10**39
+"""No column of whole numbers holds more than 128 bits."""
 
 
 def constants_of(column: Column, values: Collection[object]) -> list[Constant | None]:
@@ -58,7 +58,7 @@ def _number_of(column: Column, number: Decimal) -> Decimal:
     [Decimal('30.0'), Decimal('0.1')]
     """
     if column.storage == "integer":
-        if number != number.to_integral_value() or abs(number) >= LARGEST:
+        if abs(number) >= LARGEST or number != number.to_integral_value():
             raise ValueError
         return number
     nearest = float(number)
@@ -75,11 +75,11 @@ def plain_key(value: object) -> Key:
     """
     if value is None or isinstance(value, bool | int | str):
         return value
-    if isinstance(value, Decimal) and value == value.to_integral_value() and abs(value) < LARGEST:
+    if isinstance(value, Decimal) and abs(value) < LARGEST and value == value.to_integral_value():
         return int(value)
     if isinstance(value, float | Decimal):
         number = float(value)
-        return int(number) if number.is_integer() and abs(number) < LARGEST else number
+        return int(number) if number.is_integer() and abs(number) < 2**63 else number
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
@@ -133,5 +133,5 @@ def in_order(groups: Sequence[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
     )
 
 
-def _rank(key: Key) -> tuple[float, str]:
-    return (0.0, key) if isinstance(key, str) else (float(key or 0), "")
+def _rank(key: Key) -> tuple[float | int, str]:
+    return (0, key) if isinstance(key, str) else (key or 0, "")
