@@ -172,6 +172,35 @@ def test_journalist_and_marketer_by_what_is_known_of_the_population(
     assert told in " ".join(audit.measure("marketer").notes)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_k_map_and_presence_agree_with_plain_loops(seed: int, tmp_path: Path) -> None:
+    """A sample of a town, its ages in tens, against the whole town with its true ages."""
+    random = np.random.default_rng(seed)
+    ages = random.integers(20, 60, size=40).tolist()
+    towns = random.choice(["Ulm", "Bonn"], size=40).tolist()
+    drawn = random.random(40) < 0.4
+    drawn[0] = True
+    (tmp_path / "town.csv").write_text(
+        "age,town\n" + "".join(f"{age},{town}\n" for age, town in zip(ages, towns, strict=True))
+    )
+    tens = [(age // 10 * 10, town) for age, town in zip(ages, towns, strict=True)]
+    sample = [pair for pair, inside in zip(tens, drawn, strict=True) if inside]
+    released = pa.table(
+        {"age": [f"[{low}, {low + 9}]" for low, _ in sample], "town": [town for _, town in sample]}
+    )
+    policy = discreet.Policy.of(quasi_identifiers=["age", "town"], population=tmp_path / "town.csv")
+    audit = discreet.audit(released, policy)
+    assert audit.measure("k-map").value == min(tens.count(pair) for pair in sample)
+    assert audit.measure("delta-presence").value == pytest.approx(
+        max(sample.count(pair) / tens.count(pair) for pair in sample)
+    )
+
+
+def test_without_a_table_of_the_population_there_is_no_k_map() -> None:
+    audit = discreet.audit(ZIPS, discreet.Policy.of(quasi_identifiers=["zip"], sampling_fraction=0.1))
+    assert not {"k-map", "delta-presence"} & {measure.name for measure in audit.measures}
+
+
 def test_generalised_values_are_counted_in_the_population_as_what_they_may_stand_for(tmp_path: Path) -> None:
     register = tmp_path / "register.csv"
     # The hierarchy need not know every town of the population.

@@ -58,6 +58,7 @@ from discreet.risk.individual import global_risk
 from discreet.risk.loglinear import loglinear_risk
 from discreet.risk.markov import markov_risk
 from discreet.risk.population import dankar, pitman, snb, zayatz
+from discreet.risk.presence import delta_presence, k_map
 from discreet.risk.prosecutor import (
     average_risk,
     journalist,
@@ -289,6 +290,8 @@ def audit_counted(
     population = population_sizes(policy, sampled)
     measures = measure_all(kinds, linked=policy.person is not None)
     measures.insert(-1, marketer(sampled, population))
+    if policy.population is not None and population is not None:
+        measures += [k_map(classes, population), delta_presence(classes, population)]
     if kinds is not classes:
         measures = [replace(measure, per_class=None) for measure in measures]
     say("risks per record")
