@@ -133,10 +133,12 @@ UNSTAMPED = re.compile(
 def stamped(request: pytest.FixtureRequest) -> Iterator[None]:
     """After every test: sections of a table that bear the stamp of earlier ones look like them, or else a page would
     not notice that they are out of date."""
-    yield
-    if "client" not in request.fixturenames:
+    if not {"client", "service"} <= set(request.fixturenames):
+        yield
         return
+    # Asked for now, they are still there afterwards.
     client, service = request.getfixturevalue("client"), request.getfixturevalue("service")
+    yield
     drawings = request.node.parent.stash.setdefault(DRAWINGS, {})
     for case in service.cases:
         if not any(job.active for job in service.jobs_of(case)):
