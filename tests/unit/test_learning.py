@@ -17,7 +17,16 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter, MissingDependency, UnknownColumn, UnsuitableColumn
 from discreet.table.domain import Domain
-from discreet.utility.efficacy import _held_out, _released_rows, _rows_of, efficacy, weighted_auc
+from discreet.utility.efficacy import (
+    Efficacy,
+    Score,
+    Scores,
+    _held_out,
+    _released_rows,
+    _rows_of,
+    efficacy,
+    weighted_auc,
+)
 from discreet.utility.encoding import MAX_COLUMNS, NUMBER_BINS, Encoder, Labels, codes_in
 from discreet.utility.learners import CLASSIFIERS, _Layout, learn
 
@@ -288,3 +297,47 @@ def test_the_area_under_the_curve_is_that_of_scikit_learn(rows: list[tuple[int, 
         assert found == 0.5
     else:
         assert found == pytest.approx(roc_auc_score(positive, score, sample_weight=weight))
+
+
+def test_nothing_is_kept_of_what_the_original_hardly_teaches() -> None:
+    """588 % of next to nothing: the original's interval reaches down to what the most frequent value gets."""
+
+    def scored(value: float) -> Scores:
+        return {"accuracy": Score(value, value - 0.01, value + 0.01)}
+
+    def kept(original: float) -> float:
+        learned = Efficacy(
+            "naive-bayes", "ill", 2, 1000, scored(0.547), scored(original), scored(0.5), scored(0.5)
+        )
+        return learned.relative()
+
+    assert np.isnan(kept(0.508))
+    assert kept(0.55) == pytest.approx(0.94)
+
+
+def many_rows() -> Pair:
+    """A thousand towns with ten people each, of whom one half is ill in every second town."""
+    town = [f"t{i // 10}" for i in range(10_000)]
+    ill = ["y" if i % 20 < 5 else "n" for i in range(10_000)]
+    people = columns({"town": town}, sensitive={"ill": ill})
+    return Pair.of(people, columns({"town": ["*"] * 10_000}, sensitive={"ill": ill}))
+
+
+def test_of_many_rows_both_tables_teach_equally_many_and_notes_say_so() -> None:
+    (learned,) = efficacy(many_rows(), "ill", classifiers=["naive-bayes"], most=500)
+    assert learned.tested == 500
+    assert "learned from a sample of 500 records" in learned.notes
+    assert "tested on a sample of 500 records" in learned.notes
+    (whole,) = efficacy(many_rows(), "ill", classifiers=["naive-bayes"])
+    assert whole.tested == 3000
+    assert not any("sample" in note for note in whole.notes)
+
+
+def test_areas_of_scores_do_not_depend_on_how_weights_lie_in_memory() -> None:
+    rng = np.random.default_rng(2)
+    score, positive = rng.integers(0, 6, 40) / 6, rng.random(40) < 0.3
+    weights = rng.integers(0, 4, (5, 40)).astype(float)
+    areas, up = weighted_auc(score, positive, np.asfortranarray(weights))
+    for row, area, mine in zip(weights, areas, up, strict=True):
+        assert area == pytest.approx(roc_auc_score(positive, score, sample_weight=row))
+        assert mine == row[positive].sum()

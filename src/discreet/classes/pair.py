@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -90,6 +91,8 @@ class Pair:
     order: RowOrder | None = field(default=None, repr=False)
     told: Told = field(default_factory=dict, repr=False)
     """Per quasi-identifier what its short labels stand for, as a codebook says."""
+    remembered: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What is the same for all sensitive attributes, and was worked out for the first of them, by name."""
 
     @classmethod
     def of(
@@ -241,6 +244,10 @@ class Pair:
 
     def trivial(self) -> Pair:
         """The same original against a release that shows no quasi-identifier: the least useful, safest one."""
+        return self._trivial
+
+    @cached_property
+    def _trivial(self) -> Pair:
         nothing = [np.zeros(len(self.original), dtype=np.uint8)] * len(self.names)
         starred = self.original.recoded([_stars(name) for name in self.names], nothing)
         classes = np.arange(len(self.original), dtype=np.int64)
@@ -248,6 +255,10 @@ class Pair:
 
     def unchanged(self) -> Pair:
         """The original against itself: the most useful, most exposed release."""
+        return self._unchanged
+
+    @cached_property
+    def _unchanged(self) -> Pair:
         classes = np.arange(len(self.original), dtype=np.int64)
         return self._beside(self.original, Links(classes, classes, self.original.records))
 

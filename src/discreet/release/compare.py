@@ -22,7 +22,7 @@ from discreet.release.release import codebook_of, open_release
 from discreet.sentences import Sentence
 from discreet.table import Source
 from discreet.utility.distributions import attributes_of
-from discreet.utility.efficacy import Efficacy, efficacy
+from discreet.utility.efficacy import Efficacy, efficacy, rows_each
 from discreet.utility.kpi import KpiResult
 from discreet.utility.losses import Losses, measure_all
 
@@ -104,10 +104,11 @@ def compare(
         paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say
     )
     learned: list[Efficacy] = []
-    for label in policy.sensitive if labels is None else labels:
+    wanted = policy.sensitive if labels is None else labels
+    for label in wanted:
         say(Sentence("learning to predict {label}", label=label))
         try:
-            learned += efficacy(paired.pair, label, seed=seed)
+            learned += efficacy(paired.pair, label, most=rows_each(len(wanted)), seed=seed)
         except DiscreetError as error:
             notes.append(Sentence("{label} was not learned: {error}", label=label, error=str(error)))
     if policy.kpis:

@@ -64,6 +64,17 @@ def cramers_v(classes: EquivalenceClasses, a: str, b: str) -> float:
     return _cramer(_table(classes, a, b)[0])
 
 
+def association(classes: EquivalenceClasses, a: str, b: str) -> tuple[float, float]:
+    """Cramér's V and mutual information, of one count of both attributes.
+
+    >>> classes = EquivalenceClasses.from_columns({"a": [0, 0, 1, 1], "b": [0, 0, 1, 1]})
+    >>> association(classes, "a", "b")
+    (1.0, 1.0)
+    """
+    table = crosstab_of(classes, a, b)
+    return _cramer(table), _information(table)
+
+
 def absolute_pearson(classes: EquivalenceClasses, a: str, b: str) -> float:
     """|cov(a, b)| / (σ_a σ_b) over the records where both are numbers (Pearson 1895).
 

@@ -7,6 +7,7 @@ with missing values. A pair of which nothing is left, or whose values are consta
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,7 +18,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.plain import plain
-from discreet.risk.dependence import cramers_v, mutual_information
+from discreet.risk.dependence import association
 from discreet.table.meaning import Meaning
 from discreet.types import FloatArray
 from discreet.utility.definition import Definition
@@ -115,7 +116,7 @@ def matrices(pair: Pair, *, like: Matrices | None = None) -> Matrices:
     names = attributes_of(pair)
     known = like.before if like is not None and like.names == names else None
     before = _matrices(pair, names, released=False) if known is None else known
-    return Matrices(names, before, _matrices(pair, names, released=True))
+    return Matrices(names, before, _matrices(pair, names, released=True, known=before))
 
 
 def dependence_changes(relations: Matrices) -> tuple[Measure, ...]:
@@ -133,22 +134,26 @@ def dependence_changes(relations: Matrices) -> tuple[Measure, ...]:
     return tuple(measures)
 
 
-def _matrices(pair: Pair, names: tuple[str, ...], *, released: bool) -> dict[str, FloatArray]:
-    """The four measures between every two attributes of one table."""
+def _matrices(
+    pair: Pair, names: tuple[str, ...], *, released: bool, known: Mapping[str, FloatArray] | None = None
+) -> dict[str, FloatArray]:
+    """The four measures between every two attributes of one table; those that are ``known`` need no counting."""
+    kept = _kept_together(pair) if known is not None else frozenset()
     classes = pair.released if released else pair.original
     shape = (len(names), len(names))
     tables = {measure: np.full(shape, np.nan) for measure in CHANGES}
     for i, a in enumerate(names):
         for j in range(i, len(names)):
             b = names[j]
+            if known is not None and a in kept and b in kept:
+                for measure, table in tables.items():
+                    table[i, j] = table[j, i] = known[measure][i, j]
+                continue
             chosen = _shown(pair, classes, (a, b)) if released else classes
             numeric = pair.meaning(a).numeric and pair.meaning(b).numeric
             parts: dict[str, float] = {"cramers-v": 0.0, "mutual-information": 0.0}
             if chosen is not None:
-                parts = {
-                    "cramers-v": cramers_v(chosen, a, b),
-                    "mutual-information": mutual_information(chosen, a, b),
-                }
+                parts["cramers-v"], parts["mutual-information"] = association(chosen, a, b)
             if numeric:
                 x, y = (_numbers(pair.meaning(name), released) for name in (a, b))
                 parts |= {"pearson": 0.0, "spearman": 0.0}
@@ -157,6 +162,13 @@ def _matrices(pair: Pair, names: tuple[str, ...], *, released: bool) -> dict[str
             for measure, value in parts.items():
                 tables[measure][i, j] = tables[measure][j, i] = value
     return tables
+
+
+def _kept_together(pair: Pair) -> frozenset[str]:
+    """The sensitive attributes whose values are those of the original, record by record, with nobody left out."""
+    links = pair.links
+    whole = links is not None and bool((links.released >= 0).all())
+    return pair.kept if whole and pair.released.total == pair.original.total else frozenset()
 
 
 def _shown(pair: Pair, classes: EquivalenceClasses, names: tuple[str, str]) -> EquivalenceClasses | None:

@@ -26,6 +26,12 @@ METRICS: tuple[Metric, ...] = ("accuracy", "macro-f1", "auc")
 
 MAX_ROWS = 50_000
 """Distinct rows to learn from, and records to test on; more are sampled."""
+MOST_CHANCES = 500_000
+"""Rows times labels: the work of learning and judging grows with both."""
+FEWEST_ROWS = 5_000
+"""So many rows are learned from in any case, however many labels and attributes share the work."""
+ROWS_IN_ALL = 200_000
+"""Rows of all attributes that are learned one after the other."""
 REPLICATES = 100
 SOURCE = (
     "Iyengar, Transforming data to satisfy privacy constraints, KDD 2002; train on the release, test on the "
@@ -74,11 +80,12 @@ class Efficacy:
         """What the release kept of what can be learned: (release - base) / (max - base).
 
         1 is as good as the original, 0 as good as no data, below 0 misleading; NaN if even the original teaches
-        nothing.
+        nothing that chance could not: its interval reaches down to the base, and a share of so little would be noise.
         """
         base = self.majority[metric].value
-        room = self.original[metric].value - base
-        return (self.release[metric].value - base) / room if room > 1e-9 else float("nan")
+        if not self.original[metric].low > base + 1e-9:
+            return float("nan")
+        return (self.release[metric].value - base) / (self.original[metric].value - base)
 
     @property
     def meaning(self) -> str:
@@ -118,6 +125,7 @@ def efficacy(
     classifiers: Sequence[Classifier] = CLASSIFIERS,
     test_share: float = 0.3,
     holdout: EquivalenceClasses | None = None,
+    most: int = MAX_ROWS,
     seed: int = 1,
 ) -> tuple[Efficacy, ...]:
     """Predict a sensitive attribute from the quasi-identifiers: learned from the release, tested on the original.
@@ -128,7 +136,9 @@ def efficacy(
     (``pair.links``), the released counterparts of held-out records are taken out of the release before learning;
     else a note says that they may be in it. ``holdout`` gives other people to test on; then all of both tables
     is learned from. Accuracy has Wilson's interval, the others mean ± 1.96 standard deviations over 100
-    resamplings of the held-out records. Numbers with more than 20 values are predicted by quartile.
+    resamplings of the held-out records. Numbers with more than 20 values are predicted by quartile. Of more than
+    ``most`` distinct rows (fewer, if there are more than ten labels) as many records are drawn from both tables, so
+    that both teach equally many; notes say so.
     Iyengar 2002; Esteban, Hyland, Rätsch 2017.
 
     >>> original = EquivalenceClasses.from_columns(
@@ -149,22 +159,20 @@ def efficacy(
     )
     if holdout is None and pair.links is None:
         notes.append("it is not known which records became which, so records tested on may be in the release")
+    most = min(most, max(MOST_CHANCES // labels.count, FEWEST_ROWS))
     split = _HoldOut.of(pair, holdout, labels, test_share, rng)
-    trivial = pair.trivial()
-    lessons = [
-        _Lesson.of(pair, _released_rows(pair, labels, split.rows, split.held), split, rng),
-        _Lesson.of(pair.unchanged(), split.rest, split, rng),
-        _Lesson.of(
-            trivial, _released_rows(trivial, Labels.of(trivial, label), split.rows, split.held), split, rng
-        ),
-    ]
-    if any(lesson.sampled for lesson in lessons):
-        notes.append(Sentence("learned from a sample of {max_rows:,} records", max_rows=MAX_ROWS))
-    test = split.test
+    test = split.test.sample(most, rng, exactly=True)
+    lessons, sampled = _lessons(pair, labels, split, test, most, rng)
+    if sampled:
+        notes.append(Sentence("learned from a sample of {max_rows:,} records", max_rows=most))
+    if test.weights.sum() < split.test.weights.sum():
+        notes.append(Sentence("tested on a sample of {tested:,} records", tested=most))
     majority = np.zeros((len(test.classes), labels.count))
     majority[:, int(np.argmax(np.bincount(split.rest.labels, split.rest.weights)))] = 1.0
     judge = _Judge.of(test, labels.count, rng)
     base = judge.scores(majority)
+    # Whoever sees no quasi-identifier learns how frequent labels are and nothing else, by whatever classifier.
+    nothing = judge.scores(np.tile(_shares_without_attributes(pair, label, split), (len(test.classes), 1)))
     results = []
     for name in chosen:
         started = time.perf_counter()
@@ -178,7 +186,7 @@ def efficacy(
                 scores[0],
                 scores[1],
                 base,
-                scores[2],
+                nothing,
                 time.perf_counter() - started,
                 tuple(notes),
             )
@@ -239,8 +247,10 @@ class _HoldOut:
         else:
             test, codes = _foreign_rows(pair, holdout, labels)
             rest, held = rows, np.zeros_like(rows.weights)
-        test = test.sample(MAX_ROWS, rng, exactly=True)
-        if len(np.unique(test.labels)) < 2 or len(np.unique(rest.labels[rest.weights > 0])) < 2:
+        if (
+            len(np.unique(test.labels[test.weights > 0])) < 2
+            or len(np.unique(rest.labels[rest.weights > 0])) < 2
+        ):
             raise UnsuitableColumn(
                 f"column {labels.name!r} has one value only among the records to learn from or to test on",
                 remedy="name an attribute with at least two values, or hold out another share",
@@ -255,23 +265,45 @@ class _Lesson:
     seen: Features
     rows: _Rows
     asked: Features
-    sampled: bool
 
     @classmethod
-    def of(cls, pair: Pair, rows: _Rows, split: _HoldOut, rng: np.random.Generator) -> _Lesson:
-        drawn = rows.sample(MAX_ROWS, rng)
+    def of(cls, pair: Pair, rows: _Rows, codes: Sequence[AnyIntArray]) -> _Lesson:
         encoder = Encoder.of(pair)
-        return cls(
-            encoder.released(drawn.classes),
-            drawn,
-            encoder.original([column[split.test.classes] for column in split.codes]),
-            bool(np.count_nonzero(rows.weights) > MAX_ROWS),
-        )
+        return cls(encoder.released(rows.classes), rows, encoder.original(codes))
 
     def chances(self, name: Classifier, count: int, seed: int) -> FloatArray:
         """The chances of every label for the records tested on."""
         learned = learn(name, self.seen, self.rows.labels, self.rows.weights, count=count, seed=seed)
         return learned.chances(self.asked)
+
+
+def _lessons(
+    pair: Pair, labels: Labels, split: _HoldOut, test: _Rows, most: int, rng: np.random.Generator
+) -> tuple[tuple[_Lesson, _Lesson], bool]:
+    """What the release and what the original teach, and whether by a sample: then of equally many records."""
+    tables = _released_rows(pair, labels, split.rows, split.held), split.rest
+    sampled = any(np.count_nonzero(rows.weights > 1e-9) > most for rows in tables)
+    released, original = (rows.sample(most, rng, exactly=sampled) for rows in tables)
+    codes = [column[test.classes] for column in split.codes]
+    return (_Lesson.of(pair, released, codes), _Lesson.of(pair.unchanged(), original, codes)), sampled
+
+
+def _shares_without_attributes(pair: Pair, label: str, split: _HoldOut) -> FloatArray:
+    """How frequent the labels are in a release that shows no quasi-identifier."""
+    trivial = pair.trivial()
+    labels = Labels.of(trivial, label)
+    rows = _released_rows(trivial, labels, split.rows, split.held)
+    records = np.bincount(rows.labels, rows.weights, labels.count)
+    return np.asarray(records / records.sum())
+
+
+def rows_each(attributes: int) -> int:
+    """How many rows are learned from for each of so many attributes.
+
+    >>> rows_each(1), rows_each(10), rows_each(1000)
+    (50000, 20000, 5000)
+    """
+    return min(MAX_ROWS, max(ROWS_IN_ALL // max(attributes, 1), FEWEST_ROWS))
 
 
 def _rows_of(
@@ -366,7 +398,8 @@ class _Judge:
     def of(cls, test: _Rows, count: int, rng: np.random.Generator) -> _Judge:
         records = test.weights.sum()
         drawn = rng.multinomial(round(records), test.weights / records, size=REPLICATES)
-        return cls(test.labels, count, np.vstack([test.weights, drawn]))
+        # Records are picked and added up by label for all resamplings at once: those of a record lie side by side.
+        return cls(test.labels, count, np.asfortranarray(np.vstack([test.weights, drawn])))
 
     def scores(self, chances: FloatArray) -> Scores:
         """Accuracy, macro F1 and AUC of the chances that a classifier gives to each label."""
@@ -383,8 +416,9 @@ class _Judge:
         scores = []
         for label in np.unique(self.labels):
             true, said = self.labels == label, guess == label
-            both = self.weights[:, true & said].sum(axis=1)
-            either = self.weights[:, true].sum(axis=1) + self.weights[:, said].sum(axis=1)
+            each = self.weights.T
+            both = each[true & said].sum(axis=0)
+            either = each[true].sum(axis=0) + each[said].sum(axis=0)
             scores.append(np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0))
         return np.asarray(np.mean(scores, axis=0))
 
@@ -416,10 +450,15 @@ def weighted_auc(
     ranked = score[order]
     # Scores that differ by rounding only are equal.
     starts = np.flatnonzero(np.append(True, np.diff(ranked) > 1e-12))
-    ups = np.add.reduceat(np.where(positive, weights, 0.0)[:, order], starts, axis=1)
-    downs = np.add.reduceat(np.where(positive, 0.0, weights)[:, order], starts, axis=1)
-    below = np.cumsum(downs, axis=1) - downs / 2
-    gains, up, down = (ups * below).sum(axis=1), ups.sum(axis=1), downs.sum(axis=1)
+    if len(starts) <= 1:
+        return np.full(len(weights), 0.5), weights[:, positive].sum(axis=1)
+    weighed, positive = weights.T[order], positive[order]
+    mine = weighed[positive]
+    weighed[positive] = 0.0
+    downs = np.vstack([np.zeros(len(weights)), np.cumsum(weighed, axis=0)])
+    group = np.searchsorted(starts, np.flatnonzero(positive), side="right") - 1
+    below = (downs[starts[group]] + downs[np.append(starts[1:], len(score))[group]]) / 2
+    gains, up, down = (mine * below).sum(axis=0), mine.sum(axis=0), downs[-1]
     return np.divide(gains, up * down, out=np.full_like(gains, 0.5), where=up * down > 0), up
 
 

@@ -100,13 +100,21 @@ class Encoder:
     attributes: tuple[EncodedAttribute, ...]
 
     @classmethod
-    def of(cls, pair: Pair, *, columns: int = MAX_COLUMNS) -> Encoder:
+    def of(cls, pair: Pair) -> Encoder:
+        """The features of a pair, which are the same whatever is to be learned from them."""
+        if "encoder" not in pair.remembered:
+            pair.remembered["encoder"] = cls._made(pair)
+        encoder: Encoder = pair.remembered["encoder"]
+        return encoder
+
+    @classmethod
+    def _made(cls, pair: Pair) -> Encoder:
         released = pair.released
         views = [
             _View.of(meaning, _totals(codes, released.records, meaning.released.size))
             for meaning, codes in zip(pair.meanings, released.codes, strict=True)
         ]
-        limit = _limit([view.blocks for view in views if not view.meaning.numeric], columns)
+        limit = _limit([view.blocks for view in views if not view.meaning.numeric], MAX_COLUMNS)
         return cls(pair, tuple(view.encoded(limit) for view in views))
 
     def released(self, at: AnyIntArray) -> Features:

@@ -55,8 +55,7 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     targets = _People.of(pair.original, sensitive, separator, elements)
     held = _People.of(pair.released, sensitive, separator, elements)
     tried = targets.sizes > 0
-    option, fits = _options(pair, targets)
-    persons_fitting = [_candidates(held, fitting) for fitting in fits]
+    option, persons_fitting = _searched(pair, targets, held)
     guesses = [held.shared(persons, len(elements)) for persons in persons_fitting]
     own = np.maximum(targets.sizes, 1)
     recall = targets.hits(guesses, option, len(elements)) / own
@@ -215,6 +214,19 @@ def _mean(values: FloatArray, weights: IntArray) -> float:
 
 Fits = tuple[IntArray, ...]
 """For each class of a person that fits any, the released classes that fit it."""
+
+
+def _searched(pair: Pair, targets: _People, held: _People) -> tuple[IntArray, list[IntArray]]:
+    """For each person the number of the candidates, and the candidates: at event level whatever is to be known of them."""
+    if "candidates" in pair.remembered:
+        known: tuple[IntArray, list[IntArray]] = pair.remembered["candidates"]
+        return known
+    option, fits = _options(pair, targets)
+    searched = option, [_candidates(held, fitting) for fitting in fits]
+    # Without persons, records with equal values stand for one: another attribute, other people.
+    if pair.original.event_level and pair.released.event_level:
+        pair.remembered["candidates"] = searched
+    return searched
 
 
 def _options(pair: Pair, targets: _People) -> tuple[IntArray, list[Fits]]:

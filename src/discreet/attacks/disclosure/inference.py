@@ -41,6 +41,9 @@ MOST_NUMBERS = 5_000_000
 """Chances kept at once; more people are sampled."""
 MAX_ROWS = 30_000
 """Rows that gradient boosting learns from; more are sampled."""
+COMBINATIONS_IN_ALL = 200_000
+"""Combinations of quasi-identifiers attacked for all sensitive attributes together; of more, each has a sample."""
+FEWEST_COMBINATIONS = 5_000
 MAX_VALUES = 100
 TIE = 1e-6
 SHOWN = 10
@@ -53,6 +56,7 @@ def attribute_inference(
     *,
     known: Sequence[str] | None = None,
     models: Sequence[Model] = MODELS,
+    most: int | None = None,
     seed: int = 1,
 ) -> tuple[AttackResult, ...]:
     """Guess everyone's sensitive value by what was learned from the release alone; one result per model.
@@ -67,7 +71,8 @@ def attribute_inference(
     is left: what the release says about the person rather than about people like that. Numbers with more than
     20 values are guessed by quartile. Where values were not generalised but replaced (means, noise, synthesis),
     nobody's class can be read off: the model learned from the released values is asked, and the people it is held
-    against are judged by the records of other people in the original.
+    against are judged by the records of other people in the original. At most ``most`` combinations of
+    quasi-identifiers are attacked, a sample if there are more; the interval is that of the sample.
 
     Kifer, "Attacks on privacy and deFinetti's theorem", SIGMOD 2009.
 
@@ -79,6 +84,18 @@ def attribute_inference(
     >>> result.rate, result.baseline
     (1.0, 0.75)
     """
+    return tuple(_each_model(pair, sensitive, known, models, most, seed))
+
+
+def _each_model(
+    pair: Pair,
+    sensitive: str,
+    known: Sequence[str] | None,
+    models: Sequence[Model],
+    most: int | None,
+    seed: int,
+) -> Iterator[AttackResult]:
+    """The results of one model after the other, about the same people: what one of them lacks does not stop the others."""
     for wanted in models:
         if wanted not in MODELS:
             raise unknown("model", wanted, MODELS)
@@ -104,7 +121,7 @@ def attribute_inference(
         notes.append(
             Sentence("{sensitive} has many numeric values: its quarter is guessed", sensitive=sensitive)
         )
-    scene = _Scene.of(small, sensitive, labels, seed)
+    scene = _Scene.of(small, sensitive, labels, most, seed)
     if len(scene.places.tried) < len(small.original):
         notes.append(
             Sentence(
@@ -117,17 +134,15 @@ def attribute_inference(
         notes.append("released values were replaced, not generalised: nobody was placed in a class")
     elif small.links is None:
         notes.append("people were placed in the released classes that cover them")
-    return tuple(
-        _attack(small, scene, model, owner, sensitive, tuple(notes), seed)
-        for model in MODELS
-        if model in models
-    )
+    for model in MODELS:
+        if model in models:
+            yield _attack(small, scene, model, owner, sensitive, tuple(notes), seed)
 
 
 def inference_by_each_model(pair: Pair, sensitive: str, *, seed: int = 1) -> Iterator[AttackResult]:
-    """The attack with one model after the other: what one of them lacks does not stop the others."""
-    for model in MODELS:
-        yield from attribute_inference(pair, sensitive, models=[model], seed=seed)
+    """The attack as one of many: all sensitive attributes are attacked so, and share the work."""
+    most = max(COMBINATIONS_IN_ALL // max(len(pair.sensitive), 1), FEWEST_COMBINATIONS)
+    return _each_model(pair, sensitive, None, MODELS, most, seed)
 
 
 def _attack(
@@ -222,8 +237,8 @@ class _Scene:
     counts: FloatArray = field(repr=False)
 
     @classmethod
-    def of(cls, pair: Pair, name: str, labels: Labels, seed: int) -> _Scene:
-        most = max(MOST_NUMBERS // labels.count, 1)
+    def of(cls, pair: Pair, name: str, labels: Labels, most: int | None, seed: int) -> _Scene:
+        most = min(most or MOST_NUMBERS, max(MOST_NUMBERS // labels.count, 1))
         if not pair.truthful:
             every = np.arange(len(pair.original))
             pair = replace(pair, links=Links(every, np.full_like(every, -1), pair.original.records))

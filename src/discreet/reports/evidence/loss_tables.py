@@ -197,8 +197,12 @@ def kept_text(kept: float) -> str:
 
 
 def best_learner(comparison: Comparison) -> Efficacy | None:
-    """The classifier that learns most from the original."""
-    return max(comparison.efficacy, key=lambda learner: learner.original["accuracy"].value, default=None)
+    """The classifier that learns most from the original, beyond how frequent values are."""
+
+    def gain(learner: Efficacy) -> float:
+        return learner.original["accuracy"].value - learner.majority["accuracy"].value
+
+    return max(comparison.efficacy, key=gain, default=None)
 
 
 def _score(score: Score, figures: Figures) -> str:

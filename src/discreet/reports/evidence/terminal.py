@@ -54,6 +54,13 @@ def show_comparison(comparison: Comparison) -> RenderableType:
     told = [
         "trivial: the release that shows no quasi-identifier at all; being hardly better than it is not worth the "
         "effort",
+        *(
+            ["kept –: the original itself teaches no more than how frequent the values are, within chance"]
+            if any(
+                math.isnan(learner.relative(m)) for learner in comparison.efficacy for m in learner.release
+            )
+            else []
+        ),
         f"{comparison.matched[:1].upper()}{comparison.matched[1:]}.",
     ]
     learned = dict.fromkeys(
