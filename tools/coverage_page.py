@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 
 from discreet import risk
 from discreet.attacks.catalogue import ATTACKS
+from discreet.attacks.composition.intersection import INTERSECTION, SOURCE
 from discreet.files.writing import write_text
 from discreet.perturb.registry import STEPS
 from discreet.privacy import MODELS
@@ -67,7 +68,13 @@ def coverage() -> str:
                 "Attacks",
                 "`discreet attack --attacks`; [those that look for a record](../explanation/attacks-linkage.md), "
                 "[those on what classes say](../explanation/attacks-disclosure.md).",
-                [(name, f"discreet.attacks.{kind.function}", kind.source) for name, kind in ATTACKS.items()],
+                [
+                    *(
+                        (name, f"discreet.attacks.{kind.function}", kind.source)
+                        for name, kind in ATTACKS.items()
+                    ),
+                    (INTERSECTION, "discreet.attacks.composition.intersection:intersect_pairs", SOURCE),
+                ],
             ),
         ]
     )

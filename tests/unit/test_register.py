@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from discreet.cli import cli
 from discreet.errors import DiscreetError, InvalidParameter, RequirementNotMet, UnreadableInput
+from discreet.files.writing import atomically
 from discreet.policy import Policy
 from discreet.policy.file import save
 from discreet.register import Register
@@ -157,6 +158,32 @@ def test_what_a_killed_process_left_loses_nothing(register: Register) -> None:
     register.withdraw(1, "a mistake")
     (register.path / "register.head").write_bytes(head)
     assert len(register.check()) == 2
+
+
+@pytest.mark.parametrize("last", range(3))
+def test_whatever_write_fails_the_register_is_as_it_was_or_complete(
+    register: Register, monkeypatch: pytest.MonkeyPatch, last: int
+) -> None:
+    """A process dies at the people, the entry or the head."""
+    writes: list[Path] = []
+
+    def dying(target: Path, *given: object, **more: object) -> None:
+        if len(writes) == last:
+            raise KeyboardInterrupt
+        writes.append(target)
+        atomically(target, *given, **more)  # type: ignore[arg-type]
+
+    folder = register.path.parent
+    given = {"original": folder / "people.csv", "person": "name", "key": KEY}
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.register.folder.atomically", dying)
+        patch.setattr("discreet.files.chain.atomically", dying)
+        with pytest.raises(KeyboardInterrupt):
+            register.add(folder / "second.csv", POLICY, **given)
+    assert len(register.check()) == (2 if last == 2 else 1)
+    register.add(folder / "second.csv", POLICY, **given)
+    assert [entry.number for entry in register.check()] == list(range(1, 4 if last == 2 else 3))
+    assert judged(register, SECOND).releases[-1] == (3 if last == 2 else 2)
 
 
 def test_many_may_enter_at_once(register: Register) -> None:
