@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pyarrow as pa
 import pytest
 
@@ -46,24 +44,3 @@ def test_a_query_that_takes_too_long_is_stopped(engine: SparkEngine, monkeypatch
     context = engine._session.sparkContext
     assert not list(context.statusTracker().getActiveJobsIds())
     assert not context.getJobTags()
-
-
-@WITH_SPARK
-def test_nothing_of_a_query_goes_on_after_its_time(
-    engine: SparkEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An hour of work in one task, which is asked to stop; what it is about to look at it may finish."""
-    monkeypatch.setattr(limits, "QUERY_SECONDS", 1.0)
-    table = discreet.read(pa.table({"n": list(range(5_000))}), engine=engine)
-    long = "SELECT count(*) AS n FROM data AS a, data AS b, data AS c WHERE a.n * b.n + c.n = 5"
-    with pytest.raises(InvalidParameter, match="takes longer than"):
-        table.engine.query(table, long)
-    tracker = engine._session.sparkContext._jsc.sc().statusTracker()
-    end = time.monotonic() + 60
-
-    def running() -> int:
-        return sum(info.numRunningTasks() for info in tracker.getExecutorInfos())
-
-    while running() and time.monotonic() < end:
-        time.sleep(0.2)
-    assert not running()
