@@ -188,7 +188,9 @@ class _People:
         if len(places) == 1:
             return self.who[self.who_at[places[0]] : self.who_at[places[0] + 1]]
         parts = [self.who[self.who_at[c] : self.who_at[c + 1]] for c in places.tolist()]
-        return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+        persons = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+        # Whoever is in one class only comes once.
+        return persons if len(self.who) == len(self.people) else np.unique(persons)
 
     def shared(self, persons: IntArray, elements: int) -> IntArray:
         """The values that all of some persons have."""
@@ -217,16 +219,19 @@ Fits = tuple[IntArray, ...]
 
 
 def _searched(pair: Pair, targets: _People, held: _People) -> tuple[IntArray, list[IntArray]]:
-    """For each person the number of the candidates, and the candidates: at event level whatever is to be known of them."""
-    if "candidates" in pair.remembered:
-        known: tuple[IntArray, list[IntArray]] = pair.remembered["candidates"]
-        return known
-    option, fits = _options(pair, targets)
-    searched = option, [_candidates(held, fitting) for fitting in fits]
-    # Without persons, records with equal values stand for one: another attribute, other people.
-    if pair.original.event_level and pair.released.event_level:
-        pair.remembered["candidates"] = searched
-    return searched
+    """For each person the number of the candidates, and the candidates.
+
+    Persons are the same whatever is to be known of them; without persons, records with equal values stand for one.
+    """
+    remembered = pair.remembered if pair.original.event_level else {}
+    if "options" not in remembered:
+        remembered["options"] = _options(pair, targets)
+    option, fits = remembered["options"]
+    if not pair.released.event_level:
+        return option, [_candidates(held, fitting) for fitting in fits]
+    if "candidates" not in remembered:
+        remembered["candidates"] = [_candidates(held, fitting) for fitting in fits]
+    return option, remembered["candidates"]
 
 
 def _options(pair: Pair, targets: _People) -> tuple[IntArray, list[Fits]]:
