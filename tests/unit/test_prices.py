@@ -13,6 +13,7 @@ import pytest
 import discreet
 from discreet.classes import EquivalenceClasses
 from discreet.policy.plan import Plan
+from discreet.policy.policy import Policy
 from discreet.privacy import KAnonymity, TCloseness
 from discreet.release.prices import Prices, prices
 
@@ -128,3 +129,12 @@ def test_where_most_is_lost_the_dearest_columns_are_told() -> None:
     assert "the loss of the others falls from" in advice
     easy = discreet.anonymize(few, policy(KAnonymity(2)), plan=Plan(method="mondrian"))
     assert not any("of the detail is lost" in note for note in easy.notes)
+
+
+def test_a_column_that_nobody_minds_may_be_all_that_is_left() -> None:
+    people = {"sex": ["f", "m"] * 6, "age": [30, 30, 31, 31, 32, 32] * 2}
+    policy = replace(
+        Policy.of(quasi_identifiers=["sex", "age"]).require(KAnonymity(4)), profile="research-partner-3"
+    )
+    told = prices(EquivalenceClasses.from_columns(people), policy, plan=Plan(weights={"age": 0.0}))
+    assert {price.column for price in told.columns} == {"sex", "age"}

@@ -14,7 +14,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import GoalUnreachable, InvalidParameter
 from discreet.policy import Policy
 from discreet.policy.plan import Method, Plan
-from discreet.privacy import BetaLikeness, DeltaDisclosure, KAnonymity, PrivacyModel, TCloseness
+from discreet.privacy import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.privacy.base import Reference, assess
 from discreet.release.anonymize import anonymize
 from discreet.release.apply import apply
@@ -142,7 +142,8 @@ def test_cheap_suppression_does_not_suppress_everything(tmp_path: Path) -> None:
 
 
 def test_where_only_nothing_would_do_that_is_said(tmp_path: Path) -> None:
-    policy = policy_of(tmp_path, KAnonymity(13))
+    # Nobody has a third value of being ill.
+    policy = policy_of(tmp_path, LDiversity(3, sensitive="ill"))
     with pytest.raises(GoalUnreachable) as raised:
         anonymize(TABLE, policy, plan=Plan(suppression_limit=1.0))
     assert "only a release without records" in str(raised.value.nearest)

@@ -120,12 +120,14 @@ def prices(
             return None
         if not asked:
             return dict.fromkeys(classes.names, 0.0)
+        weights = {name: weight for name, weight in plan.weights.items() if name in classes.names}
         problem = make_problem(
             classes,
             ladders,
             asked,
             suppression_limit=plan.suppression_limit,
-            weights={name: weight for name, weight in plan.weights.items() if name in classes.names},
+            # Where only columns are left that nobody minds, none counts more than another.
+            weights=weights if any(weights.get(name, 1.0) for name in classes.names) else None,
         )
         recoding = part_by_part(
             problem,
