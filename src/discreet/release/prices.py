@@ -120,14 +120,12 @@ def prices(
             return None
         if not asked:
             return dict.fromkeys(classes.names, 0.0)
-        weights = {name: weight for name, weight in plan.weights.items() if name in classes.names}
         problem = make_problem(
             classes,
             ladders,
             asked,
             suppression_limit=plan.suppression_limit,
-            # Where only columns are left that nobody minds, none counts more than another.
-            weights=weights if any(weights.get(name, 1.0) for name in classes.names) else None,
+            weights=_weights(plan, classes.names),
         )
         recoding = part_by_part(
             problem,
@@ -215,6 +213,12 @@ def too_many_columns(loss: float, people: int, told: Prices) -> list[str]:
             worth=tuple(worth[:MOST_TOLD]),
         )
     ]
+
+
+def _weights(plan: Plan, names: Sequence[str]) -> dict[str, float] | None:
+    """What the plan says of these columns; where it minds none of them, none counts more than another."""
+    weights = {name: weight for name, weight in plan.weights.items() if name in names}
+    return weights if any(weights.get(name, 1.0) for name in names) else None
 
 
 def _mean(losses: Iterable[float]) -> float:
