@@ -147,7 +147,7 @@ def parse(text: str) -> Value:
     """The typed value that a text stands for; what is no generalised value is an exact one.
 
     >>> parse("[30, 39]"), parse("1020*"), parse("{a, b}")
-    (Interval(low=30.0, high=39.0, closed_low=True, closed_high=True, unit=''), Masked(pattern='1020*'), OneOf(members=('a', 'b'), more=0))
+    (Interval(low=30.0, high=39.0, closed_low=True, closed_high=True, unit=''), Masked(pattern='1020*'), OneOf(members=('a', 'b'), more=0, mark=''))
     >>> [str(parse(text)) for text in ("0-35", "55<=", "70+", "[0-10)", "20-30%", "<=50K", "*", "baker")]
     ['[0, 35]', '>= 55', '>= 70', '[0, 10)', '[20, 30]%', '<= 50K', '*', 'baker']
     """
