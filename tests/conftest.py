@@ -15,6 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.append(str(Path(__file__).parent / "truth"))
 pytest.register_assert_rewrite("helpers")
 import helpers.profiles  # noqa: F401, E402
+from helpers.absent import missing  # noqa: E402
 
 # Unless --hypothesis-profile names another one.
 settings.load_profile("ci")
@@ -35,9 +36,7 @@ def data_dir() -> Path:
     """The public data sets. Absent on a user's machine: say so; absent in CI: that is a failure."""
     if not (DATA / "README.md").exists():
         reason = "the public data sets are not here (set DISCREET_DATA to the folder that holds them)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing(reason)
     return DATA
 
 

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ from discreet.errors import InvalidParameter, UnreadableInput
 from discreet.files.addresses import database_address
 from discreet.files.writing import refuse_clashes
 from discreet.privacy import KAnonymity, LDiversity
+from helpers.absent import missing
 
 ROWS = pa.table(
     {
@@ -112,11 +114,10 @@ def test_the_command_line_takes_an_address(lite: Path) -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a cluster of its own, as a user that is not root; only a socket in a private folder leads there."""
-    pytest.importorskip("adbc_driver_postgresql", reason="the extra postgres is not installed")
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     initdb = shutil.which("initdb") or (str(programs[-1]) if programs else None)
-    if initdb is None:
-        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    if initdb is None or find_spec("adbc_driver_postgresql") is None:
+        missing("PostgreSQL or the extra postgres is not installed (apt-get install postgresql)")
     control = str(Path(initdb).resolve().parent / "pg_ctl")
     user = "nobody" if os.getuid() == 0 else None
     with tempfile.TemporaryDirectory(prefix="pg") as folder:

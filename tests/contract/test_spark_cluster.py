@@ -12,6 +12,7 @@ import pytest
 import helpers
 from discreet.engine.spark_session import session_type
 from discreet.errors import MissingDependency
+from helpers.absent import missing
 from helpers.java import QUICK_JAVA
 
 
@@ -21,7 +22,7 @@ def test_a_cluster_gives_the_release_of_duckdb_also_after_a_worker_was_lost(tmp_
     try:
         session_type()
     except MissingDependency as error:
-        pytest.skip(str(error))
+        missing(str(error))
     script = Path(helpers.__file__).with_name("spark_cluster.py")
     work = tmp_path / "work"
     work.mkdir()
