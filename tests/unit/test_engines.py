@@ -19,6 +19,9 @@ ENGINES = (DuckDBEngine, SparkEngine, PostgresEngine)
 def place(engine: type[SqlEngine], verb: str) -> str:
     """Where a verb runs, by what its code does."""
     code = inspect.getsource(getattr(engine, verb))
+    for inner in ("query", "_answer"):
+        if f"self.{inner}(" in code:
+            return place(engine, inner)
     if "self._duckdb." in code and verb != "close":
         return "DuckDB"
     if verb != "to_arrow" and "self.to_arrow(" in code:
