@@ -152,11 +152,14 @@ def bounds_option(text: str) -> tuple[str, tuple[float, float]]:
     name, equals, values = text.rpartition("=")
     low, colon, high = values.partition(":")
     try:
-        if equals and colon:
-            return name, (float(low), float(high))
+        limits = float(low), float(high)
     except ValueError:
-        pass
-    raise InvalidParameter("bounds cannot be read", remedy="write --bounds COLUMN=LOW:HIGH, e.g. age=0:120")
+        limits = None
+    if not equals or not colon or limits is None:
+        raise InvalidParameter(
+            "bounds cannot be read", remedy="write --bounds COLUMN=LOW:HIGH, e.g. age=0:120"
+        )
+    return name, limits
 
 
 def keys_option(text: str) -> tuple[str, list[object]]:

@@ -43,11 +43,11 @@ def _constant(column: Column, value: object) -> Constant | None:
             return moment.date().isoformat() if column.storage == "date" else moment.isoformat()
         return str(value)
     except (InvalidOperation, KeyError, OverflowError, ValueError):
-        pass
-    raise InvalidParameter(
-        Sentence("a given value of {name} is of another kind than the column", name=column.name),
-        remedy="write numbers as numbers and dates as 2024-05-01",
-    )
+        # Their words quote the value.
+        raise InvalidParameter(
+            Sentence("a given value of {name} is of another kind than the column", name=column.name),
+            remedy="write numbers as numbers and dates as 2024-05-01",
+        ) from None
 
 
 def _number_of(column: Column, number: Decimal) -> Decimal:

@@ -23,13 +23,13 @@ from discreet.dp.amounts import Amount, exact, floor_float, said
 from discreet.dp.ask import resolve_ledger
 from discreet.dp.keys import plain_key
 from discreet.dp.ledger import Ledger
+from discreet.dp.rows import GuaranteedRows
 from discreet.dp.statement import Guarantee, describe_unit
 from discreet.dp.tree import shuffled, uniforms
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.sentences import Sentence
 from discreet.table import Table
-from discreet.table.frames import AsFrames, FrameKind
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
 from discreet.types import BoolArray, IntArray
 
@@ -46,34 +46,14 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class TruthfulRecords(AsFrames):
+class TruthfulRecords(GuaranteedRows):
     """Sampled and generalised records, and what they guarantee."""
 
-    rows: pa.Table
     sampling: Sampling
-    guarantee: Guarantee
-    left_epsilon: Fraction
-    left_delta: Fraction
-
-    @property
-    def frame_kind(self) -> FrameKind:
-        return FrameKind("arrow")
-
-    def to_arrow(self) -> pa.Table:
-        """The rows as an Arrow table."""
-        return self.rows
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "schema": "discreet-truthful-1",
-            "rows": self.rows.num_rows,
-            "columns": self.rows.column_names,
-            "share": self.sampling.share,
-            "k": self.sampling.k,
-            "guarantee": self.guarantee.to_dict(),
-            "left_epsilon": said(self.left_epsilon),
-            "left_delta": said(self.left_delta),
-        }
+        own = {"schema": "discreet-truthful-1", "share": self.sampling.share, "k": self.sampling.k}
+        return {**own, **super().to_dict()}
 
 
 def sampling_for(epsilon: Fraction, delta: Fraction) -> Sampling:
@@ -158,7 +138,7 @@ def safepub(
         rows = _released(cells.filter(pa.array(_drawn(cells.num_rows, sampling.share))), labels, sampling.k)
     balance = place.balance()
     return TruthfulRecords(
-        rows, sampling, _guarantee(levels, *amounts, sampling), balance.left_epsilon, balance.left_delta
+        rows, _guarantee(levels, *amounts, sampling), balance.left_epsilon, balance.left_delta, sampling
     )
 
 

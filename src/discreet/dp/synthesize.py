@@ -21,20 +21,20 @@ import pyarrow.compute as pc
 from narwhals.typing import IntoFrame
 
 from discreet.dp.accounting import rho_of
-from discreet.dp.amounts import Amount, exact, said
+from discreet.dp.amounts import Amount, exact
 from discreet.dp.ask import resolve_ledger, resolve_unit
 from discreet.dp.coding import OTHER, Coding, ListedCoding, codings
 from discreet.dp.keys import PublicKeys
 from discreet.dp.ledger import Ledger
 from discreet.dp.measuring import Bounds
 from discreet.dp.noise import OpenDP, check_scale, gaussian, gaussian_threshold, noisy_max_rho
+from discreet.dp.rows import GuaranteedRows
 from discreet.dp.statement import Guarantee, Unit, describe_unit
 from discreet.dp.tree import MeasuredTable, Pair, draw, fit, on_simplex, shares, shuffled
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
 from discreet.table import Table
-from discreet.table.frames import AsFrames, FrameKind
 from discreet.types import IntArray
 
 SHARES = (0.2, 0.1, 0.7)
@@ -50,33 +50,14 @@ FIXED = 1024
 
 
 @dataclass(frozen=True)
-class ArtificialPeople(AsFrames):
+class ArtificialPeople(GuaranteedRows):
     """Rows that nobody has, what they guarantee, and which pairs of columns they keep."""
 
-    rows: pa.Table
-    guarantee: Guarantee
     pairs: tuple[tuple[str, str], ...]
-    left_epsilon: Fraction
-    left_delta: Fraction
-
-    @property
-    def frame_kind(self) -> FrameKind:
-        return FrameKind("arrow")
-
-    def to_arrow(self) -> pa.Table:
-        """The rows as an Arrow table."""
-        return self.rows
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "schema": "discreet-artificial-1",
-            "rows": self.rows.num_rows,
-            "columns": self.rows.column_names,
-            "pairs": [list(pair) for pair in self.pairs],
-            "guarantee": self.guarantee.to_dict(),
-            "left_epsilon": said(self.left_epsilon),
-            "left_delta": said(self.left_delta),
-        }
+        own = {"schema": "discreet-artificial-1", "pairs": [list(pair) for pair in self.pairs]}
+        return {**own, **super().to_dict()}
 
 
 def synthesize(
@@ -121,7 +102,7 @@ def synthesize(
     with place.reserve(*amounts, purpose=purpose, table=table.source.sha256 or "") as reservation:
         rows, pairs = work.rows(reservation.drawing)
     balance = place.balance()
-    return ArtificialPeople(rows, work.guarantee(), pairs, balance.left_epsilon, balance.left_delta)
+    return ArtificialPeople(rows, work.guarantee(), balance.left_epsilon, balance.left_delta, pairs)
 
 
 class _Synthesis:

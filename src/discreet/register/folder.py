@@ -252,12 +252,13 @@ class Register:
 
     def _people(self, entry: RegisterEntry) -> PeopleOfRelease:
         file = self._people_file(entry.number)
+        damaged = self._damaged(Sentence("{name} is missing, or was changed", name=file.name))
         try:
-            if hash_of(file) == entry.people_sha256:
-                return PeopleOfRelease.load(file)
+            if hash_of(file) != entry.people_sha256:
+                raise damaged
+            return PeopleOfRelease.load(file)
         except (OSError, pa.ArrowException, ValueError):
-            pass
-        raise self._damaged(Sentence("{name} is missing, or was changed", name=file.name))
+            raise damaged from None
 
     def _release(self, entries: Sequence[RegisterEntry], number: int) -> RegisterEntry:
         for entry in entries:
