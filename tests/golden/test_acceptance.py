@@ -21,24 +21,8 @@ from discreet.release.profile import load_profile
 from discreet.release.verdict import decide
 from discreet.risk.markov import markov_risk
 from discreet.risk.scorr import all_scorr
+from helpers.adult import ADULT_COLUMNS
 
-ADULT_COLUMNS = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
 ADULT_QI = ["age", "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex"]
 KAGGLE_QI = [name.replace("-", ".") for name in ADULT_QI]
 OULAD_QI = ["gender", "region", "highest_education", "age_band", "disability"]

@@ -17,27 +17,11 @@ import pytest
 
 import discreet
 from discreet.dp.ledger import Ledger
+from helpers.adult import ADULT_COLUMNS
 
 pytest.importorskip("opendp")
 pytestmark = pytest.mark.data
 
-NAMES = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
 BOUNDS = {
     "age": (17, 90),
     "fnlwgt": (0, 1_499_999),
@@ -56,7 +40,7 @@ def adult(data_dir: Path) -> pa.Table:
         with gzip.open(data_dir / "adult" / name, "rt") as file:
             cells = ([cell.strip().rstrip(".") for cell in line.split(",")] for line in file)
             rows += [row for row in cells if len(row) == 15 and row[0].isdigit()]
-    columns = dict(zip(NAMES, zip(*rows, strict=True), strict=True))
+    columns = dict(zip(ADULT_COLUMNS, zip(*rows, strict=True), strict=True))
     del columns["education"]
     return pa.table(
         {name: list(map(int, cells)) if name in BOUNDS else list(cells) for name, cells in columns.items()}

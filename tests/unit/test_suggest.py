@@ -13,24 +13,7 @@ import discreet
 from discreet.example import town, visits
 from discreet.policy import Policy, dumps, loads
 from discreet.policy.suggest import looks_generalised, suggest, suggestion
-
-ADULT = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
+from helpers.adult import ADULT_COLUMNS
 
 # What matters most per table; columns that may well be seen otherwise are left out.
 EXPECTED: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
@@ -45,7 +28,7 @@ EXPECTED: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
     ),
     "adult": (
         "adult/adult.data.gz",
-        {"header": False, "names": ADULT},
+        {"header": False, "names": ADULT_COLUMNS},
         {
             "quasi-identifier": "age workclass education marital-status occupation relationship race sex native-country",
             "sensitive": "income capital-gain capital-loss",
