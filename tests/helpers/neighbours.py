@@ -32,17 +32,16 @@ def violation(first: Sequence[float], second: Sequence[float], epsilon: float, d
     for left, right in ((a, b), (b, a)):
         half = len(left) // 2, len(right) // 2
         train = left[: half[0]], right[: half[1]]
-        # Two values so that an event of few draws is not chosen for its luck.
-        best = max(
-            events(np.concatenate(train)),
-            key=lambda event: (
-                np.log(event(train[0]).mean() + 1e-12) - np.log(event(train[1]).mean() + 3 / half[1])
-            ),
-        )
-        held = left[half[0] :], right[half[1] :]
-        hits = int(best(held[0]).sum()), int(best(held[1]).sum())
-        least = beta.ppf(CHANCE, hits[0], len(held[0]) - hits[0] + 1) if hits[0] else 0.0
-        most = beta.isf(CHANCE, hits[1] + 1, len(held[1]) - hits[1])
-        if least > math.exp(epsilon) * most + delta:
+        # The event whose excess is surest, not the one with the largest ratio: that one is rare, and rare events prove little.
+        best = max(events(np.concatenate(train)), key=lambda event: excess(event, *train, epsilon, delta))
+        if excess(best, left[half[0] :], right[half[1] :], epsilon, delta) > 0:
             return True
     return False
+
+
+def excess(event: Event, left: np.ndarray, right: np.ndarray, epsilon: float, delta: float) -> float:
+    """By how much at least, but for chance, the event is more likely on the left than the right allows."""
+    hits = int(event(left).sum()), int(event(right).sum())
+    least = beta.ppf(CHANCE, hits[0], len(left) - hits[0] + 1) if hits[0] else 0.0
+    most = beta.isf(CHANCE, hits[1] + 1, len(right) - hits[1]) if hits[1] < len(right) else 1.0
+    return float(least - math.exp(epsilon) * most - delta)
