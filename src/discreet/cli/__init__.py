@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from discreet.cli.command import StrictGroup
 from discreet.errors import (
     SURPRISES,
     BudgetExceeded,
@@ -55,7 +56,7 @@ COMMANDS = {
 """Every command, in the module of its name, and what it does."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(StrictGroup):
     """A group that knows its commands by name and loads the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.text import Text
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     FILE,
     LANGUAGE,
@@ -63,7 +64,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print what was done
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @OUTPUT
 @click.option("--report", "report_file", type=click.Path(path_type=Path), help="Also write an HTML report.")

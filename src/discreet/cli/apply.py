@@ -20,6 +20,7 @@ from discreet.cli.anonymize import (
     refuse_two_answers,
     release_anyway,
 )
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -39,7 +40,7 @@ from discreet.release.write import check_target
 from discreet.transform.recipe import Recipe
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @click.argument("recipe", type=PATH)
 @FILE
 @OUTPUT

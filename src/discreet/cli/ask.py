@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -58,7 +59,7 @@ KEYS = click.option(
 )
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @click.argument("question")
 @EPSILON
@@ -129,8 +130,8 @@ def ask(
             unit=unit,
             max_groups=max_groups,
             max_rows=max_rows,
-            bounds=dict(map(bounds_option, bounds)),
-            keys=dict(map(keys_option, keys)),
+            bounds=once(map(bounds_option, bounds), "bounds"),
+            keys=once(map(keys_option, keys), "keys"),
             mechanism=mechanism,
             confidence=confidence,
             ledger=ledger_of(file, ledger),

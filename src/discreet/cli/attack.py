@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from discreet.cli import EXIT_NOT_MET
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     EVIDENCE,
     INTRUDER,
@@ -29,7 +30,7 @@ from discreet.engine.read import read
 from discreet.reports.words import Edition
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @click.argument("release", type=PATH)
 @click.option("--original", type=PATH, help="The table that the release was made from.")
 @click.option(

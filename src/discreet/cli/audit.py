@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     EDITION,
     FILE,
@@ -29,7 +30,7 @@ from discreet.release.records import record_risks
 from discreet.reports.words import Edition
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @role_options
 @reading_options

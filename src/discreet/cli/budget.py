@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from discreet.cli.command import StrictGroup
 from discreet.cli.options import PATH, print_json
 from discreet.dp.ledger import Ledger
 from discreet.reports.console import Terminal
@@ -22,7 +23,7 @@ def ledger_of(table: Path, ledger: Path | None) -> Ledger:
     return Ledger.beside(table) if ledger is None else Ledger(ledger)
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=StrictGroup, invoke_without_command=True)
 @click.pass_context
 def budget(ctx: click.Context) -> None:
     """Say what may be spent on a table in all, and show what was.

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from discreet.cli import EXIT_BAD_INPUT, EXIT_NOT_MET
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     PATH,
     open_with_policy,
@@ -31,7 +32,7 @@ from discreet.reports.console import Terminal
 from discreet.reports.gates import CheckedTable, junit, sarif, workflow_commands
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @click.argument("files", type=InputFile(), nargs=-1)
 @role_options
 @reading_options

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictGroup
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -40,7 +41,7 @@ OUTPUT = click.option(
 )
 
 
-@click.group()
+@click.group(cls=StrictGroup)
 def classes() -> None:
     """Count parts of a table where they lie, merge the counts, and audit them together.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import CHART, FILE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
@@ -15,7 +16,7 @@ from discreet.files.writing import write_text
 from discreet.reports.console import Terminal
 
 
-@click.command("compare-methods")
+@click.command("compare-methods", cls=StrictCommand)
 @FILE
 @click.option("--methods", help="Methods to compare (all that fit, if not given).", metavar="A,B,…")
 @CHART

@@ -6,13 +6,14 @@ import click
 from click.shell_completion import get_completion_class
 
 from discreet.cli import cli
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import print_document
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_DISCREET_COMPLETE"
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Print the script by which SHELL completes commands and options.

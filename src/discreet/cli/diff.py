@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import PATH, load_policy, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.streams import InputFile
 from discreet.reports.console import Terminal
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @click.argument("first", type=InputFile())
 @click.argument("second", type=InputFile())
 @click.option("--policy", "-p", "policy_file", type=PATH, help="Policy by which tables are judged.")

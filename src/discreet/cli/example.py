@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from discreet.cli.command import StrictCommand
 
-@click.command()
+
+@click.command(cls=StrictCommand)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
     "--people", type=click.IntRange(min=10), default=4000, show_default=True, help="How many residents."

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import CHART, FILE, print_json, reading_options, refuse_unwritable, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
@@ -16,7 +17,7 @@ from discreet.files.writing import write_text
 from discreet.reports.console import Terminal
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @click.option("--k", "sizes", help="Values of k to try (2,3,5,10,20,50 if nothing is swept).", metavar="K,…")
 @click.option("--l", "diversities", help="Values of l (distinct l-diversity) to try.", metavar="L,…")

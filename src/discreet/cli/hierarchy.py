@@ -14,6 +14,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from discreet.cli import EXIT_BAD_INPUT
+from discreet.cli.command import StrictGroup
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -91,7 +92,7 @@ COLUMN = click.argument("column")
 builder_options = add_options(SOURCE)
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=StrictGroup, invoke_without_command=True)
 @click.pass_context
 def hierarchy(ctx: click.Context) -> None:
     """Build, show or check a hierarchy: the levels to which the values of a column may be generalised.

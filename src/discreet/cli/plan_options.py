@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import once
 from discreet.cli.options import add_options, open_with_policy
 from discreet.cli.setting_options import given_settings, setting_options, split
 from discreet.errors import InvalidParameter
@@ -76,20 +77,23 @@ def _entry(text: str, key: str, what: str, example: str) -> dict[str, object]:
         raise InvalidParameter(
             f"{what} is empty or has an open quote", remedy=f"write e.g. '{example}'"
         ) from None
-    entry: dict[str, object] = {key: named}
-    for part in rest:
-        name, mark, value = part.partition("=")
-        if not mark:
-            raise InvalidParameter(f"{part!r} is not a parameter", remedy=f"write name=value, e.g. {example}")
-        if name in LISTED:
-            entry[name] = tuple(split(value) or ())
-            continue
-        try:
-            # The name of a column stays a text, also if it is a number.
-            entry[name] = value if name in ("sensitive", "person") else json.loads(value)
-        except ValueError:
-            entry[name] = value
-    return entry
+    return {key: named, **once((_parameter(part, example) for part in rest), "a value")}
+
+
+def _parameter(part: str, example: str) -> tuple[str, object]:
+    """A parameter and its value, from name=value."""
+    name, mark, value = part.partition("=")
+    if not mark:
+        raise InvalidParameter(f"{part!r} is not a parameter", remedy=f"write name=value, e.g. {example}")
+    if name in LISTED:
+        return name, tuple(split(value) or ())
+    if name in ("sensitive", "person"):
+        # The name of a column stays a text, also if it is a number.
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def with_steps(policy: Policy, given: Mapping[str, Any]) -> Policy:

@@ -6,10 +6,11 @@ import click
 from rich import box
 from rich.table import Table as Grid
 
+from discreet.cli.command import StrictCommand
 from discreet.reports.console import Terminal
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 def profiles() -> None:
     """List the profiles by which a release can be judged, with source and date."""
     from discreet.release.profile import load_profile, profile_names

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import FILE, print_json, reading_options, role_options
 from discreet.cli.plan_options import open_with_plan, plan_options
 from discreet.cli.progress import progress
 from discreet.reports.console import Terminal
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @role_options
 @plan_options

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictGroup
 from discreet.cli.options import PATH, add_options, load_policy, print_json, read_key
 from discreet.cli.streams import InputFile
 from discreet.errors import InvalidParameter, RequirementNotMet
@@ -43,7 +44,7 @@ JUDGED = [
 judged_options = add_options(JUDGED)
 
 
-@click.group()
+@click.group(cls=StrictGroup)
 def register() -> None:
     """Keep what was published about the same people, to judge the next release together with it.
 

@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from discreet.cli.audit import audit_file, write_report
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import FILE, LANGUAGE, PATH, reading_options, refuse_unwritable, role_options, say
 from discreet.reports.words import Edition
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @click.option("--output", "-o", type=PATH, required=True, help="Where the HTML page is written.")
 @click.option(

@@ -10,6 +10,7 @@ import click
 
 from discreet.cli.ask import EPSILON
 from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
 from discreet.cli.progress import progress
 from discreet.dp.safepub import safepub as run_safepub
@@ -20,7 +21,7 @@ from discreet.reports.console import Terminal
 from discreet.reports.differential_privacy import show_truthful_records
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @click.option("--output", "-o", type=PATH, required=True, help="Where the records are written.")
 @EPSILON
@@ -56,7 +57,7 @@ def safepub(
 
     Each row has to be somebody else, and levels have to be chosen without looking at the data.
     """
-    files = dict(map(_named, hierarchies))
+    files = once(map(_named, hierarchies), "a hierarchy")
     check_target(output)
     refuse_unwritable(output, inputs=[file, *map(Path, files.values())], given=given)
     with progress(quiet=as_json) as tell:
@@ -65,7 +66,7 @@ def safepub(
             open_table(file, given),
             epsilon=epsilon,
             delta=delta,
-            levels={name: _level(value) for name, value in map(_named, levels)},
+            levels=once(((name, _level(value)) for name, value in map(_named, levels)), "a level"),
             hierarchies=files,
             ledger=ledger_of(file, ledger),
         )

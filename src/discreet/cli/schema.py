@@ -6,8 +6,10 @@ import json
 
 import click
 
+from discreet.cli.command import StrictCommand
 
-@click.command()
+
+@click.command(cls=StrictCommand)
 def schema() -> None:
     """Print the JSON schema of `discreet audit --json`."""
     from discreet.reports.schema import AUDIT_SCHEMA

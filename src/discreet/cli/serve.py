@@ -12,13 +12,14 @@ from pathlib import Path
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.memory import MEMORY_OPTION, THREADS_OPTION
 from discreet.errors import InvalidParameter, MissingDependency
 
 DEFAULT_PORT = 8477
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

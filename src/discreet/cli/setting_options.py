@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from pydantic.fields import FieldInfo
 
+from discreet.cli.command import once
 from discreet.errors import InvalidParameter
 from discreet.policy.settings import bare, bounds, settings
 
@@ -74,29 +75,32 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _weights(text: str) -> dict[str, float]:
-    weights = {}
-    for part in _names(text):
-        name, _, weight = part.partition("=")
-        try:
-            weights[name.strip()] = float(weight)
-        except ValueError:
-            weights[name.strip()] = -1.0
-        if weights[name.strip()] < 0:
-            raise InvalidParameter(f"{part!r} is not a weight", remedy="write name=number, e.g. age=2")
-    return weights
+    return once(map(_weight, _names(text)), "a weight")
+
+
+def _weight(part: str) -> tuple[str, float]:
+    name, _, weight = part.partition("=")
+    try:
+        number = float(weight)
+    except ValueError:
+        number = -1.0
+    if number < 0:
+        raise InvalidParameter(f"{part!r} is not a weight", remedy="write name=number, e.g. age=2")
+    return name.strip(), number
 
 
 def _counts(text: str) -> dict[str, int]:
-    counts = {}
-    for part in _names(text):
-        name, mark, least = part.partition("=")
-        if not mark or not least.strip().isdecimal():
-            raise InvalidParameter(
-                f"{part!r} does not say below how many records a value is rare",
-                remedy="write name=number, e.g. town=20",
-            )
-        counts[name.strip()] = int(least)
-    return counts
+    return once(map(_count, _names(text)), "a number")
+
+
+def _count(part: str) -> tuple[str, int]:
+    name, mark, least = part.partition("=")
+    if not mark or not least.strip().isdecimal():
+        raise InvalidParameter(
+            f"{part!r} does not say below how many records a value is rare",
+            remedy="write name=number, e.g. town=20",
+        )
+    return name.strip(), int(least)
 
 
 def _values(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

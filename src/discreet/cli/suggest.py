@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -25,7 +26,7 @@ from discreet.policy.file import UNWRITTEN
 from discreet.policy.suggest import suggestion
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @click.option(
     "--output",

@@ -20,6 +20,7 @@ from discreet.cli.ask import (
     keys_option,
 )
 from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
@@ -31,7 +32,7 @@ from discreet.reports.console import Terminal
 from discreet.reports.differential_privacy import show_artificial_people
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @click.option("--output", "-o", type=PATH, required=True, help="Where the artificial people are written.")
 @EPSILON
@@ -83,8 +84,8 @@ def synthesize(
             person=person,
             unit=unit,
             max_rows=max_rows,
-            bounds=dict(map(bounds_option, bounds)),
-            keys=dict(map(keys_option, keys)),
+            bounds=once(map(bounds_option, bounds), "bounds"),
+            keys=once(map(keys_option, keys), "keys"),
             bins=bins,
             ledger=ledger_of(file, ledger),
         )
