@@ -19,8 +19,10 @@ import pyarrow as pa
 import pytest
 
 import discreet
+from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidPolicy, UnreadableInput, UnsuitableColumn
 from discreet.policy import Policy, dumps, loads
+from discreet.privacy.numeric import crowded_share, value_range
 from helpers.bad_input import AGE, CASES, MARKER, Bad, parquet, people, write
 
 Run = Callable[..., Any]
@@ -221,6 +223,17 @@ def test_numbers_at_the_edge_of_what_a_float_holds() -> None:
     assert found.measure("l-diversity").value == 2
 
 
+def test_what_no_float_holds_is_counted_right() -> None:
+    """A range of 3.4e308 is told as the largest float; a window that reaches beyond all floats holds all that it should."""
+    far = [1.7e308, -1.7e308, 1.5e308, 0.0]
+    histogram = EquivalenceClasses.from_columns({"a": [0] * 4}, sensitive={"s": far}).histogram("s")
+    assert value_range(histogram).tolist() == [sys.float_info.max]
+    numbers = histogram.domain.numbers
+    assert numbers is not None
+    assert crowded_share(histogram, np.zeros(4), np.full(4, 1.75e308)).tolist() == [0.75]
+    assert crowded_share(histogram, np.zeros(4), 0.9 * np.abs(numbers)).tolist() == [0.5]
+
+
 ODD_NAMES = [
     '"; DROP TABLE people; --', "a'b", 'a"b', "a`b", "ünï ☃ 😀", "x" * 3000, "marital.status", "two\nlines",
     "tab\there", "age[years]", "[/b]", "<script>alert(1)</script>", "{{ 7 * 7 }}", "back\\slash", "select",
@@ -383,6 +396,8 @@ def test_a_connection_is_no_table() -> None:
 
     with pytest.raises(UnreadableInput, match="is not a table"):
         discreet.read(duckdb.connect())
+    result = duckdb.connect().execute("SELECT range AS n FROM range(3)")
+    assert list(discreet.read(result).names) == ["n"]
 
 
 def test_signed_zeros_are_one_value_and_letters_are_compared_as_written() -> None:

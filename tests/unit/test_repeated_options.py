@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.helpers.program import run
 
 PEOPLE = "age,sex,illness\n" + "30,f,flu\n40,m,none\n" * 10
+Run = Callable[..., Any]
 TWICE = {
     "audit people.csv --qi age --qi sex": "--qi is given more than once",
     "audit people.csv --header --no-header": "--header is given more than once",
@@ -27,16 +29,19 @@ TWICE = {
 
 
 @pytest.mark.parametrize(("command", "complaint"), TWICE.items())
-def test_what_is_said_twice_is_refused(command: str, complaint: str, tmp_path: Path) -> None:
+def test_what_is_said_twice_is_refused(
+    command: str, complaint: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE)
-    code, _, err = run(shlex.split(command), tmp_path)
-    assert code == 2
-    assert complaint in err
+    monkeypatch.chdir(tmp_path)
+    told = run(*shlex.split(command))
+    assert told.code == 2
+    assert complaint in told.err
     assert not (tmp_path / "r.csv").exists()
 
 
-def test_what_may_be_repeated_may_be_repeated(tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text(PEOPLE)
+def test_what_may_be_repeated_may_be_repeated(tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text(PEOPLE)
     often = ["--missing", "?", "--missing", "n/a", "--quiet", "--quiet"]
-    code, _, err = run(["audit", "people.csv", "--qi", "age,sex", *often], tmp_path)
-    assert code in (0, 1), err
+    assert run("audit", str(file), "--qi", "age,sex", *often).code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import cache
 from os import PathLike
@@ -179,7 +180,10 @@ def _duckdb_batches(source: object) -> pa.RecordBatchReader:
     for method in ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader"):
         if hasattr(source, method):
             try:
-                batches: pa.RecordBatchReader = getattr(source, method)()
+                with warnings.catch_warnings():
+                    # A result that was already computed is copied once more: the rows are the same.
+                    warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
+                    batches: pa.RecordBatchReader = getattr(source, method)()
             except duckdb.InvalidInputException:
                 break
             return batches

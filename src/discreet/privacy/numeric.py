@@ -48,7 +48,8 @@ def value_range(histogram: Histogram) -> FloatArray:
     array([3000.,    0.])
     """
     numbers = numbers_of(histogram.domain)[histogram.values]
-    spread = histogram.per_class(np.fmax, numbers) - histogram.per_class(np.fmin, numbers)
+    with np.errstate(over="ignore"):  # A range that no float holds is told as the largest one.
+        spread = histogram.per_class(np.fmax, numbers) - histogram.per_class(np.fmin, numbers)
     return np.nan_to_num(spread, nan=0.0)
 
 
@@ -84,8 +85,9 @@ def crowded_share(histogram: Histogram, below: FloatArray, above: FloatArray) ->
     rank_of_value[~np.isnan(numbers)] = rank
     # A bound hit exactly must not be missed by a rounding error in x ± reach.
     slack = 1e-12 * np.maximum(np.abs(numbers), np.maximum(below, above))
-    low = np.searchsorted(scale, numbers - below - slack, side="left")
-    high = np.searchsorted(scale, numbers + above + slack, side="right")
+    with np.errstate(over="ignore"):  # An end that no float holds is infinite, and so beyond every number.
+        low = np.searchsorted(scale, numbers - below - slack, side="left")
+        high = np.searchsorted(scale, numbers + above + slack, side="right")
 
     line = owner * len(scale)
     keys = line + rank_of_value[value]
