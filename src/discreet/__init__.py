@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from discreet.release.attack import attack as attack
     from discreet.release.audit import Audit as Audit
     from discreet.release.audit import audit as audit
+    from discreet.release.bucketize import BucketRelease as BucketRelease
+    from discreet.release.bucketize import bucketize as bucketize
     from discreet.release.check import check as check
     from discreet.release.compare import Comparison as Comparison
     from discreet.release.compare import compare as compare
@@ -70,6 +72,7 @@ _PUBLIC = {
     "Attacks": "discreet.release.attack:Attacks",
     "Audit": "discreet.release.audit:Audit",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
+    "BucketRelease": "discreet.release.bucketize:BucketRelease",
     "CountedClasses": "discreet.release.parts:CountedClasses",
     "Comparison": "discreet.release.compare:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
@@ -93,6 +96,7 @@ _PUBLIC = {
     "ask": "discreet.dp.ask:ask",
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
+    "bucketize": "discreet.release.bucketize:bucketize",
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
     "compare_methods": "discreet.release.frontier:compare_methods",

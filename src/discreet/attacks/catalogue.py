@@ -20,6 +20,7 @@ Need = Literal[
     "original",
     "links",
     "order",
+    "records",
     "sensitive",
     "released",
     "known",
@@ -39,6 +40,7 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
         "original": "it needs the original table",
         "links": "it is not known which released record is which of the original",
         "order": "it is not known row by row which released record is which of the original: give the links or a key",
+        "records": "the release tells this attribute by bucket, not by record",
         "sensitive": "there is no sensitive attribute",
         "released": "the release does not have this attribute",
         "known": "the intruder knows nothing besides this attribute",
@@ -107,6 +109,7 @@ AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "models": lambda setup, _: bool(setup.models),
     "several-values": lambda setup, sensitive: setup.released.sensitive_domain(sensitive).size > 2,
     "sets": lambda setup, _: setup.pair is not None and setup.pair.original.event_level,
+    "records": lambda setup, _: setup.pair is not None,
     "sensitive": lambda _, sensitive: bool(sensitive),
     "mechanism": lambda setup, _: any(
         name in setup.scenario.known for step in setup.steps for name in step.columns

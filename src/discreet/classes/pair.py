@@ -18,7 +18,7 @@ from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS, Meaning
 from discreet.table.values import SUPPRESSED, OneOf
-from discreet.types import AnyIntArray, BoolArray, IntArray
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 MOST_COMPARED = 2_000_000
 """Pairs of a released and an original class that are compared to find out whether values were made up."""
@@ -64,6 +64,32 @@ class RowOrder:
 
 
 @dataclass(frozen=True)
+class ExpectedCells:
+    """What a release that tells one sensitive attribute by bucket says of its classes: expected numbers of records.
+
+    ``counts[i]`` records of class ``owner[i]`` are expected to have value ``values[i]`` of the attribute ``sensitive``.
+    """
+
+    classes: EquivalenceClasses
+    owner: IntArray
+    sensitive: str
+    values: IntArray
+    counts: FloatArray
+
+    @property
+    def total(self) -> int:
+        """Records in the table."""
+        return self.classes.total
+
+    def column_of_cells(self, name: str) -> tuple[Domain, AnyIntArray]:
+        """Domain and code per cell of a quasi-identifier, or of the attribute that is told by bucket."""
+        if name == self.sensitive:
+            return self.classes.sensitive_domain(name), self.values
+        at = self.classes.index(name)
+        return self.classes.attributes[at], self.classes.codes[at][self.owner]
+
+
+@dataclass(frozen=True)
 class Pair:
     """The classes of an original and of its release over the same quasi-identifiers.
 
@@ -91,6 +117,8 @@ class Pair:
     order: RowOrder | None = field(default=None, repr=False)
     told: Told = field(default_factory=dict, repr=False)
     """Per quasi-identifier what its short labels stand for, as a codebook says."""
+    expected: ExpectedCells | None = field(default=None, repr=False)
+    """What is expected of the classes, where the release tells a sensitive attribute by bucket."""
     remembered: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What is the same for all sensitive attributes, and was worked out for the first of them, by name."""
 

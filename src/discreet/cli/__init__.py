@@ -31,6 +31,7 @@ COMMANDS = {
     "audit": "Say whether a table may be released, with reasons, numbers and sources.",
     "recommend": "Say the smallest changes that would turn the verdict.",
     "anonymize": "Write a release that meets the policy, at the least loss, verified.",
+    "bucketize": "Write quasi-identifiers as they are, and sensitive values by buckets, verified.",
     "apply": "Apply a recipe to other rows.",
     "compare-methods": "Anonymise by several methods and show risk against loss.",
     "frontier": "Sweep k, l, t and methods and show risk against loss.",

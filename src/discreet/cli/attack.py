@@ -81,6 +81,7 @@ def attack(
             given["control"],
             given["links"],
             given["codebook"],
+            given["buckets"],
         ],
         given=given,
     )

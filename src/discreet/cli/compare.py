@@ -70,7 +70,15 @@ def compare(
 
     refuse_unwritable(
         report_file,
-        inputs=[original, release, given["public"], given["control"], given["links"], given["codebook"]],
+        inputs=[
+            original,
+            release,
+            given["public"],
+            given["control"],
+            given["links"],
+            given["codebook"],
+            given["buckets"],
+        ],
         given=given,
     )
     with progress(quiet=as_json) as tell:
@@ -84,6 +92,7 @@ def compare(
             key=given["key"],
             links=given["links"],
             codebook=given["codebook"] or codebook_beside(release),
+            buckets=given["buckets"],
             labels=split(labels),
             queries=queries,
             seed=given["seed"],

@@ -97,6 +97,11 @@ EVIDENCE = [
         help="What tells the short labels of RELEASE (else: the codebook beside it, if there is one).",
     ),
     click.option(
+        "--buckets",
+        type=PATH,
+        help="The table of sensitive values by bucket that was written with RELEASE (`discreet bucketize`).",
+    ),
+    click.option(
         "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Start of all chance."
     ),
     click.option("--report", "report_file", type=PATH, help="Write loss and exposure as one HTML page."),
@@ -135,7 +140,9 @@ reading_options = add_options(READING)
 
 def intruder(given: Mapping[str, Any]) -> dict[str, Any]:
     """Who attacks and what they know, as the options say and the attacks take it."""
-    said = {name: given[name] for name in ("scenario", "public", "control", "key", "links", "seed")}
+    said = {
+        name: given[name] for name in ("scenario", "public", "control", "key", "links", "buckets", "seed")
+    }
     return {**said, "known": split(given["known"])}
 
 

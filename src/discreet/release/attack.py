@@ -20,6 +20,8 @@ from discreet.privacy import PrivacyModel
 from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.audit import Audit, audit_counted
+from discreet.release.bucketize import BucketRelease, opened_buckets
+from discreet.release.buckets import BucketedTable
 from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.composition import earlier_pair, laid_over
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
@@ -125,6 +127,7 @@ def attack(
     key: str | None = None,
     links: Given | None = None,
     codebook: GivenCodebook | None = None,
+    buckets: object | None = None,
     seed: int = 1,
     paired: MatchedPair | None = None,
     progress: Asked = None,
@@ -137,11 +140,18 @@ def attack(
     ``control`` one about people who are not in the release. ``known`` overrides which columns the ``scenario``
     takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
     record is which, ``links`` the links that were made with the release (a file or `Release.links`; a `Release` has
-    its own), ``codebook`` what tells its short labels (as for `compare`); ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
+    its own), ``codebook`` what tells its short labels, ``buckets`` the table of sensitive values by bucket (both as for
+    `compare`); ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
     """
     say = telling(progress)
     wanted = _wanted(attacks)
-    table, given = open_release(release, None if policy is None else open_policy(policy))
+    bucketed, given = opened_buckets(release, buckets, None if policy is None else open_policy(policy))
+    if bucketed is None:
+        table, given = open_release(release, given)
+    else:
+        # A comparison has values in its rows that were dealt out.
+        table, paired = bucketed.table, None
+        links = release.links if links is None and isinstance(release, BucketRelease) else links
     before = None if original is None else open_table(original, given)
     policy, notes = with_roles(before or table, given, say)
     intruder = make_scenario(
@@ -156,7 +166,7 @@ def attack(
         paired = make_pair(
             before, table, policy, key=key, links=links, codebook=codebook_of(release, codebook)
         )
-    counter = _Counter(table, before, policy, intruder, paired)
+    counter = _Counter(table, before, policy, intruder, paired, bucketed)
     base = counter.setup(public, control, seed)
     say("auditing the release")
     judged = counter.audit()
@@ -198,6 +208,8 @@ def _try(
     say(f"attacking: {kind.id}" + (f" on {sensitive}" if sensitive else ""))
     setup = counter.against(base, sensitive)
     missing = next((need for need in kind.needs if not AT_HAND[need](setup, sensitive)), None)
+    if missing == "original" and setup.pair is None and base.pair is not None:
+        missing = "records"
     if missing is not None:
         return [], [skipped(WHY_NOT[missing])]
     listed: list[AttackResult] = []
@@ -249,7 +261,9 @@ class _Counter:
         policy: Policy,
         scenario: Scenario,
         paired: MatchedPair | None,
+        bucketed: BucketedTable | None = None,
     ) -> None:
+        self.bucketed = bucketed
         self.table, self.original, self.policy, self.scenario = table, original, policy, scenario
         self._paired = None if original is None else paired
         self.matched = "the original was not given" if self._paired is None else self._paired.matched
@@ -292,7 +306,12 @@ class _Counter:
         )
 
     def against(self, base: Setup, sensitive: str) -> Setup:
-        """The same intruder, who does not know the attribute that is to be found out."""
+        """The same intruder, who does not know the attribute that is to be found out.
+
+        What is told by bucket is read there: the row of a person is found, and with it the bucket.
+        """
+        if self.bucketed is not None and sensitive == self.bucketed.sensitive:
+            return replace(base, pair=None, released=self.bucketed.classes)
         pair, released = self._count(self.scenario.known_against(sensitive))
         return replace(base, pair=pair, released=released)
 
@@ -316,7 +335,8 @@ class _Counter:
 
     def out_of_reach(self, sensitive: str) -> Need | None:
         """Why an attribute cannot be the target of any attack: it is not released, or nothing else is known."""
-        if sensitive not in self.table.names:
+        told = () if self.bucketed is None else (self.bucketed.sensitive,)
+        if sensitive not in (*self.table.names, *told):
             return "released"
         return None if self.scenario.known_against(sensitive) else "known"
 

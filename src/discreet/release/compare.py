@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from discreet.classes.pair import Pair
 from discreet.errors import DiscreetError, UnknownColumn
@@ -12,6 +12,8 @@ from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.before_after import Distribution, before_and_after
+from discreet.release.bucketize import BucketRelease, opened_buckets
+from discreet.release.buckets import DEALT
 from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.constraints import measure_constraints
 from discreet.release.kpis import measure_kpis
@@ -77,6 +79,7 @@ def compare(
     key: str | None = None,
     links: Given | None = None,
     codebook: GivenCodebook | None = None,
+    buckets: object | None = None,
     labels: Sequence[str] | None = None,
     queries: int = 1000,
     seed: int = 1,
@@ -87,18 +90,28 @@ def compare(
     ``labels`` are the sensitive attributes that somebody may want to predict from the quasi-identifiers (all of
     them if not given, none if empty); ``key`` a column that tells which record is which, ``links`` the links that were
     made with the release (a file or `Release.links`; a `Release` has its own); ``codebook`` what tells its short labels (a file or
-    `Release.codebook`; if it is not given, that of the `Release`, or what stands beside the file); ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
+    `Release.codebook`; if it is not given, that of the `Release`, or what stands beside the file); ``buckets`` the table of sensitive values by bucket, if the release has one (a `BucketRelease` has its own);
+    ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
     of both tables.
     """
     say = telling(progress)
     before, given = open_both(original, policy)
-    after, given = open_release(release, given)
+    bucketed, given = opened_buckets(release, buckets, given)
+    if bucketed is None:
+        after, given = open_release(release, given)
+    else:
+        after = bucketed.dealt(seed)
+        links = release.links if links is None and isinstance(release, BucketRelease) else links
     policy, notes = with_roles(before, given, say)
     for label in labels or ():
         if label not in policy.sensitive:
             raise UnknownColumn(label, policy.sensitive)
     say("counting both tables and matching their records")
     paired = make_pair(before, after, policy, key=key, links=links, codebook=codebook_of(release, codebook))
+    if bucketed is not None:
+        notes.append(DEALT)
+        expected = bucketed.expected(paired.pair, after)
+        paired = replace(paired, pair=replace(paired.pair, expected=expected))
     say("measuring losses")
     losses = measure_all(
         paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say

@@ -2,7 +2,8 @@
 
 A query asks for a range of numbers or a set of categories in one to three attributes. A released value counts with
 the share of what it may stand for that lies inside, so a class counts with the product of these shares times its
-records; numbers to add up stand in the middle of their interval. That is the answer of one who knows only the
+records; numbers to add up stand in the middle of their interval. Where a release tells a sensitive attribute by bucket,
+a row counts with the share of its bucket that has the value. That is the answer of one who knows only the
 release and takes values to be spread evenly and independently.
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing, run_starts, sort_words
-from discreet.classes.pair import Pair
+from discreet.classes.pair import ExpectedCells, Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure
 from discreet.plain import finite
@@ -179,7 +180,8 @@ def random_workloads(
         meanings = [first.meaning(name) for name in chosen]
         before = _CountedTable.of(first.original, first.meaning, chosen, target, released=False)
         after = [
-            _CountedTable.of(pair.released, pair.meaning, chosen, target, released=True) for pair in pairs
+            _CountedTable.of(pair.expected or pair.released, pair.meaning, chosen, target, released=True)
+            for pair in pairs
         ]
         for at in range(number, queries, len(templates)):
             aggregate: Aggregate = AGGREGATES[at % 3] if target else "count"
@@ -258,7 +260,7 @@ class _CountedTable:
     @classmethod
     def of(
         cls,
-        classes: EquivalenceClasses,
+        classes: EquivalenceClasses | ExpectedCells,
         meaning_of: Callable[[str], Meaning],
         names: list[str],
         target: str | None,

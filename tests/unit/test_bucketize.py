@@ -1,0 +1,340 @@
+"""Anatomy: sensitive values by bucket, requirements on every bucket, and what can still be asked and attacked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet
+from discreet.classes.pair import Pair
+from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy, RequirementNotMet
+from discreet.perturb.randomness import Randomness
+from discreet.privacy import BetaLikeness, KAnonymity, LDiversity, TCloseness
+from discreet.release.buckets import BucketedTable, open_buckets
+from discreet.search.buckets.anatomy import anatomized, dealt
+from discreet.utility.workload import _CountedTable
+
+Run = Callable[..., Any]
+HOSPITAL = pa.table(
+    {
+        "age": [23, 27, 35, 59, 61, 65, 65, 70],
+        "sex": ["m", "m", "m", "m", "f", "f", "f", "f"],
+        "zip": [11000, 13000, 59000, 12000, 54000, 25000, 25000, 30000],
+        "disease": [
+            "pneumonia",
+            "dyspepsia",
+            "dyspepsia",
+            "pneumonia",
+            "flu",
+            "gastritis",
+            "flu",
+            "bronchitis",
+        ],
+    }
+)
+"""Table 1 of Xiao and Tao, 2006; its buckets are the first and the last four rows."""
+POLICY = discreet.Policy.of(
+    quasi_identifiers=["age", "sex", "zip"],
+    sensitive=["disease"],
+    require=[LDiversity(2, kind="simple", sensitive="disease")],
+)
+
+
+def by_bucket(release: discreet.BucketRelease) -> dict[int, Counter[str]]:
+    told: dict[int, Counter[str]] = defaultdict(Counter)
+    for entry in release.counts.to_pylist():
+        told[entry["bucket"]][entry["disease"]] += entry["records"]
+    return told
+
+
+# ── the algorithm ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(st.lists(st.integers(0, 8), min_size=2, max_size=60), st.integers(2, 5), st.integers(0, 2**30))
+def test_every_bucket_has_l_records_and_no_value_twice(drawn: list[int], l: int, seed: int) -> None:  # noqa: E741
+    values = np.array(drawn)
+    if np.bincount(values).max() * l > len(values):
+        with pytest.raises(GoalUnreachable, match="more than one in"):
+            anatomized(values, l, Randomness(seed))
+        return
+    buckets = anatomized(values, l, Randomness(seed))
+    members = [values[buckets == each].tolist() for each in range(buckets.max() + 1)]
+    assert all(len(inside) >= l and len(set(inside)) == len(inside) for inside in members)
+    # As many buckets as can be: fewer than l records are left over.
+    assert len(members) == len(values) // l
+
+
+@given(st.lists(st.integers(0, 4), min_size=3, max_size=60), st.integers(1, 3), st.integers(0, 2**30))
+def test_dealt_buckets_have_every_value_equally_often_but_for_one(
+    drawn: list[int], count: int, seed: int
+) -> None:
+    values = np.array(drawn)
+    buckets = dealt(values, count, Randomness(seed))
+    for value in set(drawn):
+        often = np.bincount(buckets[values == value], minlength=count)
+        assert often.max() - often.min() <= 1
+
+
+# ── the paper's example ───────────────────────────────────────────────────────────────────────────────
+
+
+def paper() -> BucketedTable:
+    rows = HOSPITAL.drop_columns(["disease"]).append_column("bucket", pa.array([1] * 4 + [2] * 4))
+    counts = pa.table(
+        {
+            "bucket": [1, 1, 2, 2, 2],
+            "disease": ["dyspepsia", "pneumonia", "bronchitis", "flu", "gastritis"],
+            "records": [2, 2, 1, 2, 1],
+        }
+    )
+    return open_buckets(discreet.read(rows), counts, POLICY)
+
+
+def test_the_query_of_the_paper_is_answered_as_there() -> None:
+    """How many with pneumonia are at most 30 years old and live in 10001 to 20000? Two rows, each by a half: 1."""
+    buckets = paper()
+    comparison = discreet.compare(
+        HOSPITAL, buckets.table, POLICY, buckets=_written(buckets), labels=[], queries=5
+    )
+    assert comparison.paired is not None
+    pair: Pair = comparison.paired.pair
+    assert pair.expected is not None
+    names = ["age", "zip", "disease"]
+    table = _CountedTable.of(pair.expected, pair.meaning, names, None, released=True)
+    domains = [pair.expected.column_of_cells(name)[0] for name in names]
+    inside = [
+        np.array([float(value <= 30) for value in domains[0].values.to_pylist()]),
+        np.array([float(10001 <= value <= 20000) for value in domains[1].values.to_pylist()]),
+        np.array([float(value == "pneumonia") for value in domains[2].values.to_pylist()]),
+    ]
+    assert table.answer("count", inside) == 1.0
+    assert any("dealt out at random" in note for note in comparison.notes)
+
+
+def _written(buckets: BucketedTable) -> pa.Table:
+    return pa.table(
+        {
+            "bucket": buckets.buckets + 1,
+            "disease": buckets.domain.values.take(pa.array(buckets.values)),
+            "records": buckets.records,
+        }
+    )
+
+
+def test_whoever_finds_the_bucket_guesses_right_for_one_in_two() -> None:
+    """In both buckets the most frequent disease has half of the records."""
+    tried = discreet.attack(
+        paper().table,
+        POLICY,
+        original=HOSPITAL,
+        buckets=_written(paper()),
+        attacks=["homogeneity", "skewness"],
+    )
+    homogeneity, skewness = tried.results
+    assert (homogeneity.tries, homogeneity.successes) == (8, 0.0)
+    # Half of a bucket, and a quarter of the table: both buckets fall, and of each half its people have it.
+    assert skewness.successes == 4.0
+
+
+def test_a_homogeneous_bucket_falls() -> None:
+    rows = pa.table({"age": [1, 2, 3, 4], "bucket": [1, 1, 2, 2]})
+    counts = pa.table({"bucket": [1, 2, 2], "disease": ["flu", "flu", "cold"], "records": [2, 1, 1]})
+    policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["disease"])
+    tried = discreet.attack(rows, policy, buckets=counts, attacks=["homogeneity"])
+    assert tried.results[0].successes == 2.0
+
+
+def test_rows_stay_open_to_whoever_knows_the_quasi_identifiers() -> None:
+    tried = discreet.attack(
+        discreet.bucketize(HOSPITAL, POLICY),
+        original=HOSPITAL,
+        attacks=["record-linkage", "attribute-inference"],
+    )
+    # Six of eight are alone with what is known of them, and two are alike.
+    assert tried.results[0].successes == 7.0
+    assert [each.why for each in tried.untested] == [
+        "disease: the release tells this attribute by bucket, not by record"
+    ]
+
+
+# ── releases ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_requirements_hold_in_every_bucket_and_rows_are_those_of_the_table() -> None:
+    release = discreet.bucketize(HOSPITAL, POLICY)
+    told = by_bucket(release)
+    assert all(max(counts.values()) * 2 <= counts.total() for counts in told.values())
+    assert Counter(release.rows["bucket"].to_pylist()) == {each: told[each].total() for each in told}
+    assert sum(told.values(), Counter()) == Counter(HOSPITAL["disease"].to_pylist())
+    back = HOSPITAL.take(pa.array(release.links))
+    assert back["zip"].to_pylist() == release.rows["zip"].to_pylist()
+    for place, row in zip(release.links, release.rows["bucket"].to_pylist(), strict=True):
+        assert HOSPITAL["disease"][int(place)].as_py() in told[row]
+
+
+def test_the_order_of_rows_in_a_bucket_tells_nothing() -> None:
+    """The algorithm takes frequent values first: the first row of a bucket must not be the one with them."""
+    rows = pa.table({"age": list(range(60)), "disease": ["flu"] * 20 + [f"rare {i}" for i in range(40)]})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"],
+        sensitive=["disease"],
+        require=[LDiversity(3, kind="simple", sensitive="disease")],
+    )
+    first = 0
+    for seed in range(40):
+        release = discreet.bucketize(rows, policy, seed=seed)
+        seen: set[int] = set()
+        for place, bucket in zip(release.links, release.rows["bucket"].to_pylist(), strict=True):
+            if bucket not in seen:
+                seen.add(bucket)
+                first += rows["disease"][int(place)].as_py() == "flu"
+    # 20 buckets with one flu among three, 40 times: 267 are expected, and 60 away is over four deviations.
+    assert abs(first - 800 / 3) < 60
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LDiversity(3, sensitive="job"),
+        LDiversity(2.5, kind="entropy", sensitive="job"),
+        LDiversity(2, kind="recursive", c=2, sensitive="job"),
+        TCloseness(0.1, sensitive="job"),
+        BetaLikeness(1.0, sensitive="job"),
+    ],
+)
+def test_any_model_of_values_is_a_condition(model: discreet.LDiversity) -> None:
+    rng = np.random.default_rng(1)
+    rows = pa.table({"age": rng.integers(20, 70, 300), "job": rng.choice(list("aaabbcde"), 300)})
+    policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["job"], require=[model])
+    release = discreet.bucketize(rows, policy)
+    assert model.holds(release.buckets.classes).all()
+    assert len(release.buckets.classes) > 10
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+def test_both_files_are_verified_together(tmp_path: Path, suffix: str) -> None:
+    release = discreet.bucketize(HOSPITAL, POLICY)
+    paths = release.save(
+        tmp_path / f"rows{suffix}",
+        tmp_path / f"values{suffix}",
+        recipe=tmp_path / "how.json",
+        links=tmp_path / "links.csv",
+    )
+    compared = discreet.compare(HOSPITAL, paths[0], POLICY, buckets=paths[1], links=tmp_path / "links.csv")
+    assert compared.losses.measure("count-error-mean") is not None
+    recipe = json.loads((tmp_path / "how.json").read_text())
+    assert (recipe["method"], recipe["l"], recipe["sensitive"]) == ("anatomy", 2, "disease")
+    assert "seed" not in recipe
+
+
+def test_files_that_do_not_hold_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = discreet.bucketize(HOSPITAL, POLICY)
+    wrong = release.counts.set_column(1, "disease", pa.array(["flu"] * release.counts.num_rows))
+    monkeypatch.setattr("discreet.release.bucketize.write_rows", _writing(wrong))
+    with pytest.raises(RequirementNotMet, match="nothing was written"):
+        release.save(tmp_path / "rows.csv", tmp_path / "values.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def _writing(wrong: pa.Table) -> Callable[[pa.Table, Path], None]:
+    def write(rows: pa.Table, path: Path) -> None:
+        pyarrow.csv.write_csv(wrong if "records" in rows.column_names else rows, path)
+
+    return write
+
+
+def test_expected_counts_are_nearer_than_those_of_one_deal() -> None:
+    rng = np.random.default_rng(3)
+    rows = pa.table({"age": rng.integers(20, 60, 2000), "job": rng.choice(list("abcdefgh"), 2000)})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"], sensitive=["job"], require=[LDiversity(4, kind="simple", sensitive="job")]
+    )
+    release = discreet.bucketize(rows, policy, seed=1)
+    expected = discreet.compare(rows, release, labels=[])
+    dealt_rows = release.bucketed.dealt(1)
+    drawn = discreet.compare(rows, dealt_rows, policy, labels=[])
+    errors = [each.losses.measure("count-error-mean") for each in (expected, drawn)]
+    assert errors[0] is not None
+    assert errors[1] is not None
+    assert errors[0].value < 0.9 * errors[1].value
+
+
+# ── what is refused ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (POLICY.require(KAnonymity(3)), "people who look alike"),
+        (discreet.Policy.of(quasi_identifiers=["age"], sensitive=["disease"]), "nothing is required"),
+        (discreet.Policy.of(quasi_identifiers=["age"], sensitive=["disease", "sex"]), "buckets tell one"),
+        (POLICY.replace(person="zip"), "several rows"),
+    ],
+)
+def test_policies_that_buckets_cannot_meet(policy: discreet.Policy, told: str) -> None:
+    with pytest.raises(InvalidPolicy, match=told):
+        discreet.bucketize(HOSPITAL, policy)
+
+
+def test_a_value_that_is_too_frequent() -> None:
+    with pytest.raises(GoalUnreachable, match="even all records as one bucket"):
+        discreet.bucketize(HOSPITAL, POLICY.require(LDiversity(5, kind="simple", sensitive="disease")))
+
+
+def test_tables_that_do_not_belong_together() -> None:
+    rows = pa.table({"age": [1, 2], "bucket": [1, 1]})
+    counts = pa.table({"bucket": [1], "disease": ["flu"], "records": [3]})
+    policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["disease"])
+    with pytest.raises(InvalidParameter, match="other records in its buckets"):
+        discreet.attack(rows, policy, buckets=counts)
+    with pytest.raises(InvalidParameter, match="no table of sensitive values"):
+        discreet.attack(rows, policy, buckets=rows)
+    with pytest.raises(InvalidParameter, match="whole number"):
+        discreet.attack(rows, policy, buckets=counts.set_column(2, "records", pa.array([0])))
+
+
+def test_the_command_writes_both_tables(tmp_path: Path, run: Run) -> None:
+    source = tmp_path / "hospital.csv"
+    pyarrow.csv.write_csv(HOSPITAL, source)
+    asked = ["--qi", "age,sex,zip", "--sensitive", "disease"]
+    done = run(
+        "bucketize",
+        source,
+        *asked,
+        "--require",
+        "l-diversity l=2 kind=simple sensitive=disease",
+        "-o",
+        tmp_path / "rows.csv",
+        "--values",
+        tmp_path / "values.csv",
+        "--json",
+    )
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert (told["rows"], told["recipe"]["method"], told["smallest_bucket"]) == (8, "anatomy", 2)
+    assert "pneumonia" not in done.out
+    tried = run(
+        "attack",
+        tmp_path / "rows.csv",
+        "--buckets",
+        tmp_path / "values.csv",
+        "--original",
+        source,
+        *asked,
+        "--json",
+    )
+    assert tried.code == 0, tried.err
+    assert "homogeneity" in {each["attack"] for each in json.loads(tried.out)["attacks"]}
+    unmet = run("bucketize", source, *asked, "-o", tmp_path / "no.csv", "--values", tmp_path / "not.csv")
+    assert unmet.code == 2
+    assert not (tmp_path / "no.csv").exists()
