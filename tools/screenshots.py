@@ -112,7 +112,7 @@ def main() -> None:
             take(page, given.folder, step, names)
         page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         page.click("#anonymize")
-        page.wait_for_selector("#take")
+        page.wait_for_selector("#evidence .criteria li", state="attached")
         for step in ("release", "evidence"):
             take(page, given.folder, step, names)
         browser.close()

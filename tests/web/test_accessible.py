@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, go, home_of, settled, shows, upload, watched
+from helpers.browser import JUDGE, STEPS, TAKE, TRIED, VERDICT, go, home_of, settled, shows, upload, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violatio
     page.keyboard.press("Enter")
     page.wait_for_selector("#release .words")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector("#evidence .criteria li", state="attached")
+    page.wait_for_selector(TRIED, state="attached")
     settled(page)
     found += in_every_light(page, "release", FEW)
     tab_to(page, TAKE)

@@ -18,7 +18,7 @@ pytest.importorskip("fastapi")
 
 from discreet.cli import main
 from discreet.example import write_example
-from helpers.browser import JUDGE, STEPS, TAKE, VERDICT, Hands, says, size, watch_for, watched
+from helpers.browser import JUDGE, STEPS, TAKE, TRIED, VERDICT, Hands, says, size, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def released(hands: Hands, original: Path, folder: Path) -> None:
     assert "Do not release this table." in page.inner_text("#release .verdict")
     assert "Do not" not in page.inner_text("#release .words")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector("#evidence .criteria li", state="attached")
+    page.wait_for_selector(TRIED, state="attached")
     with page.expect_download() as download:
         hands.click(TAKE)
     with ZipFile(download.value.path()) as bundle:

@@ -10,7 +10,19 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, settled, shows, unfold, watch_for, watched
+from helpers.browser import (
+    JUDGE,
+    RELEASE,
+    TAKE,
+    TRIED,
+    VERDICT,
+    go,
+    settled,
+    shows,
+    unfold,
+    watch_for,
+    watched,
+)
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -125,7 +137,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.click("#anonymize")
     page.wait_for_selector("#release .words")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector("#evidence .criteria li", state="attached")
+    page.wait_for_selector(TRIED, state="attached")
     settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SHOWN_TWICE) == []

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, RELEASE, TAKE, VERDICT, go, says, settled, unfold, watched
+from helpers.browser import JUDGE, RELEASE, TAKE, TRIED, VERDICT, go, says, settled, unfold, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def test_groups_by_hand_are_what_the_release_shows(
     page.select_option("#profile", "research-partner-5")
     page.click("#anonymize")
     page.wait_for_selector(TAKE)
+    page.wait_for_selector(TRIED, state="attached")
     unfold(page, "parts")
     with page.expect_download() as started:
         page.click(RELEASE)

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,8 +20,11 @@ pytest.importorskip("fastapi")
 from starlette.testclient import TestClient
 
 from discreet.release.write import TextDialect
+from discreet.web.app import create_app
 from discreet.web.bundle import write_bundle
+from discreet.web.jobs.kinds import KINDS
 from discreet.web.service import Service
+from discreet.web.settings import Settings
 from helpers.server import ended
 
 pytest_plugins = ("helpers.server",)
@@ -35,6 +39,14 @@ TABLE = "who;age;job;pay;illness\n" + "".join(
 @pytest.fixture(scope="module")
 def table(client: TestClient, service: Service) -> str:
     """A table with a release, those that stand ready beside it, and what was tried on it."""
+    made = released(client, service)
+    # Nobody has to ask for the evidence.
+    assert ended(service, made, "evidence") == "done"
+    return made
+
+
+def released(client: TestClient, service: Service) -> str:
+    """A table with a release, and an attack on it that has begun."""
     made = str(client.post("/api/v1/tables", params={"name": "people.csv"}, content=TABLE).json()["id"])
     assert ended(service, made, "audit") == "done"
     client.post(f"/case/{made}/roles", data={"columns[]": ["1", "2"], "role": "quasi-identifier"})
@@ -43,8 +55,6 @@ def table(client: TestClient, service: Service) -> str:
     assert ended(service, made, "audit") == "done"
     client.post(f"/case/{made}/jobs/anonymize", headers=IN_HTMX)
     assert ended(service, made, "anonymize") == "done"
-    # Nobody has to ask for the evidence.
-    assert ended(service, made, "evidence") == "done"
     return made
 
 
@@ -134,6 +144,34 @@ def test_one_bundle_with_everything_and_its_checksums(client: TestClient, table:
     assert json.loads(bundle.read("keep-inside/people-evidence.json"))["comparison"]
 
 
+def test_the_bundle_need_not_wait_for_the_attacks() -> None:
+    """It says what it lacks, and has it when it is there."""
+    held = replace(KINDS["evidence"], function="helpers.slow_jobs:sleeps")
+    service = Service(Settings(), {**KINDS, "evidence": held})
+    with TestClient(
+        create_app(service),
+        base_url=service.settings.address,
+        headers={"authorization": f"Bearer {service.settings.token}"},
+    ) as client:
+        table = released(client, service)
+        running = service.latest(service.cases.get(table), "evidence")
+        assert running is not None
+        assert running.active
+        assert 'id="take"' in section(client, table, "bar")
+        assert 'id="evidence-comes"' in section(client, table, "downloads")
+        early = zipfile.ZipFile(io.BytesIO(client.get(f"/case/{table}/download/bundle").content))
+        assert "hand-out/people-release.csv" in early.namelist()
+        assert "not in this bundle yet" in early.read("keep-inside/people-evidence.txt").decode()
+        assert "keep-inside/people-evidence.txt" in early.read("SHA256SUMS").decode()
+        service.kinds["evidence"] = KINDS["evidence"]
+        service.start(service.cases.get(table), "evidence")
+        assert ended(service, table, "evidence") == "done"
+        assert "evidence-comes" not in section(client, table, "downloads")
+        late = zipfile.ZipFile(io.BytesIO(client.get(f"/case/{table}/download/bundle").content))
+        assert "keep-inside/people-evidence.json" in late.namelist()
+        assert "keep-inside/people-evidence.txt" not in late.namelist()
+
+
 def test_people_get_the_file_as_they_gave_it(client: TestClient, table: str) -> None:
     """Semicolons and decimal commas came in, and go out; for programs it is the file that was verified."""
     people = client.get(f"/case/{table}/download/release").content.decode("utf-8")
@@ -158,10 +196,12 @@ def test_a_bundle_is_packed_once_and_again_when_attacks_were_tried(tmp_path: Pat
         folder.mkdir()
         for name in names:
             (folder / name).write_text(name, "utf-8")
-    first = write_bundle(release, None, "a")
+    first = write_bundle(release, None, "a", "en")
     os.utime(first, (1, 1))
-    assert write_bundle(release, None, "a").stat().st_mtime == 1
-    names = zipfile.ZipFile(write_bundle(release, proof, "a")).namelist()
+    assert write_bundle(release, None, "a", "en").stat().st_mtime == 1
+    with zipfile.ZipFile(write_bundle(release, None, "a", "de")) as bundle:
+        assert "noch nicht in diesem Paket" in bundle.read("keep-inside/a-evidence.txt").decode()
+    names = zipfile.ZipFile(write_bundle(release, proof, "a", "en")).namelist()
     assert names == [
         "hand-out/a-release.csv",
         "keep-inside/a-recipe.json",

@@ -20,6 +20,7 @@ from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web.api.parameters import FORMATS
+from discreet.web.bundle import LACKING
 from discreet.web.cases import Origin
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
 from discreet.web.pages.glossary import TERMS
@@ -87,7 +88,7 @@ def used() -> set[str]:
     }
     prefixes = {key for one in TEMPLATES for key in re.findall(r"""\bt\(["']([a-z._-]+)["'] *~""", one)}
     assert prefixes == set(made), "say here what the keys are made of"
-    return found | {prefix + value for prefix, values in made.items() for value in values}
+    return found | {LACKING} | {prefix + value for prefix, values in made.items() for value in values}
 
 
 def test_every_key_that_is_used_exists_and_every_key_is_used() -> None:

@@ -16,7 +16,19 @@ import pytest
 pytest.importorskip("fastapi")
 
 from helpers.bad_input import CASES
-from helpers.browser import JUDGE, PATIENCE, REBOUND, TAKE, VERDICT, go, home_of, settled, upload, watched
+from helpers.browser import (
+    JUDGE,
+    PATIENCE,
+    REBOUND,
+    TAKE,
+    TRIED,
+    VERDICT,
+    go,
+    home_of,
+    settled,
+    upload,
+    watched,
+)
 from helpers.server import MAX_SIZE, Program, children, wait_for
 
 if TYPE_CHECKING:
@@ -83,6 +95,7 @@ def anonymises(page: Page) -> None:
     page.click("#anonymize")
     page.wait_for_selector("#release .words")
     page.wait_for_selector(TAKE)
+    page.wait_for_selector(TRIED, state="attached")
 
 
 def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
@@ -272,7 +285,7 @@ def test_work_that_ends_before_its_section_is_drawn_is_not_waited_for(
             route.continue_()
     page.unroute("**/section/evidence*")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector("#evidence .criteria li", state="attached")
+    page.wait_for_selector(TRIED, state="attached")
     assert complaints == []
     page.context.close()
 

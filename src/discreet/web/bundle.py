@@ -10,6 +10,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from discreet.files.writing import atomically
+from discreet.web.pages.language import text
 
 OUT, INSIDE = "hand-out", "keep-inside"
 CHECKSUMS = "SHA256SUMS"
@@ -29,12 +30,17 @@ PROOF: tuple[tuple[str, str, str], ...] = (
     ("result.json", INSIDE, "evidence"),
 )
 """The same of what was lost and what attacks came to."""
+LACKING = "downloads.lacking"
+"""The words of a bundle without that."""
 
 
-def write_bundle(release: Path, proof: Path | None, stem: str) -> Path:
-    """The bundle of the release that lies in a folder, and of what was tried on it; made once and kept beside it."""
+def write_bundle(release: Path, proof: Path | None, stem: str, language: str) -> Path:
+    """The bundle of the release that lies in a folder, and of what was tried on it; made once and kept beside it.
+
+    Without a proof a line in it says what it lacks.
+    """
     files = _named(release, PARTS, stem) | (_named(proof, PROOF, stem) if proof else {})
-    target = release / f"bundle-{'tried' if proof else 'untried'}.zip"
+    target = release / f"bundle-{'tried' if proof else f'untried-{language}'}.zip"
     if target.exists():
         return target
 
@@ -45,6 +51,11 @@ def write_bundle(release: Path, proof: Path | None, stem: str) -> Path:
                 bundle.write(file, name)
                 with file.open("rb") as content:
                     sums.append(f"{hashlib.file_digest(content, 'sha256').hexdigest()}  {name}\n")
+            if proof is None:
+                note = f"{text(language)(LACKING)}\n".encode()
+                name = f"{INSIDE}/{stem}-evidence.txt"
+                bundle.writestr(name, note)
+                sums.append(f"{hashlib.sha256(note).hexdigest()}  {name}\n")
             bundle.writestr(CHECKSUMS, "".join(sums))
 
     atomically(target, write)

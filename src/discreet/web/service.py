@@ -373,14 +373,16 @@ class Service:
         return _download(paths[0], f"{stem}-{name}{paths[0].suffix}")
 
     def _bundle(self, case: Case, stem: str) -> Download:
-        """Everything about the newest release in one file."""
+        """Everything about the newest release that there is by now, in one file."""
         made = self.latest(case, "anonymize", done=True)
         if made is None:
             raise Refusal(409, "not-ready", "there is no release yet", "run the job 'anonymize' first")
         proof = self.latest(case, "evidence", done=True)
         tried = proof is not None and proof.task.base == made.task.out
         with self._drawing:
-            target = write_bundle(made.task.out, proof.task.out if proof and tried else None, stem)
+            target = write_bundle(
+                made.task.out, proof.task.out if proof and tried else None, stem, case.language
+            )
         return _download(target, f"{stem}-bundle.zip")
 
     def _draw(self, case: Case, audit: Job, target: Path, edition: Edition) -> None:

@@ -286,10 +286,15 @@ def frontier(service: Service, case: Case) -> Content:
 
 
 def downloads(service: Service, case: Case) -> Content:
-    """What can be downloaded."""
+    """What can be downloaded, and whether the bundle is still to become fuller."""
     ready = {kind for kind in service.kinds if service.latest(case, kind, done=True)}
     available = [what for what, (kind, _, _) in DOWNLOADS.items() if kind in ready]
-    return {"available": available, "formats": FORMATS}
+    tried = service.latest(case, "evidence")
+    return {
+        "available": available,
+        "formats": FORMATS,
+        "evidence_comes": tried is not None and tried.active,
+    }
 
 
 def bar(service: Service, case: Case) -> Content:
@@ -331,11 +336,14 @@ def _state(service: Service, case: Case, kind: str) -> str:
 
 
 def _next(service: Service, case: Case) -> str:
-    """What to do next: judge, anonymise, or take everything away; nothing while that cannot be done."""
+    """What to do next: judge, anonymise, or take everything away; nothing while that cannot be done.
+
+    A release is verified once it is there: nobody has to wait for what is tried on it.
+    """
     if not case.was_read or policy_problems(case):
         return ""
     states = {step: _state(service, case, kind) for step, kind in STEP_KINDS.items()}
-    if "busy" in states.values():
+    if any(state == "busy" for step, state in states.items() if step != "evidence"):
         return "wait"
     if states["verdict"] in ("none", "bad") and service.latest(case, "audit", done=True) is None:
         return "judge"
