@@ -122,11 +122,8 @@ def client(service: Service) -> Iterator[TestClient]:
 
 
 SECTION = re.compile(r'<section class="part[^"]*" id="(\w+)".*? data-stamp="(\w+)".*?</section>', re.DOTALL)
-UNSTAMPED = re.compile(
-    r'<form [^>]*id="plan-form".*?</form>|<p class="line"><span class="small">[^<]*</span><button [^>]*id="policy-of-.*?</p>',
-    re.DOTALL,
-)
-"""What somebody is filling in, and what other tables have to offer: for neither is a section drawn anew."""
+UNSTAMPED = re.compile(r'<form [^>]*id="plan-form".*?</form>', re.DOTALL)
+"""What somebody is filling in: for it a section is not drawn anew."""
 
 
 @pytest.fixture(autouse=True)

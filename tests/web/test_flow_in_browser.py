@@ -26,7 +26,7 @@ from helpers.browser import (
 from helpers.server import Program
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, FloatRect
 
 pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = pytest.mark.browser
@@ -36,6 +36,13 @@ TABLE = "who,age,sex,illness\n" + "".join(
 )
 SHOWN_TWICE = """() => { const ids = [...document.querySelectorAll('[id]')].map(one => one.id);
   return ids.filter((id, i) => ids.indexOf(id) !== i); }"""
+
+
+def overlap(one: FloatRect, other: FloatRect) -> bool:
+    return all(
+        one[start] < other[start] + other[size] and other[start] < one[start] + one[size]
+        for start, size in (("x", "width"), ("y", "height"))  # type: ignore[misc]
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,6 +66,14 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.wait_for_selector(VERDICT)
     assert page.inner_text(VERDICT) == "Do not release this table."
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    # The box that asks before wiping lies over no step, where there is no room beside them.
+    page.click("#wipe-open")
+    box = page.locator(".wipe > form").bounding_box()
+    steps = [link.bounding_box() for link in page.locator(".steps a").all()]
+    assert box
+    assert [step for step in steps if step and overlap(box, step)] == []
+    page.click("#wipe-open")
 
     # A role by the keyboard and by one choice; what to do next says that the verdict is outdated, and the focus stays.
     go(page, "columns")

@@ -387,8 +387,8 @@ def test_a_table_takes_over_the_policy_of_another(client: TestClient, service: S
     start = client.get("/").text
     assert "Recent policies" in start
     assert f"/case/{table}/download/policy" in start
-    assert f"/case/{other}/policy-of/{table}" in section(client, other, "file")
-    assert f"/case/{other}/policy-of/{other}" not in section(client, other, "file")
+    assert f"/case/{other}/policy-of/{table}" in section(client, other, "policies")
+    assert f"/case/{other}/policy-of/{other}" not in section(client, other, "policies")
     answer = client.post(f"/case/{other}/policy-of/{table}", headers=IN_HTMX)
     assert answer.status_code == 204
     mine, taken = (load(service.cases.get(name).policy_file) for name in (table, other))

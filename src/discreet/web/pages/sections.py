@@ -79,17 +79,25 @@ def file(service: Service, case: Case) -> Content:
     return {
         "table": columns_document(case)["table"],
         "rows": shown,
-        "policies": recent_policies(service, case),
         **reading(case),
     }
 
 
-def recent_policies(service: Service, without: Case | None = None) -> list[Content]:
-    """The policies of the tables at work, the newest first; a few of them."""
+def policies(service: Service, case: Case) -> Content:
+    """The tables whose policies can be taken over."""
+    return {"others": with_policies(service, case)}
+
+
+def with_policies(service: Service, without: Case | None = None) -> list[Case]:
+    """The tables at work that have a policy, the newest first; a few of them."""
     cases = [case for case in service.cases if case.was_read and case is not without]
-    recent = sorted(cases, key=lambda case: -case.created)[:MOST_POLICIES]
+    return sorted(cases, key=lambda case: -case.created)[:MOST_POLICIES]
+
+
+def recent_policies(service: Service) -> list[Content]:
+    """The policies of the tables at work, with what they say."""
     rows = []
-    for case in recent:
+    for case in with_policies(service):
         policy = policy_of(case)
         rows.append(
             {
@@ -361,7 +369,8 @@ class Section:
     """A part of the page: its template is ``sections/<name>.html.jinja``.
 
     ``kind`` is the job whose progress and result it shows; ``content`` adds what else the template needs, ``watches``
-    names the other kinds of jobs that this depends on, and ``rests`` how much of the policy.
+    names the other kinds of jobs that this depends on, ``rests`` how much of the policy, and ``others`` gives the other
+    tables.
     """
 
     name: str
@@ -369,6 +378,7 @@ class Section:
     content: Callable[[Service, Case], Content] = lambda service, case: {}
     watches: tuple[str, ...] = ()
     rests: PolicyPart = "policy"
+    others: Callable[[Service, Case], list[Case]] = lambda service, case: []
 
     @property
     def template(self) -> str:
@@ -380,6 +390,7 @@ SECTIONS: dict[str, Section] = {
     for section in (
         Section("bar", None, bar, watches=("audit", "anonymize", "evidence")),
         Section("file", "read", file, rests="roles"),
+        Section("policies", None, policies, rests="roles", others=with_policies),
         Section("columns", None, columns),
         Section("verdict", "audit", verdict, rests="roles"),
         Section("advice", "recommend"),
@@ -407,7 +418,7 @@ class PageStep:
 
 
 STEPS = (
-    PageStep("file", ("file",)),
+    PageStep("file", ("file",), {"policy": ("policies",)}),
     PageStep("columns", ("columns",)),
     PageStep("verdict", ("verdict",), {"advice": ("advice",)}),
     PageStep(
@@ -441,6 +452,7 @@ def stamp(service: Service, case: Case, section: Section) -> str:
     for kind in ("read", *([section.kind] if section.kind else ()), *section.watches):
         job, done = service.latest(case, kind), service.latest(case, kind, done=True)
         seen.append((kind, job and (job.id, job.state), done and done.id))
+    seen += [(other.id, other.label) for other in section.others(service, case)]
     return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
 
 
