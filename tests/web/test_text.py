@@ -25,7 +25,8 @@ from discreet.web.cases import Origin
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
 from discreet.web.pages.glossary import TERMS
 from discreet.web.pages.language import own_words, text
-from discreet.web.pages.sections import SIGNS, STEPS
+from discreet.web.pages.reading_form import SIGNS
+from discreet.web.pages.sections import STEPS
 from discreet.web.requirements import fields_of, models
 from discreet.web.service import DOWNLOADS
 

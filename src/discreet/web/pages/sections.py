@@ -6,27 +6,25 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
-from pydantic.fields import FieldInfo
 
-from discreet.policy.file import UNWRITTEN
 from discreet.policy.plan import METHODS, Plan
-from discreet.policy.settings import bare, bounds, settings
+from discreet.policy.settings import bounds, settings
 from discreet.release.frontier import USUAL_K
 from discreet.release.profile import load_profile, profile_names
 from discreet.reports.words import SYMBOLS
 from discreet.sentences import loads
-from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web import prices, requirements
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
-from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, SHEETS, VIEW
+from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, VIEW
 from discreet.web.pages.evidence_views import scenarios
+from discreet.web.pages.reading_form import reading
 from discreet.web.pages.rendering import markup, render
 from discreet.web.policies import (
     PolicyPart,
@@ -54,19 +52,6 @@ MOST_COMPARED = 6
 """Of so many columns it is said how many values each release keeps; the others are one question away."""
 SHORT_SECONDS, SHORT_PAUSE, LONG_PAUSE = 3, 150, 500
 """How long a job may be a short one, and after how many milliseconds it is asked about then, and later."""
-SIGNS = {
-    "delimiter": {
-        ",": "sign_comma",
-        ";": "sign_semicolon",
-        "\t": "sign_tab",
-        "|": "sign_bar",
-        " ": "sign_space",
-    },
-    "quote": {'"': "", "'": ""},
-}
-"""What is offered between and around fields, and what it is called where the sign does not say it."""
-ENCODINGS = ("utf-8", "cp1252", "iso-8859-15", "utf-16", "cp850", "mac-roman")
-
 Content = dict[str, Any]
 
 
@@ -144,48 +129,6 @@ def columns(service: Service, case: Case) -> Content:
 def to_check(case: Case) -> int:
     """Of how many columns somebody should look at the role."""
     return sum(uncertain(column.reason) for column in policy_of(case).columns)
-
-
-def reading(case: Case) -> Content:
-    """How the table was read, and what a form for reading it in another way offers."""
-    given = policy_of(case).read if case.was_read else {}
-    table = columns_document(case)["table"] if case.was_read else {}
-    names = case.folder / SHEETS
-    sheets = loads(names.read_text(encoding="utf-8")) if names.exists() else []
-    has_heading = not case.was_read or "header" in table.get("settings", {})
-    return {
-        "given": given,
-        "settings": {key: _shown(value) for key, value in table.get("settings", {}).items()},
-        "reading_notes": table.get("notes", []),
-        # What goes wrong most often stands in front.
-        "heading": ("header_row", *(("sheet",) if sheets else ())) if has_heading else (),
-        "reading_fields": [
-            {
-                "name": name,
-                "choices": dict.fromkeys(sheets, "") if name == "sheet" else _choices(name, setting),
-                "lines": get_origin(bare(setting.annotation)) is tuple,
-            }
-            for name, setting in settings(ReadOptions).items()
-            if name not in UNWRITTEN
-        ],
-        "encodings": ENCODINGS,
-    }
-
-
-def _choices(name: str, setting: FieldInfo) -> dict[str, str]:
-    """What can be chosen for a setting, and what it is called where the value does not say it."""
-    kind = bare(setting.annotation)
-    if kind is bool:
-        return {"true": "yes", "false": "no"}
-    return SIGNS.get(name) or (dict.fromkeys(get_args(kind), "") if get_origin(kind) is Literal else {})
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return "✓" if value else "–"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "–"
-    return {"\t": "⇥", " ": "␣"}.get(str(value), str(value))
 
 
 def verdict(service: Service, case: Case) -> Content:
