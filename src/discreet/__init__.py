@@ -14,6 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from discreet.baskets import Baskets as Baskets
+    from discreet.baskets.exposure import BasketAudit as BasketAudit
+    from discreet.baskets.exposure import audit_baskets as audit_baskets
+    from discreet.baskets.release import BasketRelease as BasketRelease
+    from discreet.baskets.release import anonymize_baskets as anonymize_baskets
     from discreet.dp.answer import Answer as Answer
     from discreet.dp.ask import ask as ask
     from discreet.dp.ledger import Ledger as Ledger
@@ -71,6 +76,9 @@ _PUBLIC = {
     "ArtificialPeople": "discreet.dp.synthesize:ArtificialPeople",
     "Attacks": "discreet.release.attack:Attacks",
     "Audit": "discreet.release.audit:Audit",
+    "BasketAudit": "discreet.baskets.exposure:BasketAudit",
+    "BasketRelease": "discreet.baskets.release:BasketRelease",
+    "Baskets": "discreet.baskets:Baskets",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
     "BucketRelease": "discreet.release.bucketize:BucketRelease",
     "CountedClasses": "discreet.release.parts:CountedClasses",
@@ -92,11 +100,13 @@ _PUBLIC = {
     "Table": "discreet.table:Table",
     "TruthfulRecords": "discreet.dp.safepub:TruthfulRecords",
     "anonymize": "discreet.release.anonymize:anonymize",
+    "anonymize_baskets": "discreet.baskets.release:anonymize_baskets",
     "apply": "discreet.release.apply:apply",
     "ask": "discreet.dp.ask:ask",
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
     "bucketize": "discreet.release.bucketize:bucketize",
+    "audit_baskets": "discreet.baskets.exposure:audit_baskets",
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
     "compare_methods": "discreet.release.frontier:compare_methods",

@@ -43,6 +43,7 @@ COMMANDS = {
     "budget": "Say what may be spent on a table under differential privacy, and what was.",
     "register": "Keep what was published, to judge the next release together with it.",
     "check": "Exit with 0 if every requirement of a policy holds, with 1 if not. For pipelines.",
+    "baskets": "Judge and release sets of items: purchases, diagnoses, pages read.",
     "classes": "Count parts of a table where they lie, merge the counts, audit them together.",
     "diff": "Say what changed between two releases or two policies.",
     "completion": "Print what makes a shell complete commands and options.",

@@ -1,0 +1,159 @@
+"""Baskets as sets of items, and how they are read."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
+from discreet.files.reading import check_regular
+from discreet.sentences import Sentence
+from discreet.table import Table
+from discreet.types import BoolArray, Int32Array, IntArray
+
+
+@dataclass(frozen=True)
+class Baskets:
+    """Sets of items: basket ``i`` holds ``codes[starts[i]:starts[i + 1]]``, numbers in ``items`` that ascend.
+
+    >>> baskets = Baskets.of([["milk", "bread"], ["beer"], ["bread", "milk", "milk"]])
+    >>> baskets.items, len(baskets), baskets.support()
+    (('beer', 'bread', 'milk'), 3, array([1, 2, 2]))
+    """
+
+    items: tuple[str, ...] = field(repr=False)
+    starts: IntArray = field(repr=False)
+    codes: Int32Array = field(repr=False)
+
+    @classmethod
+    def of(cls, lists: Iterable[Iterable[str]]) -> Baskets:
+        """From lists of items; an item that is named twice in a basket is in it once."""
+        known: dict[str, int] = {}
+        numbered = [{known.setdefault(item, len(known)) for item in items} for items in lists]
+        starts = np.cumsum([0, *map(len, numbered)], dtype=np.int64)
+        codes = np.fromiter((code for basket in numbered for code in basket), np.int32, int(starts[-1]))
+        return cls._ordered(tuple(known), starts, codes)
+
+    @classmethod
+    def of_rows(cls, table: Table, basket: str, item: str) -> Baskets:
+        """From a table with a row for each item: what it belongs to, and which it is. Rows without one of them are refused."""
+        table.column(basket)
+        table.column(item)
+        rows = table.engine.to_arrow(table, [basket, item])
+        for name in (basket, item):
+            if rows.column(name).null_count:
+                raise InvalidParameter(
+                    Sentence("column {name!r} has rows without a value", name=name),
+                    remedy="leave them out, or say what is missing",
+                )
+        owners = rows.column(basket).combine_chunks().dictionary_encode().indices.to_numpy()
+        encoded = rows.column(item).cast(pa.string()).combine_chunks().dictionary_encode()
+        pairs = np.unique(
+            owners.astype(np.int64) * len(encoded.dictionary) + encoded.indices.to_numpy(zero_copy_only=False)
+        )
+        owner, code = np.divmod(pairs, len(encoded.dictionary))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(owner))]).astype(np.int64)
+        return cls._ordered(tuple(encoded.dictionary.to_pylist()), starts, code.astype(np.int32))
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], *, separator: str = ",", encoding: str = "utf-8") -> Baskets:
+        """From a text file with a basket on each line, its items apart by ``separator``; quotes as in CSV, ``.gz`` too.
+
+        Spaces around items are no part of them. Lines without an item are no baskets.
+        """
+        file = Path(path)
+        check_regular(file)
+        if len(separator) != 1 or separator in '"\r\n':
+            raise InvalidParameter("a separator is one character", remedy="name one, such as , or ; or |")
+        try:
+            content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+            text = content.decode(encoding)
+            lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+        except (UnicodeDecodeError, LookupError):
+            raise UnreadableInput(
+                Sentence("{name} is no text in {encoding}", name=file.name, encoding=encoding),
+                remedy="name its encoding, or write it as UTF-8",
+            ) from None
+        except (OSError, EOFError, csv.Error) as error:
+            why = type(error).__name__
+            raise UnreadableInput(
+                Sentence("the baskets in {name} could not be read ({why})", name=file.name, why=why),
+                remedy="write one basket per line, items apart by commas, in quotes where they hold one",
+            ) from None
+        baskets = [items for line in lines if (items := [item.strip() for item in line if item.strip()])]
+        if not baskets:
+            raise EmptyTable(Sentence("{name} holds no baskets", name=file.name), remedy="check the file")
+        return cls.of(baskets)
+
+    @classmethod
+    def _ordered(cls, items: tuple[str, ...], starts: IntArray, codes: Int32Array) -> Baskets:
+        """With items in the order of their names, and each basket's codes ascending."""
+        names = np.array(items, dtype=object)
+        order = np.argsort(names) if len(names) else np.zeros(0, dtype=np.int64)
+        place = np.empty(len(order), dtype=np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        renamed = place[codes]
+        return cls(tuple(names[order]), starts, renamed[np.lexsort((renamed, owner))])
+
+    # ── shape ─────────────────────────────────────────────────────────────────────────────────────
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many items each basket holds."""
+        return np.diff(self.starts)
+
+    @property
+    def owners(self) -> IntArray:
+        """The basket of each occurrence of an item."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    def support(self) -> IntArray:
+        """How many baskets hold each item."""
+        return np.bincount(self.codes, minlength=len(self.items))
+
+    def lists(self) -> Iterator[list[str]]:
+        """Each basket with the names of its items."""
+        for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
+            yield [self.items[code] for code in self.codes[start:stop]]
+
+    def alike(self, size: int) -> tuple[IntArray, Int32Array]:
+        """The baskets that hold ``size`` items, and a row of codes for each of them."""
+        rows = np.flatnonzero(self.sizes == size)
+        return rows, self.codes[self.starts[rows][:, None] + np.arange(size)]
+
+    # ── other baskets ─────────────────────────────────────────────────────────────────────────────
+
+    def take(self, rows: IntArray) -> Baskets:
+        """Some of the baskets, in the order of ``rows``."""
+        sizes = self.sizes[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        places = np.repeat(self.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
+        return Baskets(self.items, starts, self.codes[places])
+
+    def without(self, gone: BoolArray) -> Baskets:
+        """Without some occurrences of items; a basket may be left with none."""
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.owners[~gone], minlength=len(self)))])
+        return Baskets(self.items, starts.astype(np.int64), self.codes[~gone])
+
+    def recoded(self, nodes: Int32Array, labels: tuple[str, ...]) -> Baskets:
+        """With ``labels[nodes[item]]`` for each item; what becomes the same stands in a basket once."""
+        pairs = np.unique(self.owners * len(labels) + nodes[self.codes])
+        owner, code = np.divmod(pairs, len(labels))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self)))])
+        return Baskets(labels, starts.astype(np.int64), code.astype(np.int32))
+
+    def shown(self) -> Baskets:
+        """The baskets that hold something, in the order of what they hold: nothing is told by where one stands."""
+        return Baskets.of(sorted(filter(None, self.lists())))
