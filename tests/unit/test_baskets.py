@@ -23,6 +23,7 @@ from discreet.baskets.uncertainty import surest
 from discreet.cli import cli
 from discreet.errors import DiscreetError, GoalUnreachable, InvalidParameter, RequirementNotMet
 from discreet.table.hierarchies.hierarchy import Hierarchy
+from helpers.profiles import tries
 
 LISTS = st.lists(st.sets(st.sampled_from("abcdef"), min_size=1, max_size=4), min_size=4, max_size=25)
 SHOP = [["milk", "bread"], ["milk", "bread"], ["milk", "bread", "gin"], ["milk", "rum"], ["bread", "rum"]]
@@ -163,6 +164,7 @@ def test_clusters_keep_all_items_and_what_was_asked_for(lists: list[set[str]], k
     assert {item for *_, item in made.rows()} == set(baskets.items)
 
 
+@tries(40)
 @given(st.lists(st.sets(st.sampled_from("abcd"), min_size=1), min_size=2, max_size=4))
 def test_who_knows_two_items_cannot_exclude_that_k_baskets_hold_them(lists: list[set[str]]) -> None:
     """All ways to put the parts of a cluster together: for what is known of somebody, one of them has k baskets with it."""

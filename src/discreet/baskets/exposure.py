@@ -11,6 +11,7 @@ from discreet.baskets.baskets import Baskets
 from discreet.baskets.goal import BasketGoal
 from discreet.baskets.itemsets import Itemsets, packed, subsets, unpacked
 from discreet.plain import plain
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 
 SOURCE = "Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data, VLDB 2008"
@@ -49,6 +50,24 @@ class BasketAudit:
     def holds(self) -> bool:
         """Whether every set of at most m items that occurs stands in at least k baskets."""
         return not any(known.rare for known in self.by_known)
+
+    @property
+    def says(self) -> str:
+        """The verdict in one sentence."""
+        if self.holds:
+            return Sentence(
+                "Whoever knows up to {m} items of a basket finds at least {k} baskets.", m=self.m, k=self.k
+            )
+        return Sentence(
+            "{exposed:,} of {baskets:,} baskets can be told apart by up to {m} of their items: fewer than {k} baskets hold these.",
+            exposed=self.exposed,
+            baskets=self.baskets,
+            m=self.m,
+            k=self.k,
+        )
+
+    def __str__(self) -> str:
+        return str(self.says)
 
     def to_dict(self, *, itemsets: int = 0) -> dict[str, object]:
         """As plain data; sets of items are values of the data and are told only if they are asked for."""

@@ -49,6 +49,18 @@ class BasketRelease:
     """The items that each label stands for, where it is not the item itself."""
 
     @property
+    def says(self) -> str:
+        """What is guaranteed, in one sentence."""
+        return Sentence(
+            "Whoever knows up to {m} items of a basket finds at least {k} that it may be.",
+            m=self.goal.m,
+            k=self.goal.k,
+        )
+
+    def __str__(self) -> str:
+        return str(self.says)
+
+    @property
     def after(self) -> BasketAudit | None:
         """What an intruder finds in the release who knows some items of a basket; none where baskets are not told apart."""
         if self.released is None:

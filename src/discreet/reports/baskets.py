@@ -14,17 +14,7 @@ from discreet.reports.words import percent
 
 def show_basket_audit(audit: BasketAudit, *, itemsets: int = 0) -> RenderableType:
     """The verdict, then what an intruder finds by how many items are known."""
-    if audit.holds:
-        verdict = Text(
-            f"✔ Whoever knows up to {audit.m} items of a basket finds at least {audit.k} baskets.",
-            "bold green",
-        )
-    else:
-        verdict = Text(
-            f"✘ {audit.exposed:,} of {audit.baskets:,} baskets can be told apart by up to {audit.m} of their items: "
-            f"fewer than {audit.k} baskets hold these.",
-            "bold red",
-        )
+    verdict = Text(f"✔ {audit.says}", "bold green") if audit.holds else Text(f"✘ {audit.says}", "bold red")
     grid = Grid(box=box.SIMPLE_HEAD, header_style="dim")
     for head in (
         "items known",
@@ -72,10 +62,7 @@ def show_basket_release(release: BasketRelease, name: str) -> RenderableType:
     loss = release.loss
     goal = release.goal
     lines: list[RenderableType] = [
-        Text(
-            f"✔ {name}: whoever knows up to {goal.m} items of a basket finds at least {goal.k} that it may be.",
-            "bold green",
-        ),
+        Text(f"✔ {name}: {release.says}", "bold green"),
         Text(f"Method: {release.method}, {METHODS[release.method]}."),
     ]
     if loss.certainty is not None:
