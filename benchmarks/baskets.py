@@ -17,26 +17,26 @@ import numpy as np
 from discreet.baskets import Baskets
 from discreet.baskets.goal import BasketGoal
 from discreet.baskets.itemsets import Itemsets
-from discreet.baskets.recoding import Cut, RecodedBaskets, item_hierarchy
+from discreet.baskets.recoding import ItemCut, RecodedBaskets, item_hierarchy
 from discreet.baskets.release import anonymize_baskets
 
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 METHODS = ("generalize", "suppress", "disassociate")
 
 
-def lifted(cut: Cut, item: int) -> Cut:
+def lifted(cut: ItemCut, item: int) -> ItemCut:
     """With the node of an item replaced by the next larger one."""
     tree, level = cut.hierarchy, int(cut.levels[item])
     size = np.count_nonzero(tree.nodes[level] == tree.nodes[level][item])
     while level < tree.height and np.count_nonzero(tree.nodes[level] == tree.nodes[level][item]) == size:
         level += 1
     under = tree.nodes[level] == tree.nodes[level][item]
-    return Cut(tree, np.where(under, np.int32(level), cut.levels).astype(np.int32))
+    return ItemCut(tree, np.where(under, np.int32(level), cut.levels).astype(np.int32))
 
 
 def from_below(baskets: Baskets, goal: BasketGoal) -> RecodedBaskets:
     """The apriori-based algorithm with the cheapest lift for most rare sets."""
-    cut = Cut.uniform(item_hierarchy(baskets, None), 0)
+    cut = ItemCut.uniform(item_hierarchy(baskets, None), 0)
     occurrences = baskets.support().astype(np.float64)
     for size in range(1, goal.m + 1):
         while True:

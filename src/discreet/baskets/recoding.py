@@ -17,24 +17,24 @@ from discreet.types import BoolArray, FloatArray, Int32Array, Progress
 
 
 @dataclass(frozen=True)
-class Cut:
+class ItemCut:
     """The level of the hierarchy to which each item is generalised; nodes are disjoint."""
 
     hierarchy: Hierarchy
     levels: Int32Array = field(repr=False)
 
     @classmethod
-    def uniform(cls, hierarchy: Hierarchy, level: int) -> Cut:
+    def uniform(cls, hierarchy: Hierarchy, level: int) -> ItemCut:
         """All items at one level."""
         return cls(hierarchy, np.full(hierarchy.leaves, level, dtype=np.int32))
 
-    def parted(self, item: int) -> Cut:
+    def parted(self, item: int) -> ItemCut:
         """With the node of an item replaced by the smaller ones below it."""
         level = int(self.levels[item])
         under = self._members(item, level)
         while level > 0 and np.array_equal(self._members(item, level), under):
             level -= 1
-        return Cut(self.hierarchy, np.where(under, np.int32(level), self.levels).astype(np.int32))
+        return ItemCut(self.hierarchy, np.where(under, np.int32(level), self.levels).astype(np.int32))
 
     def _members(self, item: int, level: int) -> BoolArray:
         return np.asarray(self.hierarchy.nodes[level] == self.hierarchy.nodes[level][item])
@@ -63,7 +63,7 @@ class RecodedBaskets:
     """Baskets with generalised items, some of them left out: ``gone`` of the occurrences in ``recoded``."""
 
     original: Baskets = field(repr=False)
-    cut: Cut = field(repr=False)
+    cut: ItemCut = field(repr=False)
     recoded: Baskets = field(repr=False)
     gone: BoolArray = field(repr=False)
 
@@ -100,7 +100,7 @@ def item_hierarchy(baskets: Baskets, given: Hierarchy | None) -> Hierarchy:
 # ── generalising ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def generalised(baskets: Baskets, goal: BasketGoal, hierarchy: Hierarchy, tell: Progress) -> Cut:
+def generalised(baskets: Baskets, goal: BasketGoal, hierarchy: Hierarchy, tell: Progress) -> ItemCut:
     """The cut through a hierarchy below which every set of at most m nodes stands in k baskets.
 
     It starts at the lowest level at which that holds for all items, and parts nodes into those below them, the one that loses
@@ -108,9 +108,11 @@ def generalised(baskets: Baskets, goal: BasketGoal, hierarchy: Hierarchy, tell: 
     below (the apriori-based algorithm of Terrovitis, Mamoulis and Kalnis, VLDB 2008), and takes fewer counts.
     """
     level = next(
-        level for level in range(hierarchy.height + 1) if _holds(baskets, Cut.uniform(hierarchy, level), goal)
+        level
+        for level in range(hierarchy.height + 1)
+        if _holds(baskets, ItemCut.uniform(hierarchy, level), goal)
     )
-    cut = Cut.uniform(hierarchy, level)
+    cut = ItemCut.uniform(hierarchy, level)
     occurrences = baskets.support().astype(np.float64)
     whole: set[str] = set()
     while True:
@@ -129,6 +131,6 @@ def generalised(baskets: Baskets, goal: BasketGoal, hierarchy: Hierarchy, tell: 
             return cut
 
 
-def _holds(baskets: Baskets, cut: Cut, goal: BasketGoal) -> bool:
+def _holds(baskets: Baskets, cut: ItemCut, goal: BasketGoal) -> bool:
     recoded = baskets.recoded(*cut.nodes())
     return all(bool((Itemsets.of(recoded, size).supports >= goal.k).all()) for size in range(1, goal.m + 1))

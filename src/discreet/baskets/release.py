@@ -18,7 +18,7 @@ from discreet.baskets.disassociation import Cluster, DisassociatedBaskets, disas
 from discreet.baskets.exposure import BasketAudit, audit_baskets
 from discreet.baskets.goal import BasketGoal
 from discreet.baskets.loss import BasketLoss, lost_itemsets, pair_error
-from discreet.baskets.recoding import Cut, RecodedBaskets, generalised, item_hierarchy
+from discreet.baskets.recoding import ItemCut, RecodedBaskets, generalised, item_hierarchy
 from discreet.baskets.suppression import suppressed
 from discreet.baskets.uncertainty import surest
 from discreet.errors import GoalUnreachable, InvalidParameter, RequirementNotMet
@@ -209,7 +209,7 @@ def _recodings(
             baskets, cut, recoded, np.zeros(len(recoded.codes), dtype=bool)
         )
     if method in ("auto", "suppress"):
-        cut = Cut.uniform(tree, 0)
+        cut = ItemCut.uniform(tree, 0)
         recoded = baskets.recoded(*cut.nodes())
         for frequent_first in (True, False):
             tell("leaving items out")
