@@ -186,6 +186,7 @@ def time_steps(count: int) -> None:
         "top-bottom-coding": {"top": 90.0},
         "correlated-noise": {"columns": ["x", "y"]},
         "date-shift": {"columns": ["day"], "person": "who"},
+        "slicing": {"columns": ["job"], "sensitive": "job", "slices": 1, "beside": ["x", "y"]},
     }
     print(f"{count:,} rows\n\n| step | seconds |\n|---|---|")
     for name in STEPS:

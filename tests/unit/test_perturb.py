@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime
 from typing import Any
 
@@ -357,7 +358,18 @@ def test_a_step_reads_back_from_what_it_writes(name: str) -> None:
         "pram": {"keep": 0.9},
         "top-bottom-coding": {"top": 3},
         "correlated-noise": {"columns": ["a", "b"]},
+        "slicing": {"sensitive": "a", "slices": 1, "beside": ["b"]},
     }
     step = make_step({"method": name, "columns": ["a"], **given.get(name, {})})
     assert make_step(step.to_dict()) == step
     assert step.describe().startswith(f"{name} of a")
+
+
+@pytest.mark.parametrize("keep", [0.5001, 0.6, 0.7499, 0.9, 0.97])
+def test_the_epsilon_that_is_told_is_never_below_that_of_the_matrix(keep: float) -> None:
+    rows = pa.table({"job": ["a", "b", "c"]})
+    step = Pram(("job",), keep=keep)
+    told = float(step.guarantee(rows).split("ε = ")[1].split(" ")[0])
+    true = math.log(keep / ((1 - keep) / 2))
+    assert true <= told <= true * 1.001 + 1e-9
+    assert "ε = 1 among" in Pram(("job",), epsilon=1).guarantee(rows)

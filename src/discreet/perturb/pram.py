@@ -188,7 +188,7 @@ class Pram(Perturbation):
             # Which values there are is taken from the rows unless a matrix names them, and a null stays one.
             among = " among the values that occur" if self.matrix is None else ""
             nulls = " (which are missing is not protected)" if rows[name].null_count else ""
-            told.append(f"local differential privacy of {name} with ε = {epsilon:.4g}{among}{nulls}")
+            told.append(f"local differential privacy of {name} with ε = {rounded_up(epsilon)}{among}{nulls}")
         return "; ".join(told)
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
@@ -277,6 +277,19 @@ def local_epsilon(matrix: FloatArray) -> float:
     if (low <= 0).any():
         return 0.0 if len(matrix) < 2 else math.inf
     return float(np.log(high / low).max(initial=0.0))
+
+
+def rounded_up(epsilon: float, digits: int = 4) -> str:
+    """An ε as it is told: with few digits, and never less than it is.
+
+    >>> rounded_up(1.0981), rounded_up(1.0), rounded_up(0.00012341), rounded_up(0.0)
+    ('1.099', '1', '0.0001235', '0')
+    """
+    if epsilon <= 0:
+        return "0"
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(epsilon)))
+    # A logarithm is right to some fifteen digits: what lies above by less is the number itself.
+    return f"{math.ceil(epsilon * scale * (1 - 1e-12)) / scale:.{digits}g}"
 
 
 def estimated_shares(matrix: FloatArray, released: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ from discreet.perturb.base import Perturbation
 from discreet.perturb.coding import DateShift, GroupAverages, RoundToBase, TopBottomCoding
 from discreet.perturb.noise import AdditiveNoise, CorrelatedNoise, MultiplicativeNoise
 from discreet.perturb.pram import Pram
+from discreet.perturb.slicing import Slicing
 from discreet.perturb.swapping import Permutation, RandomSwap, RankSwap
 
 STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
@@ -20,6 +21,7 @@ STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
             RankSwap,
             RandomSwap,
             Permutation,
+            Slicing,
             AdditiveNoise,
             CorrelatedNoise,
             MultiplicativeNoise,

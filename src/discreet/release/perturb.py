@@ -27,6 +27,11 @@ SEEDED = (
     "long one and keep it to yourself"
 )
 
+GENERALISATION_ONLY = (
+    "loss and the error of questions are those of the generalisation, which came after the steps: what these changed is measured by "
+    "comparing the release with the original"
+)
+
 
 @dataclass(frozen=True)
 class AppliedStep:
@@ -165,7 +170,11 @@ def without_marks(column: pa.Array) -> pa.Array:
 def _told(steps: Sequence[AppliedStep], seed: int | None) -> tuple[str, ...]:
     """What to tell about the steps."""
     chance = any(applied.step.random for applied in steps)
-    return (*(applied.note for applied in steps), *([SEEDED] if chance and seed is not None else []))
+    return (
+        *(applied.note for applied in steps),
+        GENERALISATION_ONLY,
+        *([SEEDED] if chance and seed is not None else []),
+    )
 
 
 def with_person(step: Perturbation, policy: Policy) -> Perturbation:
