@@ -180,7 +180,8 @@ def test_columns_that_tell_nobody_apart_are_insensitive() -> None:
         (["{Bachelors, Masters}"], True),
         (["<=50K", ">50K"], True),
         (["Bachelors", "Masters"], False),
-        (["30", "[30, 39]"], False),
+        (["30", "[30, 39]"], True),
+        (["30", "thirty", "[30, 39]"], False),
         ([], False),
     ],
 )

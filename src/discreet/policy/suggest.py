@@ -346,12 +346,16 @@ INTERVAL = re.compile(
     """,
     re.VERBOSE,
 )
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def looks_generalised(values: Sequence[str]) -> bool:
-    """Whether the values of a column are intervals, sets or masked texts rather than single values.
+    """Whether the values of a column are intervals, sets or masked texts, or numbers and some of these.
 
     >>> looks_generalised(["0-35", "35-55", "55<="]), looks_generalised(["1020*", "*"]), looks_generalised(["a"])
     (True, True, False)
+    >>> looks_generalised(["83", "84", ">= 85"]), looks_generalised(["83", "84"])
+    (True, False)
     """
-    return bool(values) and all(INTERVAL.fullmatch(value.strip()) for value in values)
+    single = [value for value in values if not INTERVAL.fullmatch(value.strip())]
+    return len(single) < len(values) and all(NUMBER.fullmatch(value.strip()) for value in single)

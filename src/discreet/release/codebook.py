@@ -232,7 +232,9 @@ def told_sets(entries: Iterable[CodebookEntry]) -> dict[str, dict[str, OneOf]]:
     told: dict[str, dict[str, OneOf]] = {}
     for entry in entries:
         label = as_set(entry.label)
-        if label is not None and label.more and not entry.meaning.endswith(SEPARATOR + OTHERS):
+        # A value of the table that looks like a set stands for itself.
+        itself = entry.meaning == entry.label
+        if label is not None and label.more and not itself and not entry.meaning.endswith(SEPARATOR + OTHERS):
             told.setdefault(entry.column, {})[entry.label] = _read_meaning(entry.meaning)
     return told
 

@@ -20,7 +20,7 @@ from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
 from discreet.table.hierarchies.dates import PERIODS, Dates, moments_of
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.notations import TRUTH, days, forms, listed, span_of_days, starred, unquoted
-from discreet.table.values import Interval, Masked, OneOf, Suppressed, parse
+from discreet.table.values import SUPPRESSED, Interval, Masked, OneOf, parse
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 Kind = Literal["exact", "interval", "set", "masked", "node", "suppressed", "foreign"]
@@ -275,6 +275,9 @@ class _Reader:
         single = 1 / self.leaves
         if (told := self.told.get(text)) is not None:
             return self._told(told)
+        if text.strip() == SUPPRESSED:
+            # Whether it was so in the original or became so: it says nothing.
+            return self._all()
         node = self.nodes.get(self.hierarchy.label_of(text) if self.hierarchy else text)
         at = self._exact(text)
         if at is not None and (node is None or _single(node[0])):
@@ -286,8 +289,6 @@ class _Reader:
         if node is not None:
             # An interval of a hierarchy is as wide as it is printed, whatever values happen to be inside.
             return ("node", *node, None) if span is None else ("interval", *node, span[2])
-        if isinstance(parsed, Suppressed):
-            return self._all()
         if text in MISSING_MARKS:
             return self._missing()
         if span is not None:

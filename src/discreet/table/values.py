@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
@@ -86,7 +87,21 @@ class OneOf:
             raise InvalidParameter("a set of values names none", remedy="name at least one member")
 
     def __str__(self) -> str:
-        listed = [_quoted(member) for member in self.members]
+        return self._written(0)
+
+    def unlike(self, values: Collection[str]) -> str:
+        """The set as it is written where some values look like sets: with quotes that it would not need.
+
+        >>> OneOf(("a", "b")).unlike(["a", "b", "{a, b}"]), OneOf(("a", "b")).unlike(["a", "b"])
+        ('{"a", b}', '{a, b}')
+        """
+        written = map(self._written, range(len(self.members) + 1))
+        padded = ("{" + " " * width + str(self)[1:] for width in itertools.count(1))
+        return next(text for text in itertools.chain(written, padded) if text not in values)
+
+    def _written(self, quoted: int) -> str:
+        """The set with its first members in quotes, whether they need them or not."""
+        listed = [_quoted(member, always=at < quoted) for at, member in enumerate(self.members)]
         if self.more:
             listed.append(f"+{self.more} ({self.mark})" if self.mark else f"+{self.more}")
         return "{" + ", ".join(listed) + "}"
@@ -176,18 +191,18 @@ def as_set(text: str | None) -> OneOf | None:
     return meant if isinstance(meant, OneOf) else None
 
 
-def set_label(members: Sequence[str], *, more: int = 0, width: int = 40) -> str:
+def set_label(members: Sequence[str], *, more: int = 0, width: int = 40, unlike: Collection[str] = ()) -> str:
     """A set printed in at most about ``width`` characters; a set of one is its member.
 
     ``more`` further members are known only by their number. At least the first member is always named, so
-    sets that share none have different labels.
+    sets that share none have different labels. It looks like none of the values ``unlike``.
 
     >>> set_label(["a", "b"]), set_label(["a"]), set_label(["a", "b", "c"], width=7), set_label(["a"], more=6)
     ('{a, b}', 'a', '{a, +2}', '{a, +6}')
     """
     if len(members) == 1 and not more:
         return members[0]
-    whole = str(OneOf(tuple(members), more))
+    whole = OneOf(tuple(members), more).unlike(unlike)
     if len(whole) <= width and not more:
         return whole
     total = len(members) + more
@@ -197,7 +212,7 @@ def set_label(members: Sequence[str], *, more: int = 0, width: int = 40) -> str:
         and len(str(OneOf(tuple(members[: shown + 1]), total - shown - 1))) <= width
     ):
         shown += 1
-    return str(OneOf(tuple(members[:shown]), total - shown))
+    return OneOf(tuple(members[:shown]), total - shown).unlike(unlike)
 
 
 def number_text(number: float) -> str:
@@ -249,9 +264,14 @@ def _half_bounded(bound: str, sign: str, unit: str) -> Interval | None:
     return Interval(number, math.inf, closed, False, unit)
 
 
-def _quoted(member: str) -> str:
+def _quoted(member: str, *, always: bool = False) -> str:
     """A member of a set; in double quotes if it would be misread without them."""
-    plain = member and member == member.strip() and not re.search(rf'[",{{}}\r\n]|^{_COUNTED}$', member)
+    plain = (
+        not always
+        and member
+        and member == member.strip()
+        and not re.search(rf'[",{{}}\r\n]|^{_COUNTED}$', member)
+    )
     return member if plain else '"' + member.replace('"', '""') + '"'
 
 

@@ -75,7 +75,12 @@ def spelled_out(recoding: Recoding) -> dict[str, dict[str, OneOf]]:
         if not pa.types.is_string(column.values.type):
             continue
         labels = column.values.to_pylist()
-        counted = {at: meant for at, meant in enumerate(map(as_set, labels)) if meant and meant.more}
+        values = set(recoding.classes.attributes[j].labels())
+        counted = {
+            at: meant
+            for at, label in enumerate(labels)
+            if (meant := as_set(label)) and meant.more and label not in values
+        }
         members = _members(recoding, j) if counted else {}
         for at in counted.keys() & members.keys():
             named = tuple(members[at])
@@ -109,7 +114,7 @@ def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int, leng
     new = list(old)
     for at, text in enumerate(old):
         if at in members and text is not None and text not in public:
-            told = _told(text, domain, members[at], extremes, borders)
+            told = _told(text, domain, members[at], extremes, borders, public)
             # What would look like another label stays as it is.
             if told != text and told not in new and told not in old and told not in public:
                 new[at] = told
@@ -188,11 +193,12 @@ def _told(
     released: list[str],
     extremes: tuple[float, float] | None,
     borders: Borders | None,
+    public: Collection[str] = (),
 ) -> str:
-    """A label as it may be printed, of records that have the released values."""
+    """A label as it may be printed, of records that have the released values, and like no public one."""
     meant = parse(text)
     if isinstance(meant, OneOf):
-        return _counted(meant, released)
+        return _counted(meant, released).unlike(public)
     if extremes is None:
         return text
     if pa.types.is_temporal(domain.values.type):
@@ -260,19 +266,19 @@ def _letters() -> Iterator[str]:
         yield from map("".join, itertools.product(ascii_uppercase, repeat=size))
 
 
-def _counted(meant: OneOf, released: list[str]) -> str:
+def _counted(meant: OneOf, released: list[str]) -> OneOf:
     """A set in which only released members are named, at least one of them.
 
-    >>> _counted(OneOf(("Aachen", "Bonn", "Canary"), more=2), ["Aachen", "Bonn"])
-    '{Aachen, Bonn, +3}'
-    >>> _counted(OneOf(("Canary",), more=2), ["Zell"])
-    '{Zell, +2}'
+    >>> print(_counted(OneOf(("Aachen", "Bonn", "Canary"), more=2), ["Aachen", "Bonn"]))
+    {Aachen, Bonn, +3}
+    >>> print(_counted(OneOf(("Canary",), more=2), ["Zell"]))
+    {Zell, +2}
     """
     named = tuple(member for member in meant.members if member in released)
     if len(named) == len(meant.members):
-        return str(meant)
+        return meant
     named = named or (released[0],)
-    return str(OneOf(named, meant.total - len(named), meant.mark))
+    return OneOf(named, meant.total - len(named), meant.mark)
 
 
 def _open(text: str, meant: Interval, extremes: tuple[float, float]) -> str:

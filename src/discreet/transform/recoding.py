@@ -249,6 +249,7 @@ def spans(
     interval = (high < blank) & (not pa.types.is_boolean(domain.values.type))
     everything = ~interval & (size == domain.size) & (domain.size > 1)
     names: list[str | None] = []
+    taken = {label for label in labels.tolist() if label.startswith("{")}
     # Many groups have the same ends.
     printed: dict[tuple[int, int], str] = {}
     for g, (start, stop) in enumerate(itertools.pairwise(indptr.tolist())):
@@ -264,7 +265,7 @@ def spans(
         elif everything[g]:
             names.append(ROOT)
         else:
-            names.append(str(OneOf(tuple(labels[members[start:stop]]))))
+            names.append(OneOf(tuple(labels[members[start:stop]])).unlike(taken))
     values, where = _distinct(names)
     width = np.where(interval, tick[high] - tick[low] + 1, size)
     shares = np.where(everything, 1.0, np.minimum(width / leaves, 1.0))

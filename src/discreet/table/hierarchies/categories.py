@@ -286,11 +286,12 @@ def grouped_level(
     keys, starts = np.unique(groups[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
     labels = {}
+    sets = {leaf for leaf in leaves if leaf.startswith("{")}
     for key, start, end in zip(keys.tolist(), starts.tolist(), ends.tolist(), strict=True):
         # Many members cannot be shown anyway, so only the first ones are looked up.
         shown = [leaves[at] for at in order[start : min(end, start + 12)]]
         labels[key] = (name and name(order[start], order[end - 1])) or set_label(
-            shown, more=end - start - len(shown)
+            shown, more=end - start - len(shown), unlike=sets
         )
     taken = set(labels.values()) | {leaves[at] for at in np.flatnonzero(apart).tolist()}
     if len(taken) < len(labels) + int(apart.sum()):

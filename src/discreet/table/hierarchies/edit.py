@@ -51,7 +51,7 @@ def moved(hierarchy: Hierarchy, level: int, members: Collection[str], group: str
     ('{baker, judge}', 'cook')
     """
     wanted = _known(members, hierarchy.labels[level - 1])
-    name = _name(group or set_label(wanted))
+    name = _name(group or set_label(wanted, unlike=hierarchy.labels[0]))
     rows = _rows(hierarchy)
     if level == hierarchy.height:
         rows = [[*row[:-1], row[-2], row[-1]] for row in rows]

@@ -305,7 +305,7 @@ def _generalised(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -
     sample = [parse(leaf) for leaf, mark in zip(leaves[::step], apart[::step], strict=True) if not mark]
     if not all(isinstance(value, Interval | Suppressed) or _is_number(value) for value in sample):
         return None
-    if sum(isinstance(value, Interval) for value in sample) < 2:
+    if not any(isinstance(value, Interval) for value in sample):
         return None
     spans = {at: span for at, leaf in enumerate(leaves) if (span := _as_interval(parse(leaf))) is not None}
     apart = apart | np.array([at not in spans for at in range(len(leaves))], dtype=bool)
@@ -323,6 +323,7 @@ def _generalised(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -
     end_rank = np.zeros(len(leaves), dtype=np.int64)
     end_rank[by_end] = np.arange(len(keys))
     ordered = np.array(keys)
+    places = {leaf: at for at, leaf in enumerate(leaves)}
 
     def hull(groups: IntArray) -> Level:
         codes, names = grouped_level(groups, rank, apart, leaves)
@@ -331,9 +332,10 @@ def _generalised(leaves: Sequence[str], weights: FloatArray, apart: BoolArray) -
         sizes = np.bincount(codes)
         hulls = list(names)
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-            whole = spans[keys[start]].hull(spans[by_end[end]])
-            if whole is not None and sizes[codes[keys[start]]] > 1:
-                hulls[codes[keys[start]]] = str(whole)
+            whole, group = spans[keys[start]].hull(spans[by_end[end]]), codes[keys[start]]
+            # A hull that is written like a value of another group would be read as that.
+            if whole is not None and sizes[group] > 1 and codes[places.get(str(whole), keys[start])] == group:
+                hulls[group] = str(whole)
         # Where intervals overlap two hulls may be the same; the sets of their members never are.
         return codes, hulls if len(set(hulls)) == len(hulls) else names
 
