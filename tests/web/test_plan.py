@@ -20,7 +20,7 @@ from discreet.engine.read import read
 from discreet.policy import load
 from discreet.privacy import KAnonymity, LDiversity, TCloseness
 from discreet.privacy.registry import MODELS
-from discreet.release.prepare import count_classes
+from discreet.release.prepare import count_classes, without_dropped
 from discreet.table import Table
 from discreet.web.jobs import parsed_table
 from discreet.web.jobs.counted_classes import counted
@@ -355,6 +355,17 @@ def test_rows_are_counted_once_for_the_same_roles(service: Service, table: str) 
     assert count(False).records.tolist() == first.records.tolist()
     assert len(opened) == again
     assert first.records.tolist() == count_classes(policy.fit(read(case.source)), policy).records.tolist()
+    # What is left out of what was counted needs no second look at the rows either.
+    without = replace(policy.plan, drop_attributes=("sex",))
+    fewer = counted(case.folder, case.source, policy, without, open_table)
+    assert len(opened) == again
+    direct = count_classes(policy.fit(read(case.source)), without_dropped(policy, without))
+    assert fewer.names == direct.names
+    sizes = [
+        sorted((*classes.labels(c).values(), n) for c, n in enumerate(classes.records.tolist()))
+        for classes in (fewer, direct)
+    ]
+    assert sizes[0] == sizes[1]
     assert len(count(True)) < len(first)
     assert len(opened) == again + 1
 

@@ -67,10 +67,9 @@ def test_a_column_is_left_out_and_taken_back_by_one_click(
     assert answer.status_code == 200
     assert load(case.policy_file).plan.drop_attributes == ("job",)
     assert 'id="restore-2"' in answer.text
-    assert ended(service, table, "preview") == "done"
-    job = service.latest(case, "preview", done=True)
+    assert ended(service, table, "foresee") == "done"
+    job = service.latest(case, "foresee", done=True)
     assert job is not None
-    assert [one["name"] for one in service.document(job)["attributes"]] == ["age"]
     foreseen = shown(client, table)
     assert "Foreseen" in foreseen
     assert f"{service.document(job)['loss']:.1%}" in foreseen
@@ -112,6 +111,33 @@ def test_an_own_requirement_is_waived_and_taken_back_by_one_click(
             f"/case/{table}/prices/requirement/{number}", data={"waive": "yes"}, headers=IN_HTMX
         )
         assert answer.status_code == 404
+
+
+def test_what_the_profile_asks_is_changed_by_another_profile_with_its_loss_and_what_it_means(
+    client: TestClient, service: Service, table: str
+) -> None:
+    case = service.cases.get(table)
+    page = shown(client, table)
+    job = service.latest(case, "anonymize", done=True)
+    assert job is not None
+    told = service.document(job, "ready.json")["prices"]
+    offered = {one["name"]: one["loss"] for one in told["profiles"]}
+    assert "research-partner-5" in offered
+    assert 'id="profile-research-partner-5"' in page
+    assert "as Open data such a release need not pass" in page
+    answer = client.post(f"/case/{table}/prices/profile/research-partner-5", headers=IN_HTMX)
+    assert answer.status_code == 200
+    assert load(case.policy_file).profile == "research-partner-5"
+    assert ended(service, table, "foresee") == "done"
+    foreseen = service.latest(case, "foresee", done=True)
+    assert foreseen is not None
+    # What stood there as its price is what is foreseen, and the verdict is no longer that of open data.
+    assert f"{service.document(foreseen)['loss']:.1%}" == offered["research-partner-5"]
+    assert 'id="judge"' in client.get(f"/case/{table}/section/bar", headers=IN_HTMX).text
+    assert f"/case/{table}/prices/profile/open-data" in shown(client, table)
+    client.post(f"/case/{table}/prices/profile/open-data", headers=IN_HTMX)
+    assert load(case.policy_file).profile == "open-data"
+    assert client.post(f"/case/{table}/prices/profile/none", headers=IN_HTMX).status_code == 404
 
 
 def test_before_there_is_a_release_there_are_no_prices(client: TestClient, service: Service) -> None:

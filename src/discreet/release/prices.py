@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.release.prepare import as_shown, prepare, without_dropped
-from discreet.release.profile import load_profile
-from discreet.release.requirements import extended_goals, goals
+from discreet.release.profile import load_profile, profile_names
+from discreet.release.requirements import extended_goals, goals, limit_models
 from discreet.search import clock
 from discreet.search.kept import part_by_part
 from discreet.search.mondrian.search import mondrian
@@ -22,6 +23,7 @@ from discreet.search.problem import make_problem
 from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.loss import attribute_changes
+from discreet.transform.recoding import Recoding
 from discreet.types import Progress
 
 SECONDS = 10.0
@@ -64,12 +66,27 @@ class RequirementPrice:
 
 
 @dataclass(frozen=True)
+class ProfilePrice:
+    """What another profile would lead to: its name, and the mean loss of a release that it asks for."""
+
+    profile: str
+    loss: float
+
+    def to_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Prices:
-    """The loss of a release by one quick method, and what each column and requirement adds to it, dearest first."""
+    """The loss of a release by one quick method, and what each column and requirement adds to it, dearest first.
+
+    ``profiles`` are those under which less would be lost, by how much stays.
+    """
 
     loss: float | None
     columns: tuple[ColumnPrice, ...] = ()
     requirements: tuple[RequirementPrice, ...] = ()
+    profiles: tuple[ProfilePrice, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -77,7 +94,48 @@ class Prices:
             "loss": self.loss,
             "columns": [price.to_dict() for price in self.columns],
             "requirements": [price.to_dict() for price in self.requirements],
+            "profiles": [price.to_dict() for price in self.profiles],
         }
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a change of policy or plan would lead to: the mean loss of the columns that stay, and the share of records left out."""
+
+    loss: float
+    suppressed_share: float
+
+    def to_dict(self) -> dict[str, object]:
+        return {"schema": "discreet-foreseen-1", "method": METHOD, **asdict(self)}
+
+
+def foresee(
+    counted: EquivalenceClasses, policy: Policy, *, plan: Plan | None = None, seconds: float = SECONDS
+) -> Foreseen:
+    """What a policy and a plan would lead to, by the method of :func:`prices`: a moment where classes are some ten thousand.
+
+    >>> from dataclasses import replace
+    >>> from discreet.privacy import KAnonymity
+    >>> people = {"sex": ["f", "m"] * 6, "age": [30, 30, 31, 31, 32, 32] * 2}
+    >>> policy = replace(Policy.of(quasi_identifiers=["sex", "age"]).require(KAnonymity(4)), profile="research-partner-3")
+    >>> foresee(EquivalenceClasses.from_columns(people), policy)
+    Foreseen(loss=0.5, suppressed_share=0.0)
+    """
+    plan = plan or policy.plan
+    ready = prepare(counted, policy, plan)
+    models = _asked(policy, plan, ready.classes)
+    recoding = _recoding(ready.classes, ready.ladders, models, plan, clock.now() + seconds)
+    if recoding is None:
+        raise GoalUnreachable(
+            "what is asked cannot be met by grouping values, or not in so short a time",
+            nearest="nothing that could be released",
+            remedy="ask for less, leave a column out, or make the release, which takes more time",
+        )
+    changes = attribute_changes(recoding)
+    return Foreseen(
+        _mean(change["loss"] for change in changes.values()),
+        recoding.suppressed_records / recoding.classes.total,
+    )
 
 
 def prices(
@@ -107,33 +165,16 @@ def prices(
     end = clock.now() + seconds
     plan = plan or policy.plan
     ready = prepare(counted, policy, plan)
-    profile = load_profile(policy.profile)
-    required = goals(as_shown(policy, plan), profile, ready.classes)
-    wished, _ = extended_goals(profile, ready.classes, required)
-    models = tuple(dict.fromkeys((*required, *wished)))
+    models = _asked(policy, plan, ready.classes)
 
     def losses(
         classes: EquivalenceClasses, ladders: Sequence[Ladder], asked: Sequence[PrivacyModel]
     ) -> dict[str, float] | None:
         """The loss of each attribute, if there is time and the requirements can be met."""
-        if clock.now() > end:
-            return None
         if not asked:
             return dict.fromkeys(classes.names, 0.0)
-        problem = make_problem(
-            classes,
-            ladders,
-            asked,
-            suppression_limit=plan.suppression_limit,
-            weights=_weights(plan, classes.names),
-        )
-        recoding = part_by_part(
-            problem,
-            lambda part: mondrian(
-                part.classes, part.models, ladders=part.ladders, mode="strict", weights=part.weights, end=end
-            ),
-        )
-        if clock.now() > end or not recoding.kept.any():
+        recoding = _recoding(classes, ladders, asked, plan, end)
+        if recoding is None:
             return None
         return {name: change["loss"] for name, change in attribute_changes(recoding).items()}
 
@@ -159,7 +200,60 @@ def prices(
         beside = _mean(whole[other] for other in others)
         without = None if alone is None else min(beside, _mean(alone.values()))
         columns.append(ColumnPrice(name, beside, without))
-    return Prices(loss, tuple(sorted(columns, key=_saved)), tuple(sorted(costs, key=_saved)))
+    say("what other profiles would lead to")
+    cheaper: list[ProfilePrice] = []
+    seen = [set(models)]
+    for other in profile_names():
+        profile = load_profile(other)
+        # What asks nothing of classes cannot be compared by them.
+        if not (profile.requirements or limit_models(profile)):
+            continue
+        asked = _asked(replace(policy, profile=other), plan, ready.classes)
+        if set(asked) not in seen:
+            seen.append(set(asked))
+            lost = losses(ready.classes, ready.ladders, asked)
+            if lost is not None and _mean(lost.values()) < loss:
+                cheaper.append(ProfilePrice(other, _mean(lost.values())))
+    return Prices(
+        loss,
+        tuple(sorted(columns, key=_saved)),
+        tuple(sorted(costs, key=_saved)),
+        tuple(sorted(cheaper, key=lambda price: -price.loss)),
+    )
+
+
+def _asked(policy: Policy, plan: Plan, classes: EquivalenceClasses) -> tuple[PrivacyModel, ...]:
+    """What policy and profile ask of classes, and what the profile wishes beyond."""
+    profile = load_profile(policy.profile)
+    required = goals(as_shown(policy, plan), profile, classes)
+    wished, _ = extended_goals(profile, classes, required)
+    return tuple(dict.fromkeys((*required, *wished)))
+
+
+def _recoding(
+    classes: EquivalenceClasses,
+    ladders: Sequence[Ladder],
+    asked: Sequence[PrivacyModel],
+    plan: Plan,
+    end: float,
+) -> Recoding | None:
+    """What strict Mondrian makes of classes, if there is time and the requirements can be met."""
+    if clock.now() > end:
+        return None
+    problem = make_problem(
+        classes,
+        ladders,
+        asked,
+        suppression_limit=plan.suppression_limit,
+        weights=_weights(plan, classes.names),
+    )
+    recoding = part_by_part(
+        problem,
+        lambda part: mondrian(
+            part.classes, part.models, ladders=part.ladders, mode="strict", weights=part.weights, end=end
+        ),
+    )
+    return recoding if clock.now() <= end and recoding.kept.any() else None
 
 
 def prices_when_asked(counted: EquivalenceClasses, policy: Policy, plan: Plan) -> Callable[[], Prices]:

@@ -8,6 +8,7 @@ from typing import Any
 import tomlkit
 
 from discreet.policy.file import make_model
+from discreet.release.profile import load_profile
 from discreet.web import requirements
 from discreet.web.cases import Case
 from discreet.web.jobs.worker import READY_DOCUMENT
@@ -16,6 +17,10 @@ from discreet.web.refusals import not_found
 from discreet.web.service import Service
 
 Row = dict[str, Any]
+MOST_PROFILES = 3
+"""So many other profiles are offered, those that lose most first: they ask for most."""
+LARGE = 50_000
+"""From so many classes on a change is not foreseen at once."""
 
 
 def told(service: Service, case: Case) -> Mapping[str, Any] | None:
@@ -64,6 +69,23 @@ def listed_requirements(case: Case, prices: Sequence[Mapping[str, Any]]) -> list
     ]
 
 
+def listed_profiles(case: Case, prices: Mapping[str, Any]) -> list[Row]:
+    """Profiles under which less would be lost; where another one is chosen by now, that of the release can be taken back."""
+    chosen = policy_of(case).profile
+    rows = [
+        {
+            "name": price["name"],
+            "title": load_profile(price["name"]).title,
+            "with": prices["loss"],
+            "without": price["loss"],
+            "chosen": price["name"] == chosen,
+            "click": prices["profile"] if price["name"] == chosen else price["name"],
+        }
+        for price in prices["profiles"]
+    ]
+    return [row for row in rows if row["chosen"]] + [row for row in rows if not row["chosen"]][:MOST_PROFILES]
+
+
 def drop_column(case: Case, name: str, *, drop: bool) -> None:
     """Leave a quasi-identifier out of the release, or take it back; one has to stay."""
     with case.changing():
@@ -79,13 +101,17 @@ def drop_column(case: Case, name: str, *, drop: bool) -> None:
             plan = document.setdefault("anonymize", tomlkit.table())
             others = [other for other in policy.plan.drop_attributes if other != name]
             plan["drop_attributes"] = [*others, name] if drop else others
-            if not plan["drop_attributes"]:
-                del plan["drop_attributes"]
             # What is left out neither matters nor stays as it is.
             if name in plan.get("weights", {}):
                 del plan["weights"][name]
             if name in plan.get("keep", []):
                 plan["keep"].remove(name)
+            # What is empty says nothing: a policy with it would count as another one.
+            for setting in ("drop_attributes", "weights", "keep"):
+                if setting in plan and not plan[setting]:
+                    del plan[setting]
+            if not plan:
+                del document["anonymize"]
 
 
 def waive(service: Service, case: Case, place: int, *, waived: bool) -> None:

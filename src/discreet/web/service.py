@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import shutil
 import threading
@@ -297,6 +298,12 @@ class Service:
             return newest is None or newest.task.out != job.task.base or self.outdated(case, newest)
         return kind.needs_policy and job.policy != fingerprint(case.policy_file, plan=kind.plan)
 
+    def wait(self, job: Job, seconds: float = math.inf) -> None:
+        """Wait until a job has ended, at most so long."""
+        end = time.monotonic() + seconds
+        while job.active and time.monotonic() < end and not self._closing.wait(0.02):
+            pass
+
     def document(self, job: Job, name: str = RESULT) -> Any:
         """What a finished job left as JSON."""
         if job.state != "done":
@@ -392,8 +399,7 @@ class Service:
                 return
             detail = audit.task.parameters.model_dump().get("detail", "full")
             job = self.start(case, "report", ReportParameters(edition=edition, detail=detail), of=audit)
-            while job.active and not self._closing.wait(0.05):
-                pass
+            self.wait(job)
             if job.state != "done":
                 problem = job.problem or ProblemDetails(
                     "not-ready", "drawing the report was cancelled", "ask again"

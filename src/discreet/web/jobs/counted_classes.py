@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.classes import EquivalenceClasses
@@ -24,12 +25,19 @@ KEPT = 3
 def counted(
     case: Path, file: Path, policy: Policy, plan: Plan, open_table: Callable[[], Table]
 ) -> EquivalenceClasses:
-    """The classes of a case under a policy and a plan; the rows are counted only if that was not done before."""
+    """The classes of a case under a policy and a plan; the rows are counted only if that was not done before.
+
+    Where a plan leaves columns out, what was counted with them will do.
+    """
     folder = case / "counted"
     target = folder / f"{_key(file, policy, plan)}.arrow"
-    if target.exists():
-        os.utime(target)
-        return load(target)
+    everything = folder / f"{_key(file, policy, replace(plan, drop_attributes=()))}.arrow"
+    for kept in (target, everything):
+        if kept.exists():
+            os.utime(kept)
+            classes = load(kept)
+            left = without_dropped(policy, plan).quasi_identifiers
+            return classes if kept == target else classes.project(left)
     table = policy.fit(open_table())
     if plan.sample < 1:
         table = table.engine.thin(table, plan.sample, seed=plan.seed)

@@ -42,6 +42,7 @@ KINDS: dict[str, JobKind] = {
     "report": JobKind("discreet.web.jobs.verbs:report", ReportParameters),
     "values": JobKind("discreet.web.jobs.column_values:count", ValuesParameters),
     "preview": JobKind("discreet.web.jobs.verbs:preview", PlanParameters, plan=True),
+    "foresee": JobKind("discreet.web.jobs.verbs:foresee", PlanParameters, plan=True),
     "recommend": JobKind("discreet.web.jobs.verbs:recommend", PlanParameters, plan=True),
     "anonymize": JobKind("discreet.web.jobs.verbs:anonymize", AnonymizeParameters, plan=True),
     "compare": JobKind("discreet.web.jobs.evidence:compare", CompareParameters, base="anonymize"),

@@ -1,4 +1,4 @@
-"""The verbs up to a release as jobs: read, audit, report, recommend, preview, anonymize; each leaves its results as files."""
+"""The verbs up to a release as jobs: read, audit, report, recommend, preview, foresee, anonymize; each leaves its results as files."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read as read_table
 from discreet.engine.sheets import sheet_names
 from discreet.errors import InvalidPolicy
 from discreet.files.writing import write_text
-from discreet.policy import dumps, load
+from discreet.policy import Policy, dumps, load
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggestion
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.audit import audit as run_audit
 from discreet.release.preview import preview as run_preview
+from discreet.release.prices import foresee as run_foresee
 from discreet.release.recommend import recommend as run_recommend
 from discreet.release.release import Release, hash_of
 from discreet.release.spreadsheet import neutralise
@@ -114,6 +116,23 @@ def recommend(task: Task, progress: JobProgress) -> None:
 
 def preview(task: Task, progress: JobProgress) -> None:
     """Say what the least change would cost; the rows are counted only if that was not done before."""
+    policy, plan, classes = _open_counted(task, progress)
+    document = run_preview(classes, policy, plan=plan, progress=progress).to_dict()
+    task.write(RESULT, document)
+    task.write(VIEW, {**document, "suppression_limit": plan.suppression_limit})
+
+
+def foresee(task: Task, progress: JobProgress) -> None:
+    """Say in a moment what a change of policy or plan would lead to, by the quick method that prices are found by."""
+    policy, plan, classes = _open_counted(task, progress)
+    progress("searching for the least change")
+    document = run_foresee(classes, policy, plan=plan).to_dict()
+    task.write(RESULT, document)
+    task.write(VIEW, document)
+
+
+def _open_counted(task: Task, progress: JobProgress) -> tuple[Policy, Plan, EquivalenceClasses]:
+    """The policy, the plan, and the counted classes of both."""
     wanted = cast(PlanParameters, task.parameters)
     policy = load(task.policy)
     plan = wanted.plan(policy.plan)
@@ -121,9 +140,7 @@ def preview(task: Task, progress: JobProgress) -> None:
         raise InvalidPolicy(problems, remedy="correct the roles")
     progress("counting equivalence classes")
     classes = counted(task.case, task.source, policy, plan, lambda: open_table(task, policy, progress))
-    document = run_preview(classes, policy, plan=plan, progress=progress).to_dict()
-    task.write(RESULT, document)
-    task.write(VIEW, {**document, "suppression_limit": plan.suppression_limit})
+    return policy, plan, classes
 
 
 def anonymize(task: Task, progress: JobProgress) -> None:

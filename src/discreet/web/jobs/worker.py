@@ -31,6 +31,7 @@ PRELOADED = (
     "discreet.web.jobs.evidence",
     "discreet.search.lattice.search",
     "discreet.search.lattice.kernels",
+    "discreet.search.mondrian.kernels",
     "discreet.utility.objectives.kernels",
     "discreet.web.jobs.compiled",
 )

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.policy.plan import Plan
 from discreet.policy.settings import bare, settings
+from discreet.release.profile import profile_names
 from discreet.table.reading import ReadOptions
 from discreet.web import prices, requirements
 from discreet.web.api.parameters import PlanParameters
@@ -17,9 +18,12 @@ from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields
 from discreet.web.pages.rendering import render
 from discreet.web.pages.sections import show_section
-from discreet.web.policies import column_at, columns_of, policy_of, policy_problems, set_plan
+from discreet.web.policies import column_at, columns_of, policy_of, policy_problems, set_plan, set_profile
 from discreet.web.refusals import not_found
 from discreet.web.service import Service
+
+FORESEEN_SECONDS = 1.0
+"""How long an answer waits for what a change leads to; what takes longer is shown when it is there."""
 
 
 def router(service: Service) -> APIRouter:
@@ -101,8 +105,9 @@ def router(service: Service) -> APIRouter:
 
 def _price_routes(routes: APIRouter, service: Service) -> None:
     def changed(request: Request, case: Case) -> Response:
-        """The prices as they are now, with a preview under way."""
-        start_preview(service, case)
+        """The prices as they are now, with what the change leads to: most often it is found while one waits for the answer."""
+        if not policy_problems(case):
+            service.wait(service.start(case, "foresee"), FORESEEN_SECONDS)
         return show_section(service, request, case, "prices")
 
     @routes.post("/case/{case_id}/prices/column/{number}")
@@ -119,6 +124,14 @@ def _price_routes(routes: APIRouter, service: Service) -> None:
     ) -> Response:
         case = service.cases.get(case_id)
         prices.waive(service, case, place, waived=bool(waive))
+        return changed(request, case)
+
+    @routes.post("/case/{case_id}/prices/profile/{name}")
+    def judge_by(request: Request, case_id: str, name: str) -> Response:
+        case = service.cases.get(case_id)
+        if name not in profile_names():
+            raise not_found("profile")
+        set_profile(case, name)
         return changed(request, case)
 
 

@@ -146,6 +146,10 @@ def prices(release: Release) -> dict[str, object]:
     """What each column and each requirement costs, the dearest first, and what it takes to do without one."""
     told, own = release.prices, release.policy.requirements
     return {
+        "classes": len(release.recoding.classes),
+        "loss": _known(told.loss),
+        "profile": release.policy.profile,
+        "profiles": [{"name": price.profile, "loss": percent(price.loss)} for price in told.profiles],
         "columns": [
             {"name": price.column, "with": percent(price.loss_with), "without": _known(price.loss_without)}
             for price in told.columns

@@ -189,14 +189,17 @@ def priced(service: Service, case: Case) -> Content:
     """What each requirement and column costs, and whether something is done without since the release was made."""
     told = prices.told(service, case)
     if told is None:
-        return {"columns": [], "requirements": [], "profile_title": "", "changed": False}
+        return {"columns": [], "requirements": [], "profiles": [], "profile_title": "", "changed": False}
     columns = prices.listed_columns(case, told["columns"])
     required = prices.listed_requirements(case, told["requirements"])
     made = service.latest(case, "anonymize", done=True)
     return {
         "columns": columns,
         "requirements": required,
+        "profiles": prices.listed_profiles(case, told),
         "profile_title": load_profile(policy_of(case).profile).title,
+        "profile_of_release": load_profile(told["profile"]).title,
+        "large": told["classes"] > prices.LARGE,
         "changed": made is not None and service.outdated(case, made),
     }
 
@@ -339,7 +342,7 @@ SECTIONS: dict[str, Section] = {
         Section("advice", "recommend"),
         Section("plan", None, plan, rests="forms"),
         Section("preview", "preview"),
-        Section("prices", "preview", priced, watches=("anonymize",)),
+        Section("prices", "foresee", priced, watches=("anonymize",)),
         Section("release", "anonymize", release),
         Section("evidence", "evidence", evidence, watches=("anonymize",)),
         Section("frontier", "frontier", frontier),
