@@ -202,18 +202,10 @@ def prices(
         columns.append(ColumnPrice(name, beside, without))
     say("what other profiles would lead to")
     cheaper: list[ProfilePrice] = []
-    seen = [set(models)]
-    for other in profile_names():
-        profile = load_profile(other)
-        # What asks nothing of classes cannot be compared by them.
-        if not (profile.requirements or limit_models(profile)):
-            continue
-        asked = _asked(replace(policy, profile=other), plan, ready.classes)
-        if set(asked) not in seen:
-            seen.append(set(asked))
-            lost = losses(ready.classes, ready.ladders, asked)
-            if lost is not None and _mean(lost.values()) < loss:
-                cheaper.append(ProfilePrice(other, _mean(lost.values())))
+    for name, asked in _of_other_profiles(policy, plan, ready.classes, models).items():
+        lost = losses(ready.classes, ready.ladders, asked)
+        if lost is not None and _mean(lost.values()) < loss:
+            cheaper.append(ProfilePrice(name, _mean(lost.values())))
     return Prices(
         loss,
         tuple(sorted(columns, key=_saved)),
@@ -228,6 +220,23 @@ def _asked(policy: Policy, plan: Plan, classes: EquivalenceClasses) -> tuple[Pri
     required = goals(as_shown(policy, plan), profile, classes)
     wished, _ = extended_goals(profile, classes, required)
     return tuple(dict.fromkeys((*required, *wished)))
+
+
+def _of_other_profiles(
+    policy: Policy, plan: Plan, classes: EquivalenceClasses, models: Sequence[PrivacyModel]
+) -> dict[str, tuple[PrivacyModel, ...]]:
+    """What other profiles ask of classes, each by the first profile that asks for it; one that asks nothing cannot be compared."""
+    others: dict[str, tuple[PrivacyModel, ...]] = {}
+    seen = [set(models)]
+    for name in profile_names():
+        profile = load_profile(name)
+        if not (profile.requirements or limit_models(profile)):
+            continue
+        asked = _asked(replace(policy, profile=name), plan, classes)
+        if set(asked) not in seen:
+            seen.append(set(asked))
+            others[name] = asked
+    return others
 
 
 def _recoding(
