@@ -187,6 +187,9 @@ def time_steps(count: int) -> None:
         "correlated-noise": {"columns": ["x", "y"]},
         "date-shift": {"columns": ["day"], "person": "who"},
         "slicing": {"columns": ["job"], "sensitive": "job", "slices": 1, "beside": ["x", "y"]},
+        "synthetic-trees": {"columns": ["x", "job"], "given": ["y"]},
+        "synthetic-copula": {"columns": ["x", "job"], "given": ["y"]},
+        "synthetic-table": {"columns": ["x", "job"], "given": ["y"]},
     }
     print(f"{count:,} rows\n\n| step | seconds |\n|---|---|")
     for name in STEPS:

@@ -202,6 +202,14 @@ _ALL = (
         "Nergiz, Atzori, Clifton 2007",
     ),
     AttackKind(
+        "copies",
+        "Does the release show people exactly as they are, more often than people who are not in it?",
+        ("original", "control"),
+        "linkage.copies:copies",
+        ("pair", "control", "known", "seed"),
+        "Newcombe 1998; Gower 1971",
+    ),
+    AttackKind(
         "worst-case",
         "How many released records can be assigned by someone who holds the original?",
         ("original", "generalised"),

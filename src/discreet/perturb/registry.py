@@ -13,6 +13,7 @@ from discreet.perturb.noise import AdditiveNoise, CorrelatedNoise, Multiplicativ
 from discreet.perturb.pram import Pram
 from discreet.perturb.slicing import Slicing
 from discreet.perturb.swapping import Permutation, RandomSwap, RankSwap
+from discreet.perturb.synthesis import SyntheticCopula, SyntheticTable, SyntheticTrees
 
 STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
     {
@@ -30,6 +31,9 @@ STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
             TopBottomCoding,
             RoundToBase,
             DateShift,
+            SyntheticTrees,
+            SyntheticCopula,
+            SyntheticTable,
         )
     }
 )

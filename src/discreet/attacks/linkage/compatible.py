@@ -283,7 +283,7 @@ def notes_of(pair: Pair, whole: View, view: View, public: bool) -> tuple[str, ..
     return tuple(notes)
 
 
-def weighted_median(values: IntArray, weights: FloatArray) -> float:
+def weighted_median(values: IntArray | FloatArray, weights: FloatArray) -> float:
     """The smallest value that at least half of the weight does not exceed; 0 if there is none.
 
     >>> weighted_median(np.array([5, 1, 9]), np.array([1.0, 1.0, 2.0]))
