@@ -31,6 +31,7 @@ from discreet.search.methods import METHODS, SHAPES, SearchResult
 from discreet.search.problem import Evaluation, Problem, make_problem
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy
+from discreet.table.hierarchies.learn import learn
 
 POLICY = Policy.of(
     quasi_identifiers=["age", "sex", "occupation", "education", "household_size"],
@@ -211,3 +212,15 @@ def test_a_contest_of_a_shape_that_nothing_fits_says_so(problem: Problem) -> Non
     strict = replace(problem, suppression_limit=0.0, models=(KAnonymity(5000),))
     with pytest.raises(GoalUnreachable):
         contest(strict, shape="uniform", seconds=5.0, progress=lambda _: None)
+
+
+def test_clustering_takes_part_where_it_is_done_in_time() -> None:
+    """Three people near each corner and in the middle: no cut of one attribute after the other finds these groups."""
+    x = [0, 1, 2, 9, 8, 7, 0, 1, 2, 9, 8, 7, 4, 5, 4]
+    y = [0, 1, 2, 0, 1, 2, 9, 8, 7, 9, 8, 7, 5, 4, 4]
+    classes = EquivalenceClasses.from_columns({"x": x, "y": y})
+    ladders = [learn(domain).ladder(domain) for domain in classes.attributes]
+    few = make_problem(classes, ladders, [KAnonymity(3)], suppression_limit=0.0)
+    assert find(few, shape="free").method == "clustering"
+    assert find(few, shape="free").cost < find(few, method="mondrian").cost
+    assert find(few, shape="free", seconds=1e-5).method != "clustering"

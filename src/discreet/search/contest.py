@@ -25,8 +25,10 @@ FREE_PART = 0.4
 """The share of the time in which free groups are formed."""
 UNIFORM_PART = 0.4
 """The share of the time, and of the work, in which one level per attribute is looked for: always the same."""
-FEW_CLASSES = 2_000
-"""Clustering takes part up to so many classes: its time grows with their square."""
+CLUSTERING_PART = 0.2
+"""Clustering takes part if it is done in this share of the time."""
+CLUSTERED_PER_SECOND = 1e7
+"""Classes times classes times attributes that clustering passes in a second: counted, so that every machine does the same."""
 
 REASONS = {
     "uniform": "one grouping per column was asked for",
@@ -72,7 +74,7 @@ def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progres
     end = clock.now() + (1.0 - UNIFORM_PART) * seconds
     free = GROUPINGS["mondrian"](problem, FREE_PART * seconds, progress)
     groups = [("mondrian", free), *(("local", each) for each in nested(problem, free, end, progress))]
-    if len(problem.classes) <= FEW_CLASSES:
+    if _clusters_in(problem, CLUSTERING_PART * seconds):
         groups.append(("clustering", GROUPINGS["clustering"](problem, seconds, progress)))
     grouped = (of_groups(problem, recoding, name, "") for name, recoding in groups)
     results = [result for result in grouped if result is not None]
@@ -91,6 +93,12 @@ def contest(problem: Problem, *, shape: Shape, seconds: float, progress: Progres
             remedy='ask for shape = "nested" or "free"',
         )
     return replace(chosen, why=REASONS[shape], others=tuple(_others(chosen, ranked)))
+
+
+def _clusters_in(problem: Problem, seconds: float) -> bool:
+    """Whether clustering is done in so many seconds."""
+    passed = len(problem.classes) ** 2 * len(problem.ladders)
+    return passed <= seconds * CLUSTERED_PER_SECOND
 
 
 def _rank(result: SearchResult, problem: Problem) -> tuple[float, int, int]:
