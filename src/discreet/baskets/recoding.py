@@ -13,7 +13,7 @@ from discreet.baskets.itemsets import Itemsets
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy, leaf_loss
 from discreet.table.hierarchies.learn import learn
-from discreet.types import BoolArray, FloatArray, Int32Array, Progress
+from discreet.types import BoolArray, FloatArray, Int32Array, IntArray, Progress
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,9 @@ def generalised(baskets: Baskets, goal: BasketGoal, hierarchy: Hierarchy, tell: 
             if lost[node] <= 0 or labels[node] in whole:
                 continue
             tell(f"generalising items ({len(labels)} groups)")
-            parted = cut.parted(int(np.flatnonzero(nodes == node)[0]))
-            if _holds(baskets, parted, goal):
+            under = np.flatnonzero(nodes == node)
+            parted = cut.parted(int(under[0]))
+            if _holds(baskets, parted, goal, under):
                 cut = parted
                 break
             whole.add(labels[node])
@@ -131,6 +132,19 @@ def generalised(baskets: Baskets, goal: BasketGoal, hierarchy: Hierarchy, tell: 
             return cut
 
 
-def _holds(baskets: Baskets, cut: ItemCut, goal: BasketGoal) -> bool:
-    recoded = baskets.recoded(*cut.nodes())
-    return all(bool((Itemsets.of(recoded, size).supports >= goal.k).all()) for size in range(1, goal.m + 1))
+def _holds(baskets: Baskets, cut: ItemCut, goal: BasketGoal, under: IntArray | None = None) -> bool:
+    """Whether all sets are frequent enough; with some items only those sets that their nodes are in."""
+    nodes, labels = cut.nodes()
+    concerned = np.ones(len(labels), dtype=bool)
+    if under is not None:
+        concerned[:] = False
+        concerned[nodes[under]] = True
+        # Only baskets with one of them hold such a set.
+        baskets = baskets.take(np.unique(baskets.owners[np.isin(baskets.codes, under)]))
+    recoded = baskets.recoded(nodes, labels)
+    for size in range(1, goal.m + 1):
+        counted = Itemsets.of(recoded, size)
+        rare = counted.members()[counted.supports < goal.k]
+        if concerned[rare].any():
+            return False
+    return True

@@ -71,7 +71,9 @@ def surplus(baskets: Baskets, goal: BasketGoal) -> Iterator[IntArray]:
 def _rules(baskets: Baskets, sensitive: frozenset[str], m: int) -> Iterator[tuple[int, Rules]]:
     """All rules that end in a sensitive item, by the length of their sets and the place of that item."""
     is_sensitive = _sensitive(baskets, sensitive)
-    known = Itemsets(0, len(baskets.items), np.zeros(1, dtype=np.int64), np.array([len(baskets)]))
+    # Baskets of which nothing is left are not released.
+    shown = np.array([np.count_nonzero(baskets.sizes)])
+    known = Itemsets(0, len(baskets.items), np.zeros(1, dtype=np.int64), shown)
     for length in range(1, m + 2):
         counted = Itemsets.of(baskets, length)
         members = counted.members()
