@@ -19,10 +19,11 @@ MAX_LINES = 500
 MAX_PARAMETERS = 7
 MAX_FUNCTION_LINES = 80
 
-BOTTOM = {"errors", "files", "measure", "plain", "progress", "sentences", "types"}
+BOTTOM = {"arrays", "errors", "files", "measure", "plain", "progress", "sentences", "types"}
 COUNTED = BOTTOM | {"table", "classes"}
 FAMILIES = COUNTED | {"privacy", "risk", "utility", "transform", "perturb"}
 ALLOWED: dict[str, set[str]] = {
+    "arrays": {"types"},
     "errors": {"sentences"},
     "files": {"errors", "sentences"},
     "measure": {"plain", "types"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from discreet.arrays import distinct
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
 from discreet.files.reading import check_regular
 from discreet.sentences import Sentence
@@ -56,7 +57,7 @@ class Baskets:
                 )
         owners = rows.column(basket).combine_chunks().dictionary_encode().indices.to_numpy()
         encoded = rows.column(item).cast(pa.string()).combine_chunks().dictionary_encode()
-        pairs = np.unique(
+        pairs = distinct(
             owners.astype(np.int64) * len(encoded.dictionary) + encoded.indices.to_numpy(zero_copy_only=False)
         )
         owner, code = np.divmod(pairs, len(encoded.dictionary))
@@ -149,11 +150,29 @@ class Baskets:
 
     def recoded(self, nodes: Int32Array, labels: tuple[str, ...]) -> Baskets:
         """With ``labels[nodes[item]]`` for each item; what becomes the same stands in a basket once."""
-        pairs = np.unique(self.owners * len(labels) + nodes[self.codes])
+        pairs = distinct(self.owners * len(labels) + nodes[self.codes])
         owner, code = np.divmod(pairs, len(labels))
         starts = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self)))])
         return Baskets(labels, starts.astype(np.int64), code.astype(np.int32))
 
     def shown(self) -> Baskets:
         """The baskets that hold something, in the order of what they hold: nothing is told by where one stands."""
-        return Baskets.of(sorted(filter(None, self.lists())))
+        rows = [np.zeros(0, dtype=np.int64)]
+        for size in np.unique(self.sizes[self.sizes > 0]):
+            alike, codes = self.alike(int(size))
+            rows.append(alike[np.lexsort(codes.T[::-1])])
+        some = self.take(np.concatenate(rows))
+        used = np.bincount(some.codes, minlength=len(self.items)) > 0
+        place = np.cumsum(used, dtype=np.int32) - 1
+        items = tuple(item for item, there in zip(self.items, used, strict=True) if there)
+        return Baskets(items, some.starts, place[some.codes].astype(np.int32))
+
+    def drawn(self, members: Mapping[str, tuple[str, ...]], seed: int = 1) -> Baskets:
+        """Baskets that a reader would draw from labels: of the members of each label one item, all as likely."""
+        sizes = np.array([len(members[label]) for label in self.items], dtype=np.int64)
+        first = np.cumsum(sizes) - sizes
+        picks = np.random.default_rng(seed).random(len(self.codes)) * sizes[self.codes]
+        items = tuple(item for label in self.items for item in members[label])
+        return self._ordered(
+            items, self.starts, (first[self.codes] + picks.astype(np.int64)).astype(np.int32)
+        )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from discreet.arrays import distinct
 from discreet.baskets.baskets import Baskets
 from discreet.baskets.goal import BasketGoal
 from discreet.baskets.itemsets import Itemsets
@@ -72,18 +74,17 @@ class RecodedBaskets:
         """What is left, basket by basket in the order of the original."""
         return self.recoded.without(self.gone)
 
-    @property
+    @cached_property
     def loss(self) -> float:
         """The certainty penalty of all occurrences of items in the original: 1 for what is left out.
 
         Xu et al., KDD 2006, over items as in Terrovitis, Mamoulis and Kalnis, VLDB 2008.
         """
         nodes, _ = self.cut.nodes()
-        kept = np.unique(
-            self.recoded.owners[~self.gone] * len(self.recoded.items) + self.recoded.codes[~self.gone]
-        )
+        keys = self.recoded.owners * len(self.recoded.items) + self.recoded.codes
         asked = self.original.owners * len(self.recoded.items) + nodes[self.original.codes]
-        lost = np.where(np.isin(asked, kept), self.cut.losses()[self.original.codes], 1.0)
+        left_out = self.gone[np.searchsorted(keys, asked)]
+        lost = np.where(left_out, 1.0, self.cut.losses()[self.original.codes])
         return float(lost.mean()) if len(lost) else 0.0
 
 
@@ -140,7 +141,7 @@ def _holds(baskets: Baskets, cut: ItemCut, goal: BasketGoal, under: IntArray | N
         concerned[:] = False
         concerned[nodes[under]] = True
         # Only baskets with one of them hold such a set.
-        baskets = baskets.take(np.unique(baskets.owners[np.isin(baskets.codes, under)]))
+        baskets = baskets.take(distinct(baskets.owners[np.isin(baskets.codes, under)]))
     recoded = baskets.recoded(nodes, labels)
     for size in range(1, goal.m + 1):
         counted = Itemsets.of(recoded, size)

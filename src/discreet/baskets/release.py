@@ -235,7 +235,7 @@ def _released(goal: BasketGoal, method: str, recoding: RecodedBaskets, before: B
         for at, label in enumerate(labels)
     }
     shown = set(np.unique(left.codes).tolist())
-    drawn = _drawn(left, members)
+    drawn = left.drawn(members)
     gone = sum(node not in shown for node in nodes.tolist())
     loss = BasketLoss(
         recoding.loss,
@@ -248,19 +248,6 @@ def _released(goal: BasketGoal, method: str, recoding: RecodedBaskets, before: B
         label: items for at, (label, items) in enumerate(members.items()) if at in shown and items != (label,)
     }
     return BasketRelease(goal, method, loss, before, released=left.shown(), codebook=codebook)
-
-
-def _drawn(left: Baskets, members: Mapping[str, tuple[str, ...]], seed: int = 1) -> Baskets:
-    """Baskets that a reader would draw from labels: of each group one item, all as likely."""
-    chance = np.random.default_rng(seed)
-    groups = [members[label] for label in left.items]
-    return Baskets.of(
-        [
-            groups[code][int(pick * len(groups[code]))]
-            for code, pick in zip(codes, chance.random(len(codes)), strict=True)
-        ]
-        for codes in (left.codes[a:b] for a, b in zip(left.starts[:-1], left.starts[1:], strict=True))
-    )
 
 
 def _write(part: Path, rows: object, separator: str) -> None:

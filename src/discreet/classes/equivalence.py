@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from discreet.arrays import distinct
 from discreet.classes.histogram import Histogram, PersonCounts, Unit
 from discreet.classes.packing import Packing, run_starts, smallest_type, sort_words
 from discreet.errors import UnknownColumn
@@ -157,7 +158,7 @@ class EquivalenceClasses:
         """Distinct persons in the table."""
         if self.person_codes is None:
             return self.total
-        return len(np.unique(self.person_codes))
+        return len(distinct(self.person_codes))
 
     @cached_property
     def records(self) -> IntArray:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.arrays import distinct
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.types import IntArray
 
@@ -38,7 +39,7 @@ class LinkedRows:
         width = int(held.max(initial=0)) + 1
         keys, at = np.unique(inside.persons[shown] * width + held[shown], return_inverse=True)
         records = np.bincount(at, weights=inside.records[shown], minlength=len(keys)).astype(np.int64)
-        persons = np.unique(inside.persons)
+        persons = distinct(inside.persons)
         ptr = np.searchsorted(keys, np.append(persons, persons[-1] + 1) * width)
         return cls(persons, ptr, keys % width, records)
 

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from discreet.arrays import distinct
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.histogram import Histogram, PersonCounts
 from discreet.classes.packing import smallest_type
@@ -144,7 +145,7 @@ class MergedClasses(EquivalenceClasses):
         """Distinct persons behind each entry of a histogram."""
         assert self.person_codes is not None
         width, bound = self.sensitive_domain(name).size, int(self.person_codes.max()) + 1
-        triples = np.unique(
+        triples = distinct(
             (self.class_of_cell * width + self.sensitive_codes[name]) * bound + self.person_codes
         )
         entries = np.repeat(np.arange(self.groups_), np.diff(indptr)) * width + values

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.arrays import distinct
 from discreet.types import AnyIntArray, CodeArray, IntArray
 
 WORD_BITS = 63
@@ -169,5 +170,5 @@ def distinct_rows(owner: AnyIntArray, values: AnyIntArray, size: int) -> tuple[I
     (array([0, 1, 2]), array([5, 2]))
     """
     width = int(values.max(initial=0)) + 1
-    keys = np.unique(owner.astype(np.int64) * width + values)
+    keys = distinct(owner.astype(np.int64) * width + values)
     return np.searchsorted(keys, np.arange(size + 1) * width), keys % width

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from discreet.arrays import distinct
 from discreet.errors import InvalidParameter
 from discreet.files.reading import check_regular
 from discreet.files.writing import atomically
@@ -36,7 +37,7 @@ def read_links(links: Given, *, released: int, original: int) -> IntArray:
             f"the links are not {released:,} whole numbers, one for each row of the release",
             remedy="give the links that were made with this release",
         )
-    if released and (places.min() < 0 or places.max() >= original or len(np.unique(places)) < released):
+    if released and (places.min() < 0 or places.max() >= original or len(distinct(places)) < released):
         raise InvalidParameter(
             f"the links name a row twice, or one that the {original:,} rows of the original do not have",
             remedy="give the links that were made with this release, and its original",

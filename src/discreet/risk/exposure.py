@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.arrays import distinct
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packed import are_many, packed
 from discreet.errors import InvalidParameter
@@ -210,4 +211,4 @@ def _persons_in(classes: EquivalenceClasses, positions: IntArray) -> int:
     counts = classes.person_counts
     starts, lengths = counts.indptr[positions], np.diff(counts.indptr)[positions]
     offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return len(np.unique(counts.persons[np.repeat(starts, lengths) + offsets]))
+    return len(distinct(counts.persons[np.repeat(starts, lengths) + offsets]))

@@ -13,6 +13,7 @@ from math import prod
 
 import numpy as np
 
+from discreet.arrays import distinct
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packed import are_many, packed
 from discreet.classes.packing import Packing, run_starts, sort_words
@@ -197,7 +198,7 @@ def group_sizes(
     """
     if not columns:
         total = np.array([counts.sum()])
-        return CodeGroups(total, total if persons is None else np.array([len(np.unique(persons))]))
+        return CodeGroups(total, total if persons is None else np.array([len(distinct(persons))]))
     if persons is None:
         if is_dense(sizes, len(counts)):
             numbers, bound = number(columns, sizes)

@@ -12,6 +12,7 @@ from string import ascii_uppercase
 import numpy as np
 import pyarrow as pa
 
+from discreet.arrays import distinct
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
 from discreet.table.hierarchies.known import KNOWN
@@ -181,7 +182,7 @@ def _borders(recoding: Recoding, j: int, least: int) -> Borders | None:
     if shown.event_level:
         inside = shown.person_counts
         width = int(inside.persons.max()) + 1
-        value = np.unique(np.repeat(value, np.diff(inside.indptr)) * width + inside.persons) // width
+        value = distinct(np.repeat(value, np.diff(inside.indptr)) * width + inside.persons) // width
         return Borders.of(domain, np.bincount(value, minlength=domain.size), least)
     people = np.bincount(value, weights=shown.records, minlength=domain.size)
     return Borders.of(domain, people.astype(np.int64), least)

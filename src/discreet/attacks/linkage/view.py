@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from discreet.arrays import distinct
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.histogram import Unit
 from discreet.classes.pair import Pair
@@ -81,7 +82,7 @@ class Combinations:
     ) -> Combinations:
         """With the distinct persons of each combination: one may have several classes or cells of it."""
         width = int(persons.max()) + 1
-        both = np.unique(owner * width + persons)
+        both = distinct(owner * width + persons)
         ptr = np.searchsorted(both, np.arange(len(records) + 1) * width)
         return cls(codes, np.diff(ptr), records, group, ptr, both % width)
 
@@ -91,7 +92,7 @@ class Combinations:
     @property
     def total(self) -> int:
         """People behind the combinations: distinct ones at event level."""
-        return len(np.unique(self.who)) if len(self.who) else int(self.sizes.sum())
+        return len(distinct(self.who)) if len(self.who) else int(self.sizes.sum())
 
 
 @dataclass(frozen=True)
