@@ -75,7 +75,7 @@ test test-fast test-lowest test-newest truth thorough fuzz: export PYTHONDONTWRI
 QUICK = -p no:schemathesis --hypothesis-profile fast -m "not spark and not browser and not slow" \
   tests/unit tests/property tests/docs src
 
-test: $(VENV)/.test-stamp system-tools ## Run every test but long walks through the page, doctests and documentation included
+test: $(VENV)/.test-stamp system-tools ## Run every test but long walks, doctests and documentation included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not walk"
 
 test-fast: $(VENV)/.test-stamp ## Run what is quick: units, properties on few examples; no Spark, no browser
@@ -102,10 +102,10 @@ lock: $(BIN)/python ## Find out anew which versions locked.txt holds (UPGRADE=1:
 truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tables with plain loops (N=1000)
 	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
 
-thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many examples as make test does, and walk through the page with large files
+thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many examples as make test does, walk through the page with large files, lose a worker of Spark
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile thorough -m "not slow" \
 	  tests/property tests/unit
-	$(BIN)/python -m pytest -m walk tests/web
+	$(BIN)/python -m pytest -m walk tests/web tests/contract
 
 fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was
 	$(BIN)/python tests/fuzz/fuzz.py $(KIND) --count $(or $(N),1000) --seed $(or $(SEED),1)

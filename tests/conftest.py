@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.append(str(Path(__file__).parent / "truth"))
 pytest.register_assert_rewrite("helpers")
 import helpers.profiles  # noqa: F401, E402
+from discreet.engine.spark import SparkEngine  # noqa: E402
+from discreet.errors import MissingDependency  # noqa: E402
 from helpers.absent import missing  # noqa: E402
+from helpers.java import QUICK_JAVA  # noqa: E402
 
 # Unless --hypothesis-profile names another one.
 settings.load_profile("ci")
@@ -38,6 +42,19 @@ def data_dir() -> Path:
         reason = "the public data sets are not here (set DISCREET_DATA to the folder that holds them)"
         missing(reason)
     return DATA
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkEngine]:
+    """Spark inside this process, which has one: every other engine made here without a session works in it, too."""
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("JDK_JAVA_OPTIONS", QUICK_JAVA)
+            made = SparkEngine()
+    except MissingDependency as error:
+        missing(str(error))
+    yield made
+    made.close()
 
 
 @pytest.hookimpl(trylast=True)

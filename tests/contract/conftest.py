@@ -8,23 +8,13 @@ import pytest
 
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.protocol import Engine
-from discreet.engine.spark import SparkEngine
-from discreet.errors import MissingDependency
-from helpers.absent import missing
-from helpers.java import QUICK_JAVA
 
 
 @pytest.fixture(scope="session", params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    made: Engine
-    try:
-        if request.param == "duckdb":
-            made = DuckDBEngine()
-        else:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("JDK_JAVA_OPTIONS", QUICK_JAVA)
-                made = SparkEngine()
-    except MissingDependency as error:
-        missing(str(error))
+    if request.param == "spark":
+        yield request.getfixturevalue("spark")
+        return
+    made = DuckDBEngine()
     yield made
     made.close()

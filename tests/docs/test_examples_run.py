@@ -3,6 +3,7 @@
 Blocks of a page run in their order, in a folder of their own that holds the made-up town in ``demo/``.
 A ``console`` block lists commands after ``$``; each must end with 0 unless ``echo $?`` shows another code,
 and each line shown below a command must be in what it printed (``…`` stands for what is left out).
+``discreet`` runs in a copy of a process that has imported it; on pages that need Spark, in this one, which has Spark.
 A block after ``<!-- file: NAME -->`` is written to that file first. ``sh`` blocks are for reading only.
 """
 
@@ -22,11 +23,10 @@ import pytest
 
 from discreet.example import write_example
 from helpers import program
-from helpers.java import QUICK_JAVA
 from helpers.markdown import ROOT, Block, anchors, blocks, documents, links
 
 BIN = Path(sys.executable).parent
-PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "JDK_JAVA_OPTIONS": QUICK_JAVA}
+PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SPARK = "<!-- needs: spark -->"
 RUN = [
@@ -45,6 +45,8 @@ class Shell:
     """Runs the commands of a page one after the other and remembers how the last one ended."""
 
     folder: Path
+    here: bool = False
+    """Whether ``discreet`` is run in this process."""
     code: int = 0
 
     def run(self, command: str) -> str:
@@ -73,7 +75,8 @@ class Shell:
         into = None
         if len(arguments) > 1 and arguments[-2] == ">":
             arguments, into = arguments[:-2], self.folder / arguments[-1]
-        self.code, out, err = program.run(arguments, self.folder, **PLAIN)
+        run = program.run_here if self.here else program.run
+        self.code, out, err = run(arguments, self.folder, **PLAIN)
         if into is None:
             return out + err
         into.write_text(out, encoding="utf-8")
@@ -123,12 +126,6 @@ def run_python(block: Block, namespace: dict[str, object], where: str) -> None:
     assert not runner.failures, "".join(told)
 
 
-def need_spark() -> None:
-    if shutil.which("java") is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Java 17")
-    pytest.importorskip("pyspark")
-
-
 @pytest.fixture(scope="session")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("town")
@@ -146,15 +143,14 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=name,
 )
 def test_the_examples_of_a_page_work(
-    path: Path, town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     text = path.read_text(encoding="utf-8")
     if SPARK in text:
-        need_spark()
+        request.getfixturevalue("spark")
     shutil.copytree(town, tmp_path / "demo")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("JDK_JAVA_OPTIONS", QUICK_JAVA)
-    shell, namespace = Shell(tmp_path), {"__name__": "__main__"}
+    shell, namespace = Shell(tmp_path, here=SPARK in text), {"__name__": "__main__"}
     for block in blocks(text):
         where = f"{name(path)}:{block.line}"
         if block.language == "toml":

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from multiprocessing import get_context
 from pathlib import Path
+
+import pytest
 
 from discreet.cli import COMMANDS, main
 
@@ -48,6 +52,18 @@ def run(arguments: Sequence[str], folder: Path, given: str = "", **environment: 
         assert process.exitcode is not None
         out, err = (stream.read_text(encoding="utf-8") for stream in streams[1:])
     return process.exitcode, out, err
+
+
+def run_here(arguments: Sequence[str], folder: Path, **environment: str) -> tuple[int, str, str]:
+    """The same in this process, for what is dear to start and is here already."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+    return int(ended.value.code or 0), out.getvalue(), err.getvalue()
 
 
 def _main(arguments: list[str], folder: Path, environment: dict[str, str], streams: list[Path]) -> None:

@@ -1,4 +1,4 @@
-"""A release made by a Spark of two workers, one of which dies, beside that of DuckDB: ``spark_cluster.py FOLDER``.
+"""A release made by a Spark of two workers, one of which dies, beside that of DuckDB: ``python -m helpers.spark_cluster FOLDER``.
 
 It runs in a process of its own: there is one Spark in each.
 """
@@ -10,28 +10,15 @@ import signal
 import sys
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet
 from pyspark.sql import SparkSession
 
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.read import read
 from discreet.engine.spark import SparkEngine
-from discreet.policy import Policy
-from discreet.policy.plan import Plan
-from discreet.privacy import KAnonymity
 from discreet.release.anonymize import anonymize
 from discreet.release.audit import audit
-from discreet.table import Table
-
-POLICY = Policy.of(
-    quasi_identifiers=["age", "town"],
-    sensitive=["ill"],
-    require=[KAnonymity(5)],
-    profile="research-partner-3",
-    unknown="keep",
-)
-PLAN = Plan(method="optimal", unexamined="keep", suppression_limit=0.1)
+from helpers.spark_people import PLAN, POLICY, rows, write_people
 
 
 def started() -> SparkSession:
@@ -62,22 +49,10 @@ def executors(application: str) -> list[int]:
     return found
 
 
-def rows(table: Table) -> list[str]:
-    return sorted(map(str, table.engine.to_arrow(table).to_pylist()))
-
-
 def compare(session: SparkSession, folder: Path) -> None:
-    """Parquet in eight row groups, so that both workers have something to do."""
+    """The release of a cluster beside that of DuckDB, before and after one of two workers is killed."""
     cluster = SparkEngine(session=session)
-    path = folder / "people.parquet"
-    people = pa.table(
-        {
-            "age": [20 + (n * n) % 50 for n in range(4000)],
-            "town": [f"t{n % 7}" for n in range(4000)],
-            "ill": [["flu", "cold", None][n % 3] for n in range(4000)],
-        }
-    )
-    pyarrow.parquet.write_table(people, path, row_group_size=500)
+    path = write_people(folder)
     here = DuckDBEngine()
     wanted = anonymize(read(path, engine=here), POLICY, plan=PLAN)
     table = read(path, engine=cluster)

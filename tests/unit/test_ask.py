@@ -117,7 +117,7 @@ def test_groups_that_enough_persons_share_are_found(ledger: Ledger) -> None:
     rows = pa.table({"who": list(range(100)), "town": ["large"] * 60 + ["small"] * 39 + ["alone"]})
     question = "select town, count(*) as n from data group by town order by n desc"
     # With a row each the noise is far smaller than what the towns differ by.
-    terms = {"epsilon": 20, "delta": "1e-6", "max_groups": 1, "max_rows": 1}
+    terms = {"epsilon": 20, "delta": "1e-9", "max_groups": 1, "max_rows": 1}
     shown = asked(ledger, question, rows, **terms)
     assert [row[0] for row in shown] == ["large", "small"]
     assert len(asked(ledger, question + " limit 1", rows, **terms)) == 1

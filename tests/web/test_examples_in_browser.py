@@ -18,7 +18,19 @@ pytest.importorskip("fastapi")
 
 from discreet.cli import main
 from discreet.example import write_example
-from helpers.browser import JUDGE, STEPS, TAKE, TRIED, VERDICT, Hands, says, size, watch_for, watched
+from helpers.browser import (
+    JUDGE,
+    STEPS,
+    TAKE,
+    TRIED,
+    VERDICT,
+    Hands,
+    home_of,
+    says,
+    size,
+    watch_for,
+    watched,
+)
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -169,12 +181,36 @@ def test_the_hospital_file(chromium: Browser, home: Program, data_dir: Path, tmp
     page.context.close()
 
 
-def test_the_made_up_town_to_a_bundle(chromium: Browser, home: Program, tmp_path: Path) -> None:
+def test_the_made_up_town_is_judged_by_one_click_and_a_smaller_one_is_two_more_from_a_bundle(
+    chromium: Browser, home: Program, tmp_path: Path
+) -> None:
+    """Attacks learn about a seventh of the town in a fraction of the time."""
     page, complaints = watched(chromium, home)
     hands = Hands(page)
     hands.click("button[value=residents]")
     page.wait_for_selector(VERDICT)
     assert len(hands.moves) == 1
+    fits(page, "file", "columns", "verdict")
+    page.goto(home_of(page))
+    page.wait_for_selector("#drop")
+
+    write_example(tmp_path / "town", people=600)
+    file = tmp_path / "town" / "residents.csv"
+    hands = started(page, "drop", file)
+    page.wait_for_selector(VERDICT)
+    released(hands, file, tmp_path)
+    assert len(hands.moves) <= MOST, hands.moves
+    fits(page, *STEPS)
+    assert complaints == []
+    page.context.close()
+
+
+@pytest.mark.walk
+def test_the_made_up_town_to_a_bundle(chromium: Browser, home: Program, tmp_path: Path) -> None:
+    page, complaints = watched(chromium, home)
+    hands = Hands(page)
+    hands.click("button[value=residents]")
+    page.wait_for_selector(VERDICT)
     write_example(tmp_path / "town")
     released(hands, tmp_path / "town" / "residents.csv", tmp_path)
     assert len(hands.moves) <= MOST, hands.moves
