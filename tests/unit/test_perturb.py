@@ -358,6 +358,9 @@ def test_a_step_reads_back_from_what_it_writes(name: str) -> None:
         "pram": {"keep": 0.9},
         "top-bottom-coding": {"top": 3},
         "correlated-noise": {"columns": ["a", "b"]},
+        "targeted-swap": {"known": ["b"]},
+        "shuffling": {"given": ["b"]},
+        "svd": {"columns": ["a", "b"], "rank": 1},
         "slicing": {"sensitive": "a", "slices": 1, "beside": ["b"]},
     }
     step = make_step({"method": name, "columns": ["a"], **given.get(name, {})})

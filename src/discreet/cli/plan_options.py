@@ -47,7 +47,7 @@ PERTURB_SEED = click.option(
     help="Makes the steps repeatable, and for whoever knows it undoable: keep it secret.",
 )
 plan_options = add_options(setting_options(Plan), [REQUIRE, PERTURB])
-LISTED = ("columns", "within", "beside", "given")
+LISTED = ("columns", "within", "beside", "given", "known")
 """Parameters of steps that are lists of columns."""
 
 

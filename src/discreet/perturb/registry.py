@@ -9,11 +9,14 @@ from types import MappingProxyType
 from discreet.errors import InvalidParameter, refuse_surplus, unknown
 from discreet.perturb.base import Perturbation
 from discreet.perturb.coding import DateShift, GroupAverages, RoundToBase, TopBottomCoding
+from discreet.perturb.condensation import Condensation, SvdProjection
 from discreet.perturb.noise import AdditiveNoise, CorrelatedNoise, MultiplicativeNoise
 from discreet.perturb.pram import Pram
+from discreet.perturb.shuffling import Shuffling
 from discreet.perturb.slicing import Slicing
 from discreet.perturb.swapping import Permutation, RandomSwap, RankSwap
 from discreet.perturb.synthesis import SyntheticCopula, SyntheticTable, SyntheticTrees
+from discreet.perturb.targeted import TargetedSwap
 
 STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
     {
@@ -21,13 +24,17 @@ STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
         for kind in (
             RankSwap,
             RandomSwap,
+            TargetedSwap,
             Permutation,
+            Shuffling,
             Slicing,
             AdditiveNoise,
             CorrelatedNoise,
             MultiplicativeNoise,
             Pram,
             GroupAverages,
+            Condensation,
+            SvdProjection,
             TopBottomCoding,
             RoundToBase,
             DateShift,

@@ -14,6 +14,7 @@ from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import Perturbation, groups, names_of, need_number, ordered, whole
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import lost_values
+from discreet.perturb.synthesis import ranked
 from discreet.types import FloatArray, IntArray
 
 BINS = 10
@@ -119,7 +120,7 @@ class Slicing(Perturbation):
                 f"the rest of its slice, or the records are too few, so {self.id} cannot form buckets",
                 remedy="ask for a smaller l, or for more slices, so that fewer columns move with it",
             )
-        cut = [_ranks(rows, name, self.id) for name in self.needed if name != self.sensitive]
+        cut = [ranked(rows, name, self.id) for name in self.needed if name != self.sensitive]
         return halved(cut, diverse, rows.num_rows, least)
 
     def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
@@ -139,7 +140,7 @@ class Slicing(Perturbation):
         )
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
-        if set(before.column_names) != set(self.needed):
+        if not set(self.needed) <= set(before.column_names):
             # A column by which buckets were formed was changed later: they cannot be told any more.
             return ""
         bucket = pa.array(self.buckets(before))
@@ -227,14 +228,6 @@ def medoids(apart: FloatArray, count: int) -> list[int]:
     centres = sorted(chosen)
     # A medoid is its own, also beside another that is no distance away.
     return [i if i in centres else centres[int(np.argmin(apart[i, centres]))] for i in range(size)]
-
-
-def _ranks(rows: pa.Table, name: str, step: str) -> IntArray:
-    """The place of each value among those of its column."""
-    try:
-        return np.unique(ordered(rows, name, step), return_inverse=True)[1].astype(np.int64)
-    except UnsuitableColumn:
-        return groups(rows, [name])
 
 
 def halved(columns: Sequence[IntArray], fits: Callable[[IntArray], bool], count: int, least: int) -> IntArray:

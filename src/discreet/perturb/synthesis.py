@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -133,24 +133,11 @@ class SyntheticCopula(Synthesis):
 
     def lent(self, rows: pa.Table, randomness: Randomness) -> dict[str, IntArray]:
         size = rows.num_rows
-        codes = [_ranked(rows, name, self.id) for name in self.needed]
-        scores = np.stack([_scores(each) for each in codes], axis=1)
-        spread = scores.std(axis=0)
-        scaled = (scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        matrix = scaled.T @ scaled / size
-        drawn, fixed = (
-            matrix[: len(self.columns), : len(self.columns)],
-            matrix[len(self.columns) :, len(self.columns) :],
-        )
-        across = matrix[: len(self.columns), len(self.columns) :]
-        back = np.linalg.pinv(fixed, hermitian=True) if self.given else fixed
-        values, vectors = np.linalg.eigh(drawn - across @ back @ across.T)
-        root = vectors * np.sqrt(np.clip(values, 0.0, None))
-        noise = np.stack([randomness.normal(size) for _ in self.columns], axis=1)
-        made = noise @ root.T + scaled[:, len(self.columns) :] @ (across @ back).T
+        codes = {name: ranked(rows, name, self.id) for name in self.needed}
+        made = drawn_scores(codes, self.columns, randomness)
         lent = {}
         for at, name in enumerate(self.columns):
-            order = np.lexsort((randomness.words(size), codes[at]))
+            order = np.lexsort((randomness.words(size), codes[name]))
             lent[name] = order[np.minimum((ndtr(made[:, at]) * size).astype(np.int64), size - 1)]
         return lent
 
@@ -203,12 +190,31 @@ def _strange(before: pa.Table, after: pa.Table) -> bool:
     return not np.isin(codes[before.num_rows :], codes[: before.num_rows]).all()
 
 
-def _ranked(rows: pa.Table, name: str, step: str) -> IntArray:
+def ranked(rows: pa.Table, name: str, step: str) -> IntArray:
     """A number for each value of a column, in its order; nulls are the last."""
     try:
         return np.unique(ordered(rows, name, step), return_inverse=True)[1].astype(np.int64)
     except UnsuitableColumn:
         return groups(rows, [name])
+
+
+def drawn_scores(codes: Mapping[str, IntArray], drawn: Sequence[str], randomness: Randomness) -> FloatArray:
+    """Normal scores of some columns, drawn by the correlations of all and given the scores of the others, record by record.
+
+    With the correlation matrix R of the scores, y of the columns that are drawn and x of the others,
+    y ~ N(R(y, x) R(x, x)⁻¹ x, R(y, y) - R(y, x) R(x, x)⁻¹ R(x, y)).
+    """
+    names = [*drawn, *(name for name in codes if name not in drawn)]
+    scores = np.stack([_scores(codes[name]) for name in names], axis=1)
+    spread = scores.std(axis=0)
+    scaled = (scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    matrix, count = scaled.T @ scaled / len(scores), len(drawn)
+    across = matrix[:count, count:]
+    slopes = across @ np.linalg.pinv(matrix[count:, count:], hermitian=True) if len(names) > count else across
+    values, vectors = np.linalg.eigh(matrix[:count, :count] - slopes @ across.T)
+    noise = np.stack([randomness.normal(len(scores)) for _ in drawn], axis=1)
+    made = noise @ (vectors * np.sqrt(np.clip(values, 0.0, None))).T + scaled[:, count:] @ slopes.T
+    return np.asarray(made)
 
 
 def _scores(codes: IntArray) -> FloatArray:

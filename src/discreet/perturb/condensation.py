@@ -1,0 +1,209 @@
+"""Numbers of whole records by what groups or axes have in common: condensation, and projection by singular values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.perturb.base import (
+    Perturbation,
+    decimals,
+    need_number,
+    numbers,
+    on_grid,
+    released_numbers,
+    whole,
+)
+from discreet.perturb.randomness import Randomness
+from discreet.perturb.slicing import halved
+from discreet.types import FloatArray, IntArray
+
+BLOCK = 1_000
+"""Neighbours are looked for among one to two times so many records, which halving along all columns puts together."""
+
+
+@dataclass(frozen=True)
+class _OfNumbers(Perturbation):
+    """A step on several columns of numbers at once."""
+
+    def matrix(self, rows: pa.Table) -> FloatArray:
+        """The numbers of all columns, record by record."""
+        values = np.stack([numbers(rows, name, self.id) for name in self.columns], axis=1)
+        if np.isnan(values).any():
+            raise UnsuitableColumn(
+                f"records lack values in the columns of {self.id}, which needs all of them",
+                remedy="leave out columns with missing values, or fill them first",
+            )
+        return values
+
+    def written(self, made: FloatArray, rows: pa.Table) -> dict[str, pa.Array]:
+        """The columns of new numbers, with type and decimals of the old."""
+        return {
+            name: on_grid(made[:, at], whole(rows[name]), decimals(numbers(rows, name, self.id)))
+            for at, name in enumerate(self.columns)
+        }
+
+    def slack(self, rows: pa.Table, name: str) -> float:
+        """How far rounding to the column's grid may move a number."""
+        values = numbers(rows, name, self.id)
+        places = decimals(values)
+        largest = float(np.nanmax(np.abs(values), initial=0.0))
+        return 1e-6 * max(largest, 1.0) if places is None else 0.51 * 10.0**-places + 1e-9 * largest
+
+
+@dataclass(frozen=True)
+class Condensation(_OfNumbers):
+    """Groups of at least ``k`` neighbours become as many artificial records with the mean and, in expectation, the covariances of the group.
+
+    Along each eigenvector of a group's covariance matrix numbers are drawn evenly with its eigenvalue as variance, and moved so
+    that the mean of the group stays. Groups are formed from one record after another, with the k - 1 nearest that are left (columns on one
+    scale); the last that are too few join the group before. Aggarwal and Yu, "A condensation approach to privacy preserving
+    data mining", EDBT 2004 (the static one).
+
+    >>> rows = pa.table({"x": [1.0, 2.0, 30.0, 40.0], "y": [1.5, 2.5, 8.0, 9.0]})
+    >>> Condensation(("x", "y"), k=2).grouped(rows).tolist()
+    [0, 0, 1, 1]
+    """
+
+    id: ClassVar[str] = "condensation"
+    title: ClassVar[str] = "condensation"
+    says: ClassVar[str] = (
+        "Groups of neighbours become as many artificial records with the same means and spread."
+    )
+    keeps: ClassVar[str] = "every group of neighbours has the same means, up to rounding"
+    source: ClassVar[str] = "Aggarwal and Yu, A condensation approach to privacy preserving data mining, 2004"
+
+    k: int = 10
+
+    def check(self) -> None:
+        need_number(self.id, "k", self.k, above=2, allow=True)
+        if not isinstance(self.k, int):
+            raise InvalidParameter(f"k of {self.id} must be a whole number", remedy="correct it")
+
+    def grouped(self, rows: pa.Table) -> IntArray:
+        """The group of each record."""
+        values = self.matrix(rows)
+        if len(values) < self.k:
+            raise UnsuitableColumn(
+                f"the table has fewer records than a group of {self.id} needs", remedy="ask for a smaller k"
+            )
+        spread = values.std(axis=0)
+        scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        ranks = [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in scaled.T]
+        least = max(BLOCK, self.k)
+        block = halved(ranks, lambda part: len(part) >= least, len(values), least)
+        order = np.argsort(block, kind="stable")
+        group = np.empty(len(values), dtype=np.int64)
+        made = 0
+        for part in np.split(order, np.flatnonzero(np.diff(block[order])) + 1):
+            left = part
+            while len(left) >= 2 * self.k:
+                far = ((scaled[left] - scaled[left[0]]) ** 2).sum(axis=1)
+                near = np.argpartition(far, self.k - 1)[: self.k]
+                group[left[near]] = made
+                left = np.delete(left, near)
+                made += 1
+            group[left] = made
+            made += 1
+        return group
+
+    def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
+        values, group = self.matrix(rows), self.grouped(rows)
+        order = np.argsort(group, kind="stable")
+        noise = np.stack([randomness.flat(len(values)) for _ in self.columns], axis=1)
+        made = np.empty_like(values)
+        for part in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+            own, drawn = values[part], noise[part]
+            middle = own.mean(axis=0)
+            centred = own - middle
+            lengths, vectors = np.linalg.eigh(centred.T @ centred / len(part))
+            # Moved to the mean of the group they would spread a little less.
+            even = (drawn - drawn.mean(axis=0)) * np.sqrt(len(part) / (len(part) - 1))
+            made[part] = middle + (even * np.sqrt(np.clip(lengths, 0.0, None))) @ vectors.T
+        return self.written(made, rows)
+
+    def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
+        if not set(self.columns) <= set(before.column_names):
+            return ""
+        group = self.grouped(before)
+        size = np.bincount(group)
+        whole_groups = np.bincount(group[places], minlength=len(size)) == size
+        for name in after.column_names:
+            shown = released_numbers(after, name, before)
+            if shown is None or np.isnan(shown).any():
+                return f"{name} shows other values than numbers"
+            given = np.bincount(group, weights=numbers(before, name, self.id)) / size
+            new = np.bincount(group[places], weights=shown, minlength=len(size)) / size
+            if (np.abs(given - new)[whole_groups] > self.slack(before, name)).any():
+                return f"{name} shows a group with another mean"
+        return ""
+
+
+@dataclass(frozen=True)
+class SvdProjection(_OfNumbers):
+    """Records are put onto the ``rank`` axes along which they vary most, and written in the columns again.
+
+    The columns, each with mean 0 and deviation 1, are A = U S Vᵀ; what is shown is U(r) S(r) V(r)ᵀ on the old scale. ``sparse`` leaves out
+    the entries of U and V that are smaller than this share of the largest of their axis. Means stay (without ``sparse``); it is the
+    nearest table of that rank (Eckart and Young 1936). Xu, Zhang, Han, Wang, "Singular value decomposition based data
+    distortion strategy for privacy protection", Knowledge and Information Systems 10, 2006.
+
+    >>> rows = pa.table({"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
+    >>> SvdProjection(("x", "y"), rank=1).changed(rows, Randomness())["y"].to_pylist()
+    [2.0, 4.0, 6.0]
+    """
+
+    id: ClassVar[str] = "svd"
+    title: ClassVar[str] = "projection by singular values"
+    says: ClassVar[str] = "Records keep what varies most in all columns together, and lose the rest."
+    keeps: ClassVar[str] = "every record is its projection onto so many axes, up to rounding"
+    source: ClassVar[str] = "Xu et al., Singular value decomposition based data distortion strategy, 2006"
+    random: ClassVar[bool] = False
+
+    rank: int
+    sparse: float = 0.0
+
+    def check(self) -> None:
+        need_number(self.id, "rank", self.rank, above=1, allow=True)
+        need_number(self.id, "sparse", self.sparse, above=0, most=1, allow=True)
+        if not isinstance(self.rank, int) or self.rank >= len(self.columns):
+            raise InvalidParameter(
+                f"rank of {self.id} must be a whole number below that of its columns",
+                remedy="ask for fewer axes, or name more columns",
+            )
+
+    def projected(self, rows: pa.Table) -> FloatArray:
+        """The new numbers, before they are rounded."""
+        values = self.matrix(rows)
+        if not len(values):
+            return values
+        middle, spread = values.mean(axis=0), values.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        left, lengths, right = np.linalg.svd((values - middle) / spread, full_matrices=False)
+        left, right = left[:, : self.rank], right[: self.rank]
+        if self.sparse:
+            left = np.where(np.abs(left) < self.sparse * np.abs(left).max(axis=0), 0.0, left)
+            right = np.where(
+                np.abs(right) < self.sparse * np.abs(right).max(axis=1, keepdims=True), 0.0, right
+            )
+        return np.asarray((left * lengths[: self.rank]) @ right * spread + middle)
+
+    def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
+        return self.written(self.projected(rows), rows)
+
+    def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
+        if not set(self.columns) <= set(before.column_names):
+            return ""
+        made = self.projected(before)[places]
+        for name in after.column_names:
+            shown = released_numbers(after, name, before)
+            if (
+                shown is None
+                or not (np.abs(shown - made[:, self.columns.index(name)]) <= self.slack(before, name)).all()
+            ):
+                return f"{name} shows values that are no projection"
+        return ""

@@ -1,0 +1,102 @@
+"""Targeted record swapping: only records that stand out exchange values, with records that are like them otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import InvalidParameter
+from discreet.perturb.base import Perturbation, groups, names_of, need_number, whole
+from discreet.perturb.randomness import Randomness
+from discreet.perturb.swapping import lost_values
+from discreet.types import IntArray
+
+TRIES = 100
+"""So many records are looked at to find a partner."""
+TOGETHER = 10_000
+"""For so many records chances are drawn at a time."""
+
+
+@dataclass(frozen=True)
+class TargetedSwap(Perturbation):
+    """Records at risk exchange their values of ``columns`` (such as the area) with records that have others.
+
+    At risk are records that fewer than ``k`` agree with in ``known`` and ``columns``. Each, in a random order, exchanges with a record drawn at random
+    among those that agree with it in ``within`` (the profile), differ in ``columns``, and have not exchanged yet. Who finds no
+    partner stays. Tables over the profile and the columns stay exact. Shlomo, Tudor, Groom, "Data swapping for protecting
+    census tables", PSD 2010; de Wolf et al., "Targeted record swapping", Eurostat 2019.
+
+    >>> rows = pa.table({"area": ["A", "A", "B", "B"], "age": [99, 30, 30, 40], "rooms": [1, 2, 1, 2]})
+    >>> step = TargetedSwap(("area",), known=("age",), within=("rooms",), k=2)
+    >>> step.changed(rows, Randomness(1))["area"].to_pylist()
+    ['B', 'B', 'A', 'A']
+    """
+
+    id: ClassVar[str] = "targeted-swap"
+    title: ClassVar[str] = "targeted record swapping"
+    says: ClassVar[str] = (
+        "Records that stand out exchange some values with records that are like them otherwise."
+    )
+    keeps: ClassVar[str] = (
+        "every column has the same values equally often, also among records with the same profile"
+    )
+    source: ClassVar[str] = "Shlomo, Tudor and Groom, Data swapping for protecting census tables, 2010"
+
+    known: tuple[str, ...]
+    k: int = 3
+    within: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        object.__setattr__(self, "known", names_of(self.id, "known", self.known))
+        object.__setattr__(self, "within", names_of(self.id, "within", self.within))
+        if not self.known:
+            raise InvalidParameter(
+                f"{self.id} has nothing to tell risky records by",
+                remedy="name columns that people know (known)",
+            )
+        if {*self.known, *self.within} & set(self.columns):
+            raise InvalidParameter(
+                f"{self.id} has a column that both stays and is exchanged",
+                remedy="name it in columns only, or not there",
+            )
+        need_number(self.id, "k", self.k, above=2, allow=True)
+        if not isinstance(self.k, int):
+            raise InvalidParameter(f"k of {self.id} must be a whole number", remedy="correct it")
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.columns, *self.known, *self.within)))
+
+    def at_risk(self, rows: pa.Table) -> IntArray:
+        """The records that fewer than k agree with."""
+        alike = groups(rows, [*self.known, *self.columns])
+        return np.flatnonzero(np.bincount(alike)[alike] < self.k)
+
+    def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
+        profile, own = groups(rows, self.within), groups(rows, self.columns)
+        risky = self.at_risk(rows)
+        order = np.lexsort((randomness.words(rows.num_rows), profile))
+        starts = np.searchsorted(profile[order], np.arange(int(profile.max(initial=0)) + 2))
+        free = np.ones(rows.num_rows, dtype=bool)
+        places = np.arange(rows.num_rows)
+        risky = risky[randomness.permutation(len(risky))]
+        for start in range(0, len(risky), TOGETHER):
+            some = risky[start : start + TOGETHER]
+            draws = randomness.uniform(len(some) * TRIES).reshape(len(some), TRIES)
+            for record, chances in zip(some.tolist(), draws, strict=True):
+                if not free[record]:
+                    continue
+                first, last = starts[profile[record]], starts[profile[record] + 1]
+                tried = order[first + (chances * (last - first)).astype(np.int64)]
+                fitting = tried[free[tried] & (own[tried] != own[record])]
+                if len(fitting):
+                    partner = int(fitting[0])
+                    places[record], places[partner] = partner, record
+                    free[[record, partner]] = False
+        return {name: whole(rows[name]).take(pa.array(places)) for name in self.columns}
+
+    def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
+        return lost_values(before, after, places, [n for n in self.within if n in before.column_names])
