@@ -79,6 +79,16 @@ def test_a_release_that_gives_people_away_together_with_an_earlier_one_does_not_
     assert judged(register, SECOND, values_left=3).narrowed == {"dx": 6}
 
 
+def test_the_same_values_must_stay_possible_where_that_is_asked_for(register: Register) -> None:
+    """Everybody of the second release is in another set than in the first; the first again changes nobody."""
+    assert judged(register, FIRST, same_values=True).holds
+    larger = {"age": ["[20, 39]"] * 6, "dx": PEOPLE["dx"]}
+    asked, unasked = judged(register, larger, same_values=True), judged(register, larger)
+    assert unasked.holds
+    assert (asked.holds, asked.narrowed, asked.changed) == (False, {"dx": 0}, {"dx": 6})
+    assert "leaves other values of dx possible" in asked.says
+
+
 def test_no_name_and_no_value_is_kept(register: Register) -> None:
     for file in register.path.iterdir():
         content = file.read_bytes().lower()
@@ -232,6 +242,8 @@ def test_random_releases_agree_with_plain_loops(tmp_path: Path, seed: int) -> No
             assert result.successes == sum(left[name] == {ill[name]} for name in several)
             narrowed = sum(len(left[n]) < 2 and len(left[n]) < len(before[n]) for n in several)
             assert judgement.narrowed == {"dx": narrowed}
+            changed = [n for n in several if any(e[n] != sets[n] for e in shown if n in e)]
+            assert judgement.changed == {"dx": len(changed)}
         else:
             file = written(tmp_path / f"{quarter}.csv", release)
             register.add(file, POLICY, original=original, person="name", key=KEY)

@@ -40,6 +40,11 @@ JUDGED = [
         show_default=True,
         help="So many sensitive values must be left possible for each person over all releases.",
     ),
+    click.option(
+        "--same-values",
+        is_flag=True,
+        help="The same sensitive values must be possible for each person as in every earlier release.",
+    ),
 ]
 judged_options = add_options(JUDGED)
 
@@ -133,7 +138,8 @@ def judging(given: dict[str, Any]) -> Callable[[object, object, Policy], Judgeme
     A register that cannot be used is refused before any work is done.
     """
     folder, key_file = given.pop("register_folder"), given.pop("register_key")
-    person, values_left = given.pop("register_person"), given.pop("values_left")
+    person = given.pop("register_person")
+    asked = {name: given.pop(name) for name in ("values_left", "same_values")}
     if folder is None:
         return lambda release, original, policy: None
     key = read_key(key_file)
@@ -146,7 +152,7 @@ def judging(given: dict[str, Any]) -> Callable[[object, object, Policy], Judgeme
     register = Register(folder)
     register.entries()
     return lambda release, original, policy: register.judge(
-        release, policy, original=original, key=key, person=person, values_left=values_left
+        release, policy, original=original, key=key, person=person, **asked
     )
 
 

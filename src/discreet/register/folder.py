@@ -143,8 +143,12 @@ class Register:
         key: str,
         person: str | None = None,
         values_left: int = VALUES_LEFT,
+        same_values: bool = False,
     ) -> Judgement:
         """Lay a new release over all that are entered, and say for how many people too few values are left.
+
+        With ``same_values`` it must also leave the same values possible for each person as every earlier one, so that no
+        further release can narrow them down: the second condition of m-invariance (Xiao and Tao, SIGMOD 2007).
 
         Releases that were entered without their people, or with another key, are named and not judged.
         """
@@ -162,7 +166,9 @@ class Register:
             earlier = {entry.number: self._people(entry) for entry in counted if entry.key == mark}
         newest = PeopleOfRelease.of(release, open_table(original, opened), opened, person=person, key=key)
         unjudged = tuple(entry.number for entry in counted if entry.number not in earlier)
-        return judge_people(newest, earlier, values_left=values_left, unjudged=unjudged)
+        return judge_people(
+            newest, earlier, values_left=values_left, same_values=same_values, unjudged=unjudged
+        )
 
     # ── the files ─────────────────────────────────────────────────────────────────────────────────
 
