@@ -14,8 +14,11 @@ from discreet.errors import InvalidParameter
 from discreet.privacy import KAnonymity, TCloseness
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
+from discreet.search.lattice.evaluator import Evaluator
+from discreet.search.lattice.neighbourhoods import Neighbourhoods
 from discreet.search.lattice.search import LARGEST_LATTICE, search, walk
-from discreet.search.problem import Problem, make_problem
+from discreet.search.lattice.sweep import Sweep
+from discreet.search.problem import Grouper, Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.utility.objectives.registry import OBJECTIVES, build_objective
 
@@ -149,6 +152,53 @@ def test_too_large_a_lattice_is_refused_by_the_full_search() -> None:
         search(random_problem(12, rows=20))
     with pytest.raises(InvalidParameter, match="evaluations must be at least 1"):
         search_anytime(random_problem(2), evaluations=0)
+
+
+def test_what_many_attributes_gain_together_is_seen() -> None:
+    """One attribute hides what twenty-three would gain: no step, and no exchange of two, leads from it to them.
+
+    Eight records; a0 to a22 say the same, and with any of them b tells pairs apart. At k = 4 either all the a are shown,
+    which leaves the weight of b as the loss, 2 of 25, or b is. Going down from the top b gains most.
+    """
+    columns = {f"a{j}": [1, 1, 2, 2] * 2 for j in range(23)} | {"b": [1, 2, 1, 2] * 2}
+    classes = EquivalenceClasses.from_columns(columns)
+    ladders = [Hierarchy.of(d.name, [["1", "*"], ["2", "*"]]).ladder(d) for d in classes.attributes]
+    problem = make_problem(classes, ladders, [KAnonymity(4)], suppression_limit=0.0, weights={"b": 2.0})
+    with Evaluator(problem) as evaluator:
+        first = evaluator.improve(evaluator.descend(problem.heights))
+        assert first.cost == pytest.approx(23 / 25)
+        for _ in itertools.islice(Neighbourhoods(problem, evaluator).walk(first), 30):
+            pass
+        assert evaluator.best_cost == pytest.approx(2 / 25)
+
+
+def test_crossing_takes_the_best_of_two_nodes() -> None:
+    """Two pairs of attributes; of each pair one may be shown. One node has the better of the first pair, the other of the
+    second: the best between them has both."""
+    columns = {"a": [1, 2, 1, 2] * 4, "b": [1, 1, 2, 2] * 4}
+    columns |= {"c": [1] * 8 + [2] * 8, "d": ([1] * 4 + [2] * 4) * 2}
+    classes = EquivalenceClasses.from_columns(columns)
+    ladders = [Hierarchy.of(d.name, [["1", "*"], ["2", "*"]]).ladder(d) for d in classes.attributes]
+    weights = {"a": 2.0, "b": 1.0, "c": 2.0, "d": 1.0}
+    problem = make_problem(classes, ladders, [KAnonymity(4)], suppression_limit=0.0, weights=weights)
+    with Evaluator(problem) as evaluator:
+        first, second = evaluator.evaluate([(0, 1, 1, 0), (1, 0, 0, 1)])
+        sweep = Sweep(problem, evaluator, (0, 0, 0, 0), (1, 1, 1, 1))
+        assert sweep.best(first).node == (0, 1, 0, 1)
+        assert sweep.best(first).cost < min(first.cost, second.cost)
+
+
+@pytest.mark.parametrize(("attributes", "packed"), [(3, True), (40, False)])
+def test_packed_and_hashed_keys_form_the_same_groups(attributes: int, packed: bool) -> None:
+    """Of 40 attributes of about five values the product overflows, of 3 it does not: plain tuples say what the groups are."""
+    problem = random_problem(attributes, rows=60)
+    bottom = (0,) * attributes
+    assert bool(len(problem.strides(bottom))) == packed
+    for node in (bottom, (1,) * attributes, (2,) * attributes, (3, *bottom[1:]), (3,) * attributes):
+        grouped = Grouper(problem).at(node, start=Grouper(problem).at(bottom))
+        rows = [tuple(column) for column in problem.codes[problem.rows(node)].T.tolist()]
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(rows))}
+        assert grouped.owner.tolist() == [numbers[key] for key in rows]
 
 
 def test_parts_that_separate_force_loss() -> None:

@@ -106,6 +106,21 @@ class Problem:
         return self._offsets + np.array(node, dtype=np.int64)
 
     @cached_property
+    def _sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Of each attribute, the number of codes at each level."""
+        return tuple(
+            tuple(int(step.codes.max(initial=0)) + 1 for step in ladder.steps) for ladder in self.ladders
+        )
+
+    def strides(self, node: Node) -> IntArray:
+        """What each attribute's code at a node counts in a packed key, 0 where all have one; none if it would overflow."""
+        strides, product = [], 1
+        for sizes, level in zip(self._sizes, node, strict=True):
+            strides.append(product if sizes[level] > 1 else 0)
+            product *= sizes[level]
+        return np.array(strides if product < 1 << 62 else [], dtype=np.int64)
+
+    @cached_property
     def codes(self) -> Int32Array:
         """Code of every class under every attribute at every level."""
         return np.stack(

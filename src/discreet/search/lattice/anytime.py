@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from discreet.search import clock
 from discreet.search.lattice.bounds import PART_NODES, growing_bounds
 from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped, limits
+from discreet.search.lattice.neighbourhoods import Neighbourhoods
 from discreet.search.lattice.search import LARGEST_LATTICE
-from discreet.search.problem import Node, Problem
+from discreet.search.problem import Evaluation, Node, Problem
 from discreet.sentences import Sentence
 from discreet.types import Progress
 
@@ -20,10 +21,12 @@ BATCH = 8
 """Boxes that are split at a time: enough for several threads, and the same however many there are."""
 DIVE_EVERY = 16
 """After so many batches, a greedy descent from the most promising box."""
-KICK_EVERY = 4
-"""After so many batches of a lattice without end, a greedy descent from near the best node."""
-KICKED = 4
-"""So many attributes are put to their top for it."""
+WALK = 9
+"""In a lattice without end, so many nodes are evaluated in neighbourhoods for each that splitting boxes takes,"""
+WALK_STEPS = 50
+"""in so many neighbourhoods at most after each batch."""
+BOUND_PART = 1 / 2
+"""The share of the time in which a lattice without end is bounded by its parts."""
 
 
 def search_anytime(
@@ -49,9 +52,8 @@ def search_anytime(
     A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
     such requirements. The smallest bound of the boxes left bounds the whole lattice; once none is left the
     best is optimal. A lattice too large to be searched to the end is bounded by the optima of its parts as
-    well, larger and larger ones for at most half the time (``growing_bounds``); and the best is improved by
-    putting a few attributes to their top and descending again (iterated local search: Lourenço, Martin and
-    Stützle 2003). With ``seconds=None`` it runs until nothing is left, or for ``evaluations``: the result
+    well, larger and larger ones for at most half the time (``growing_bounds``); and most nodes are evaluated
+    in large neighbourhoods of good ones, from ever new starts (``Neighbourhoods``). With ``seconds=None`` it runs until nothing is left, or for ``evaluations``: the result
     depends on nothing but the problem (they may be exceeded by a batch, and do not count those for the
     parts). Ending early keeps the best so far.
     (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
@@ -67,7 +69,7 @@ def search_anytime(
             first = evaluator.descend(problem.heights)
             if problem.nodes > LARGEST_LATTICE:
                 say("looking for a bound")
-                soon = clock.now() + (end - clock.now()) / 2
+                soon = clock.now() + (end - clock.now()) * BOUND_PART
                 for known in growing_bounds(
                     problem,
                     most=PART_NODES if seconds is None else LARGEST_LATTICE,
@@ -82,7 +84,7 @@ def search_anytime(
                         )
                     )
             evaluator.improve(first)
-            for box_bound in boxes.split():
+            for box_bound in boxes.split(first):
                 best, bound = evaluator.best_cost, max(known, box_bound)
                 if math.isfinite(best):
                     say(
@@ -126,8 +128,6 @@ class _Boxes:
         self._heap = [_Box(whole, problem.heights, bottom)]
         self._taken: list[_Box] = []
         self._endless = problem.nodes > LARGEST_LATTICE
-        # Chance decides which attributes are put to their top: always the same chance.
-        self._random = random.Random(1)
 
     @property
     def bound(self) -> float:
@@ -135,9 +135,10 @@ class _Boxes:
         heads = [*self._heap[:1], *self._taken]
         return min((box.bound for box in heads), default=math.inf)
 
-    def split(self) -> Iterator[float]:
+    def split(self, first: Evaluation) -> Iterator[float]:
         """Split the most promising boxes until none is left; yields the bound after every batch."""
         batch = 0
+        walk = Neighbourhoods(self._problem, self._evaluator).walk(first)
         while self._heap:
             limit = self._evaluator.best_cost + self._problem.tolerance
             while self._heap and len(self._taken) < BATCH:
@@ -147,25 +148,24 @@ class _Boxes:
                     self._heap.clear()
                 else:
                     self._taken.append(box)
-            before = self._evaluator.best
+            before, known = self._evaluator.best, len(self._evaluator.known)
             parts = [part for box in self._taken for part in self._halves(box)]
             self._queue(parts)
             self._taken.clear()
             batch += 1
-            if self._evaluator.best is not None and self._evaluator.best is not before:
+            if self._endless:
+                self._walk(walk, (1 + WALK) * len(self._evaluator.known) - WALK * known)
+            elif self._evaluator.best is not None and self._evaluator.best is not before:
                 self._evaluator.improve(self._evaluator.best)
             elif batch % DIVE_EVERY == 0 and self._heap:
                 self._evaluator.improve(self._evaluator.descend(self._heap[0].high))
-            elif batch % KICK_EVERY == 0 and self._endless and self._evaluator.best is not None:
-                self._evaluator.improve(self._evaluator.descend(self._kicked(self._evaluator.best.node)))
             yield self.bound
 
-    def _kicked(self, node: Node) -> Node:
-        """A node with a few attributes at their top, among those that are below it."""
-        heights = self._problem.heights
-        below = [j for j, (level, height) in enumerate(zip(node, heights, strict=True)) if level < height]
-        chosen = self._random.sample(below, min(KICKED, len(below)))
-        return tuple(heights[j] if j in chosen else level for j, level in enumerate(node))
+    def _walk(self, walk: Iterator[None], evaluated: int) -> None:
+        """Look for better nodes until so many are evaluated in all."""
+        for _ in itertools.islice(walk, WALK_STEPS):
+            if len(self._evaluator.known) >= evaluated:
+                return
 
     def _queue(self, boxes: list[_Box]) -> None:
         """Evaluate the ends of boxes, and keep those that may hold something better."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 
 from discreet.errors import InvalidParameter
@@ -144,14 +145,19 @@ class Evaluator:
         if takes_part and (self.best is None or evaluation.rank() < self.best.rank()):
             self.best = evaluation
 
+    def stop_if_over(self) -> None:
+        """End the search if it was asked to: for whoever may find everything known already."""
+        if self._stop is not None and self._stop(len(self.known)):
+            raise Stopped
+
     def evaluate(self, nodes: Iterable[Node]) -> list[Evaluation]:
         """Price nodes that are not known yet, and keep the best within the limit."""
         wanted = list(nodes)
         new = sorted({node for node in wanted if node not in self.known})
         for at in range(0, len(new), self._batch):
             # The first evaluation always happens: there is something to return.
-            if self.known and self._stop is not None and self._stop(len(self.known)):
-                raise Stopped
+            if self.known:
+                self.stop_if_over()
             self._add(new[at : at + self._batch])
         return [self.known[node] for node in wanted]
 
@@ -180,8 +186,11 @@ class Evaluator:
                 break
         return priced
 
-    def descend(self, start: Node) -> Evaluation:
-        """From a node, always to the best finer neighbour, until all cost more; returns where that ends."""
+    def descend(self, start: Node, preferences: Sequence[float] | None = None) -> Evaluation:
+        """From a node, always to the best finer neighbour, until all cost more; returns where that ends.
+
+        With ``preferences``, one per attribute, what is gained in an attribute counts so many times.
+        """
         [here] = self.evaluate([start])
         while True:
             fitting = list(filter(self.problem.fits, self.evaluate(finer(here.node))))
@@ -191,9 +200,11 @@ class Evaluator:
             # Equal cost is no reason to stop: the largest of several losses often stays while others fall.
             if best.rank()[0] > here.rank()[0] and self.problem.fits(here):
                 return here
+            if preferences is not None and best.cost < here.cost:
+                best = min(fitting, key=partial(_preferred, here, preferences))
             here = best
 
-    def improve(self, start: Evaluation) -> None:
+    def improve(self, start: Evaluation) -> Evaluation:
         """From a node to its best neighbour, or by one level more here and one less there, while that helps."""
         here = start
         heights = self.problem.heights
@@ -208,7 +219,7 @@ class Evaluator:
                 ]
                 better = self._best_of(swaps, here)
             if better is None:
-                return
+                return here
             here = better
 
     def _best_of(self, nodes: list[Node], here: Evaluation) -> Evaluation | None:
@@ -218,6 +229,12 @@ class Evaluator:
         if best is None or (self.problem.fits(here) and best.rank() >= here.rank()):
             return None
         return best
+
+
+def _preferred(here: Evaluation, preferences: Sequence[float], there: Evaluation) -> tuple[float, Node]:
+    """Order by what is gained from one node to a direct neighbour, times the preference for the attribute that differs."""
+    [weight] = [w for w, a, b in zip(preferences, here.node, there.node, strict=True) if a != b]
+    return (there.cost - here.cost) * weight, there.node
 
 
 def finer(node: Node) -> list[Node]:

@@ -81,6 +81,7 @@ class Grouper:
         self._problem = problem
         size = len(problem.classes)
         self._slots = np.empty(slots_for(size), dtype=np.int32)
+        self._keys = np.empty(size, dtype=np.int64)
         self._first = np.empty(size, dtype=np.int32)
         self._sizes = np.empty(size, dtype=np.int64)
         self._kept: dict[Node, NodeGroups] = {}
@@ -101,8 +102,10 @@ class Grouper:
             regroup(
                 problem.codes,
                 problem.rows(node),
+                problem.strides(node),
                 finer.first,
                 finer.sizes,
+                self._keys,
                 self._slots[: slots_for(len(finer))],
                 self._first,
                 self._sizes,
