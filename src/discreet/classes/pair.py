@@ -65,15 +65,15 @@ class RowOrder:
 
 @dataclass(frozen=True)
 class ExpectedCells:
-    """What a release that tells one sensitive attribute by bucket says of its classes: expected numbers of records.
+    """What is expected of the classes of a release whose values are told by bucket or by a matrix of probabilities.
 
-    ``counts[i]`` records of class ``owner[i]`` are expected to have value ``values[i]`` of the attribute ``sensitive``.
+    ``counts[i]`` records of class ``owner[i]`` are expected to have the values ``columns[name][i]``, of sensitive attributes and of
+    quasi-identifiers that were drawn by a matrix. An estimate may be negative.
     """
 
     classes: EquivalenceClasses
     owner: IntArray
-    sensitive: str
-    values: IntArray
+    columns: Mapping[str, AnyIntArray]
     counts: FloatArray
 
     @property
@@ -82,11 +82,12 @@ class ExpectedCells:
         return self.classes.total
 
     def column_of_cells(self, name: str) -> tuple[Domain, AnyIntArray]:
-        """Domain and code per cell of a quasi-identifier, or of the attribute that is told by bucket."""
-        if name == self.sensitive:
-            return self.classes.sensitive_domain(name), self.values
-        at = self.classes.index(name)
-        return self.classes.attributes[at], self.classes.codes[at][self.owner]
+        """Domain and code per cell of any attribute."""
+        if name in self.classes.names:
+            at = self.classes.index(name)
+            own = self.columns[name] if name in self.columns else self.classes.codes[at][self.owner]
+            return self.classes.attributes[at], own
+        return self.classes.sensitive_domain(name), self.columns[name]
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Pair:
     told: Told = field(default_factory=dict, repr=False)
     """Per quasi-identifier what its short labels stand for, as a codebook says."""
     expected: ExpectedCells | None = field(default=None, repr=False)
-    """What is expected of the classes, where the release tells a sensitive attribute by bucket."""
+    """What is expected of the classes, where a bucket or a matrix of probabilities tells the values."""
     remembered: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What is the same for all sensitive attributes, and was worked out for the first of them, by name."""
 

@@ -102,8 +102,7 @@ class BucketedTable:
         return ExpectedCells(
             released,
             (keys // width)[owner],
-            self.sensitive,
-            code[self.values[by_bucket][entry]],
+            {self.sensitive: code[self.values[by_bucket][entry]]},
             count[owner] * records / size[keys % width][owner],
         )
 

@@ -16,6 +16,7 @@ from discreet.release.bucketize import BucketRelease, opened_buckets
 from discreet.release.buckets import DEALT
 from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.constraints import measure_constraints
+from discreet.release.estimates import EstimatedShares, estimates
 from discreet.release.kpis import measure_kpis
 from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, make_pair
@@ -47,6 +48,8 @@ class Comparison:
     notes: tuple[str, ...] = ()
     distributions: tuple[Distribution, ...] = field(default=(), repr=False)
     paired: MatchedPair | None = field(default=None, repr=False, compare=False)
+    estimates: tuple[EstimatedShares, ...] = ()
+    """What PRAM's matrices tell of the true shares."""
 
     def __str__(self) -> str:
         return rendered.comparison_text(self)
@@ -67,6 +70,7 @@ class Comparison:
             "losses": self.losses.to_dict(),
             "kpis": [kpi.to_dict() for kpi in self.kpis],
             "efficacy": [learned.to_dict() for learned in self.efficacy],
+            "estimates": [each.to_dict() for each in self.estimates],
             "notes": list(self.notes),
         }
 
@@ -112,6 +116,9 @@ def compare(
         notes.append(DEALT)
         expected = bucketed.expected(paired.pair, after)
         paired = replace(paired, pair=replace(paired.pair, expected=expected))
+    pair, told = estimates(paired.pair, policy)
+    paired = replace(paired, pair=pair)
+    notes += [each.note for each in told]
     say("measuring losses")
     losses = measure_all(
         paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say
@@ -143,6 +150,7 @@ def compare(
             if (distribution := before_and_after(paired.pair, name)) is not None
         ),
         paired,
+        told,
     )
 
 

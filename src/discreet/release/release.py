@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -32,6 +32,7 @@ from discreet.release.codebook import (
 )
 from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.constraints import BrokenRule
+from discreet.release.estimates import entries_of_matrix, plain_steps
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
 from discreet.release.perturb import PerturbedTable, complaints
@@ -161,7 +162,18 @@ class Release(AsFrames):
     @property
     def codebook(self) -> tuple[CodebookEntry, ...]:
         """What every label of the release stands for; it tells nothing that the release does not, and goes with it."""
-        return make_codebook(self.recoding, self.hierarchies)
+        return (*make_codebook(self.recoding, self.hierarchies), *self._true_shares())
+
+    def _true_shares(self) -> Iterator[CodebookEntry]:
+        """What PRAM's matrix tells of the values of columns that are shown as it left them."""
+        shown = set(self.table.names) - self.recoded
+        pram = plain_steps([applied.step for applied in self.perturbed.steps])
+        for applied in self.perturbed.steps:
+            for name in applied.shown(shown):
+                if pram.get(name) is applied.step:
+                    counted = self.table.engine.count(self.table, quasi_identifiers=[], sensitive=[name])
+                    histogram = counted.histogram(name)
+                    yield from entries_of_matrix(pram[name], applied.given, histogram)
 
     def codebook_place(self, path: str | PathLike[str]) -> Path | None:
         """Where the codebook goes by itself: beside the file, if there are labels that name some values only."""

@@ -3,7 +3,7 @@
 A query asks for a range of numbers or a set of categories in one to three attributes. A released value counts with
 the share of what it may stand for that lies inside, so a class counts with the product of these shares times its
 records; numbers to add up stand in the middle of their interval. Where a release tells a sensitive attribute by bucket,
-a row counts with the share of its bucket that has the value. That is the answer of one who knows only the
+a row counts with the share of its bucket that has the value; where values were drawn by PRAM's matrix, by its inverse. That is the answer of one who knows only the
 release and takes values to be spread evenly and independently.
 """
 

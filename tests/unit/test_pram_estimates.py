@@ -1,0 +1,107 @@
+"""PRAM's matrix tells true shares and answers questions: in comparisons and in the codebook."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.classes.pair import ExpectedCells
+from discreet.perturb.pram import Pram
+from discreet.perturb.randomness import Randomness
+from discreet.perturb.swapping import RandomSwap
+from discreet.release.estimates import _told_back, plain_steps
+
+
+def people(rows: int = 5000) -> pa.Table:
+    rng = np.random.default_rng(8)
+    return pa.table(
+        {
+            "age": rng.integers(20, 40, rows),
+            "sex": rng.choice(["f", "m"], rows, p=[0.8, 0.2]),
+            "ill": rng.choice(["none", "flu", "cold", "rare"], rows, p=[0.7, 0.2, 0.08, 0.02]),
+        }
+    )
+
+
+POLICY = discreet.Policy.of(quasi_identifiers=["age", "sex"], sensitive=["ill"])
+
+
+def drawn(steps: list[Pram], rows: pa.Table) -> pa.Table:
+    chance = Randomness(4)
+    for step in steps:
+        new = step.changed(rows, chance)
+        rows = pa.table({name: new.get(name, rows[name]) for name in rows.column_names})
+    return rows
+
+
+def test_shares_and_questions_are_told_by_the_matrix() -> None:
+    rows = people()
+    steps = [Pram(("ill",), keep=0.7), Pram(("sex",), keep=0.8)]
+    made = drawn(steps, rows)
+    links = np.arange(rows.num_rows)
+    with_matrix = discreet.compare(rows, made, POLICY.perturbed_by(*steps), links=links, labels=[])
+    without = discreet.compare(rows, made, POLICY, labels=[])
+    assert {each.column for each in with_matrix.estimates} == {"ill", "sex"}
+    for each in with_matrix.estimates:
+        assert each.estimated < 0.3 * each.released
+        assert each.estimated < 4 * each.error
+    figures = [side.losses.measure("count-error-mean") for side in (with_matrix, without)]
+    assert figures[0] is not None
+    assert figures[1] is not None
+    assert figures[0].value < 0.5 * figures[1].value
+    assert any("PRAM's matrix" in note for note in with_matrix.notes)
+    assert without.estimates == ()
+
+
+def test_cells_told_back_by_hand() -> None:
+    """Eight of ten stay: 56 of 100 seen are 60 of 100 true, (56 - 20) / 0.6."""
+    classes = discreet.read(pa.table({"x": [1] * 100, "sex": ["f"] * 56 + ["m"] * 44}))
+    counted = classes.engine.count(classes, quasi_identifiers=["x"], sensitive=["sex"])
+    cells = ExpectedCells(
+        counted, counted.class_of_cell, dict(counted.sensitive_codes), counted.counts.astype(float)
+    )
+    matrix = np.array([[0.8, 0.2], [0.2, 0.8]])
+    back = _told_back(cells, "sex", matrix, counted.sensitive_domain("sex"))
+    totals = np.bincount(back.columns["sex"], weights=back.counts)
+    assert totals.round(9).tolist() == [60.0, 40.0]
+
+
+def test_only_a_matrix_that_does_not_follow_from_the_data_and_no_other_step() -> None:
+    steps = (
+        Pram(("a", "b"), keep=0.9),
+        Pram(("c",), keep=0.9, kind="invariant"),
+        RandomSwap(("b",)),
+    )
+    assert set(plain_steps(steps)) == {"a"}
+
+
+def test_nothing_is_told_where_the_matrix_tells_nothing() -> None:
+    rows = people(300)
+    step = Pram(("sex",), keep=0.5)
+    made = drawn([step], rows)
+    compared = discreet.compare(
+        rows, made, POLICY.perturbed_by(step), links=np.arange(300), labels=[], queries=10
+    )
+    assert compared.estimates == ()
+
+
+def test_the_codebook_tells_true_shares_with_their_errors() -> None:
+    rows = people(2000)
+    step = Pram(("ill",), keep=0.7)
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age", "sex"],
+        sensitive=["ill"],
+        require=[discreet.KAnonymity(3)],
+        profile="research-partner-3",
+    ).perturbed_by(step)
+    release = discreet.anonymize(rows, policy, plan=discreet.Plan(method="mondrian"))
+    entries = {entry.label: entry for entry in release.codebook if entry.column == "ill"}
+    assert set(entries) == {"none", "flu", "cold", "rare"}
+    told = entries["none"].meaning
+    assert told.startswith("true share about ")
+    share = float(told.split("about ")[1].split(" %")[0]) / 100
+    error = float(told.split("± ")[1].split(" %")[0]) / 100
+    assert share == pytest.approx(0.7, abs=4 * error)
+    assert 0 < error < 0.05
