@@ -412,10 +412,11 @@ def test_not_a_number_is_a_null(
     elif kind == "jsonl":
         file.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
     found = read(table if kind == "frame" else file, engine=engine, **options)  # type: ignore[arg-type]
+    cells, profile = engine.to_arrow(found), engine.profile(found)
     for name in ("x", "f"):
         assert values(found, name) == [1.0, 3.0, None]
-        assert engine.to_arrow(found)[name].to_pylist() == [1.0, None, None, 3.0]
-        assert engine.profile(found)[found.names.index(name)].nulls == 2
+        assert cells[name].to_pylist() == [1.0, None, None, 3.0]
+        assert profile[found.names.index(name)].nulls == 2
     assert engine.count(found, quasi_identifiers=["x"]).records.tolist() == [1, 1, 2]
 
 
