@@ -51,6 +51,7 @@ COMMANDS = {
     "hierarchy": "Build, show or check how the values of a column may be generalised.",
     "report": "Write the audit as one HTML page for people.",
     "serve": "Open a local page: drop a file, read the verdict, leave with a release.",
+    "methods": "List the families of methods: what each does to values, guarantees, prevents and leaves.",
     "profiles": "List the profiles by which a release can be judged.",
     "schema": "Print the JSON schema of `discreet audit --json`.",
     "example": "Write a made-up town's tables to try things on.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -24,7 +25,7 @@ from discreet.reports.buckets import show_buckets
 from discreet.reports.console import Terminal
 
 
-@click.command()
+@click.command(cls=StrictCommand)
 @FILE
 @click.option(
     "--output", "-o", type=PATH, required=True, help="Where the rows with their buckets are written."

@@ -1,0 +1,50 @@
+"""The table of families: every method is in one, and all that it names exists."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, get_args
+
+import pytest
+
+from discreet.attacks.catalogue import ATTACKS
+from discreet.cli import COMMANDS
+from discreet.perturb.registry import STEPS
+from discreet.policy.plan import METHODS
+from discreet.release.families import RATINGS, MethodFamily, Rating, family_of, method_families
+from discreet.utility.measures import MEASURES
+
+RELEASING = ("bucketize", "synthesize", "safepub", "ask")
+"""Commands that give out something by a method of their own."""
+
+
+def test_every_method_step_and_command_is_in_one_family() -> None:
+    listed = Counter(name for family in method_families() for name in family.methods)
+    # Microaggregation is a method of the search and a step: one family.
+    assert set(listed) == {*METHODS, *STEPS, *RELEASING}
+    assert set(listed.values()) == {1}
+    assert set(RELEASING) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("family", method_families(), ids=lambda family: family.id)
+def test_what_a_family_names_exists(family: MethodFamily) -> None:
+    assert {*family.prevents, *family.leaves} <= set(ATTACKS)
+    assert not set(family.prevents) & set(family.leaves)
+    assert set(family.measures) <= set(MEASURES)
+    assert {getattr(family, name) for name in RATINGS} <= set(get_args(Rating))
+    assert family.source
+    for name in family.methods:
+        # Whatever has no formal guarantee says so, and prevents nothing by one.
+        if family.guarantee == "no formal guarantee":
+            assert family.prevents == (), name
+
+
+def test_the_command_lists_them(run: Callable[..., Any]) -> None:
+    told = json.loads(run("methods", "--json").out)
+    assert [family["id"] for family in told["families"]] == [family.id for family in method_families()]
+    shown = run("methods")
+    assert shown.code == 0
+    assert "Artificial people" in shown.out
+    assert family_of("pram").id == "randomised-response"
