@@ -99,7 +99,21 @@ def test_the_audit_of_a_release_measures_from_the_original_if_that_is_asked(tmp_
 
 
 def test_a_set_that_no_single_group_leads_to_is_tried() -> None:
-    """Of four groups, c and d hold only together: each alone makes the other fail, and without both a fails."""
+    """Beside each other three groups fail, so that leaving out what fails leaves none; one of them alone holds."""
+    classes = EquivalenceClasses.from_columns(
+        {"g": ["a"] * 5 + ["b"] * 3 + ["c"] * 2}, sensitive={"ill": ["x"] * 5 + ["y"] * 3 + ["z"] * 2}
+    )
+    recoding = Recoding.of_groups(classes, np.arange(3), kept=np.ones(3, dtype=bool), method="test")
+    groups = RecodedGroups(recoding)
+    tight = SuppressionRule((TCloseness(0.1, "ill"),))
+    assert not tight.remaining(groups, groups.candidates).any()
+    assert tight.chosen(groups, groups.candidates, 10).tolist() == [True, False, False]
+    loose = SuppressionRule((TCloseness(0.8, "ill"),))
+    assert loose.chosen(groups, groups.candidates, 10).tolist() == [True] * 3
+
+
+def test_groups_that_hold_beside_each_other_all_stay() -> None:
+    """Of four groups, c and d tell everything: they go where that is too much, and stay where it is not."""
     classes = EquivalenceClasses.from_columns(
         {"g": ["a"] * 4 + ["b"] * 4 + ["c"] * 2 + ["d"] * 2},
         sensitive={"ill": ["x", "y"] * 4 + ["x", "x", "y", "y"]},
