@@ -70,6 +70,16 @@ def test_a_sample_in_order_is_matched_only_where_one_matching_is_left() -> None:
     assert paired.rows.tolist() == [2, 3]
 
 
+def test_a_large_sample_in_order_is_not_matched_where_several_matchings_are_left() -> None:
+    """That so many rows stand in order is no luck, but of two people alike who follow each other one was left out."""
+    original = people(200, 7)
+    rows = np.sort(np.random.default_rng(7).permutation(200)[:190])
+    release = generalised(original, rows).drop(["nr"])
+    paired = make_pair(discreet.read(original.drop(["nr"])), discreet.read(release), POLICY)
+    assert paired.rows is None
+    assert paired.matched == "records were not matched: their order leaves several matchings"
+
+
 def test_rows_in_their_places_are_known_even_where_a_sensitive_column_was_changed() -> None:
     original = people(200, 5).drop(["nr"])
     release = generalised(people(200, 5), np.arange(200)).drop(["nr"])
