@@ -122,6 +122,16 @@ def home_of(page: Page) -> str:
     return "/".join([*parts[:4], ""])
 
 
+def roles(page: Page) -> dict[str, str]:
+    """The role of every column, as the page shows it."""
+    shown: dict[str, str] = page.eval_on_selector_all(
+        "#columns .column",
+        """all => Object.fromEntries(all.map(
+          one => [one.querySelector('.name').textContent, one.querySelector('select').value]))""",
+    )
+    return shown
+
+
 def watch_for(page: Page, selector: str) -> Callable[[], object]:
     """Look out for what may be gone before one could look; the answer waits until it has been there."""
     page.evaluate(

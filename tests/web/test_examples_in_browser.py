@@ -26,6 +26,7 @@ from helpers.browser import (
     VERDICT,
     Hands,
     home_of,
+    roles,
     says,
     size,
     watch_for,
@@ -98,16 +99,6 @@ def unpacked(data_dir: Path, folder: Path, example: Example) -> Path:
     file = folder / packed.name.removesuffix(".gz")
     file.write_bytes(gzip.decompress(packed.read_bytes()))
     return file
-
-
-def roles(page: Page) -> dict[str, str]:
-    """The role of every column, as the page shows it."""
-    shown: dict[str, str] = page.eval_on_selector_all(
-        "#columns .column",
-        """all => Object.fromEntries(all.map(
-          one => [one.querySelector('.name').textContent, one.querySelector('select').value]))""",
-    )
-    return shown
 
 
 def judged(page: Page, example: Example, least: int = 3) -> None:

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from discreet.example import town
-from helpers.browser import JUDGE, TAKE, VERDICT, Hands, go, watch_for, watched
+from helpers.browser import JUDGE, TAKE, VERDICT, Hands, go, roles, settled, watch_for, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -34,6 +34,13 @@ FILES = {
     "adult": "arx/adult.csv.gz",
     "diabetes": "uci/diabetic_data.csv.gz",
 }
+PUBLISHED = {
+    "id_student": "person-id",
+    **dict.fromkeys(("gender", "region", "highest_education", "age_band", "disability"), "quasi-identifier"),
+    "final_result": "sensitive",
+}
+"""The roles of OULAD as published (Folz et al. 2025, section IV)."""
+PUBLISHED_ROLES = ("person-id", "quasi-identifier", "sensitive")
 LARGE = 100 << 20
 """The size of a file that must not make the page wait, in bytes."""
 
@@ -78,7 +85,8 @@ def test_few_interactions_to_a_bundle(
 def test_oulad_with_the_published_roles(
     chromium: Browser, home: Program, data_dir: Path, tmp_path: Path
 ) -> None:
-    """The publication takes disability for a quasi-identifier."""
+    """The publication takes disability for a quasi-identifier, the deprivation of the area for none, and judges the final
+    result alone."""
     page, complaints = watched(chromium, home)
     hands = Hands(page)
     hands.drop(unpacked(data_dir, tmp_path, "oulad/studentInfo.csv.gz"))
@@ -86,8 +94,12 @@ def test_oulad_with_the_published_roles(
     page.wait_for_selector(VERDICT)
     hands.click("#go-columns")
     hands.click("#fold-clear-open")
-    disability = page.locator("#columns .column", has=page.locator(".name:text-is('disability')"))
-    hands.select(f"#{disability.locator('select').get_attribute('id')}", "quasi-identifier")
+    for name, role in (("disability", "quasi-identifier"), ("imd_band", "insensitive")):
+        column = page.locator("#columns .column", has=page.locator(f".name:text-is('{name}')"))
+        hands.select(f"#{column.locator('select').get_attribute('id')}", role)
+        page.wait_for_selector(JUDGE)
+        settled(page)
+    assert {name: role for name, role in roles(page).items() if role in PUBLISHED_ROLES} == PUBLISHED
     hands.click(JUDGE)
     page.wait_for_selector(JUDGE, state="detached")
     page.wait_for_selector("#anonymize")

@@ -59,15 +59,24 @@ def read_text(path: str | PathLike[str], what: str, *, remedy: str, limit: int =
         handle = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise OSError("it is not a regular file")
+                raise OSError(Sentence("it is not a regular file"))
             content = file.read(limit + 1)
         if len(content) > limit:
             raise OSError(Sentence("it is larger than {limit} MB", limit=limit >> 20))
         return content.decode("utf-8")
     except FileNotFoundError:
-        raise UnreadableInput(f"there is no {what} {place.name}", remedy="check the path") from None
+        raise UnreadableInput(
+            Sentence("there is no {what} {name}", what=Sentence(what), name=place.name),
+            remedy="check the path",
+        ) from None
     except UnicodeDecodeError:
-        why = "it is not UTF-8"
+        why: str = Sentence("it is not UTF-8")
     except (OSError, ValueError) as error:
-        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
-    raise UnreadableInput(f"the {what} {place.name} could not be read ({why})", remedy=remedy)
+        own = isinstance(error, OSError) and error.strerror
+        why = own.lower() if own else error.args[0] if error.args else str(error)
+    raise UnreadableInput(
+        Sentence(
+            "the {what} {name} could not be read ({why})", what=Sentence(what), name=place.name, why=why
+        ),
+        remedy=remedy,
+    )

@@ -8,6 +8,7 @@ from typing import Literal
 
 from discreet.attacks.result import AttackResult, LegalCriterion
 from discreet.measure import Measure
+from discreet.sentences import Sentence
 
 State = Literal["gives way", "weakened", "withstood", "not tested"]
 
@@ -64,8 +65,18 @@ _BUDGET = "depends on the privacy budget"
 
 DEFENCES: tuple[Defence, ...] = (
     Defence("k-anonymity", (True, ""), (False, _K), (False, _SIMILAR)),
-    Defence("l-diversity", (True, _BASED), (False, f"{_K}; {_BASED}"), (True, f"{_SIMILAR}; {_VALUES}")),
-    Defence("t-closeness", (True, _BASED), (False, f"{_K}; {_BASED}"), (True, f"{_SIMILAR}; {_VALUES}")),
+    Defence(
+        "l-diversity",
+        (True, _BASED),
+        (False, Sentence("{parts:; }", parts=(Sentence(_K), Sentence(_BASED)))),
+        (True, Sentence("{parts:; }", parts=(Sentence(_SIMILAR), Sentence(_VALUES)))),
+    ),
+    Defence(
+        "t-closeness",
+        (True, _BASED),
+        (False, Sentence("{parts:; }", parts=(Sentence(_K), Sentence(_BASED)))),
+        (True, Sentence("{parts:; }", parts=(Sentence(_SIMILAR), Sentence(_VALUES)))),
+    ),
     Defence("differential privacy", (True, ""), (True, _BUDGET), (True, _BUDGET)),
     Defence("synthetic data", (True, ""), (True, ""), (False, "might be combined with differential privacy")),
 )
@@ -173,21 +184,31 @@ def state_of(worst: AttackResult | None) -> State:
 def _finding(worst: AttackResult | None) -> str:
     if worst is None:
         return "No attack that speaks to this criterion was run, so nothing is said about it."
-    about = f" on {worst.target}" if worst.target else ""
-    told = (
-        f"The attack that got furthest ({worst.attack}{about}) was right about {_count(worst.successes)} of "
-        f"{_count(worst.tries)} {worst.unit}, {_share(worst.rate)} ({_share(worst.low)} to {_share(worst.high)}); "
-        f"without the release {_share(worst.baseline)} are expected. "
-    )
     if worst.better_than_baseline:
         much = f"at most {TOLERATED:.0%}" if worst.advantage <= TOLERATED else f"more than {TOLERATED:.0%}"
-        return (
-            told
-            + f"This is more than chance, by {much} of what chance leaves: the release gives something away."
+        therefore = Sentence(
+            "This is more than chance, by {much} of what chance leaves: the release gives something away.",
+            much=much,
         )
-    return (
-        told
-        + "This is not distinguishable from chance: the attacks that were run did not profit from the release."
+    else:
+        therefore = Sentence(
+            "This is not distinguishable from chance: the attacks that were run did not profit from the release."
+        )
+    attack = Sentence(worst.attack)
+    return Sentence(
+        "The attack that got furthest ({attack}) was right about {successes} of {tries} {unit}, {rate} ({low} to {high}); "
+        "without the release {baseline} are expected. {therefore}",
+        attack=Sentence("{attack} on {target}", attack=attack, target=worst.target)
+        if worst.target
+        else attack,
+        successes=_count(worst.successes),
+        tries=_count(worst.tries),
+        unit=Sentence(worst.unit),
+        rate=_share(worst.rate),
+        low=_share(worst.low),
+        high=_share(worst.high),
+        baseline=_share(worst.baseline),
+        therefore=therefore,
     )
 
 

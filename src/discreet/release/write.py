@@ -88,9 +88,11 @@ def write_rows(rows: pa.Table, path: Path) -> None:
         )
     # A NUL ends a text for half of all readers of text files; a spreadsheet is XML, which has no such sign.
     if suffix in (".csv", ".tsv"):
-        _refuse_signs(rows, "\\x00", f"NUL characters, which {suffix} files cannot hold")
+        _refuse_signs(
+            rows, "\\x00", Sentence("NUL characters, which {suffix} files cannot hold", suffix=suffix)
+        )
     elif suffix == ".xlsx":
-        _refuse_signs(rows, CONTROL, "control characters, which a spreadsheet cannot hold")
+        _refuse_signs(rows, CONTROL, Sentence("control characters, which a spreadsheet cannot hold"))
     if suffix in PARQUET:
         pyarrow.parquet.write_table(rows, path)
     elif suffix in (".arrow", ".feather", ".ipc"):
@@ -104,13 +106,16 @@ def write_rows(rows: pa.Table, path: Path) -> None:
         )
 
 
-def _refuse_signs(rows: pa.Table, signs: str, what: str) -> None:
+def _refuse_signs(rows: pa.Table, signs: str, what: Sentence) -> None:
     """Raise if a text or the name of a column holds one of the signs that the format cannot."""
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         if re.search(f"[{signs}]", name) or (
             _is_text(column) and pc.any(pc.match_substring_regex(column, f"[{signs}]")).as_py()
         ):
-            raise InvalidParameter(f"column {name!r} holds {what}", remedy="write .parquet instead")
+            raise InvalidParameter(
+                Sentence("column {name!r} holds {what}", name=name, what=what),
+                remedy="write .parquet instead",
+            )
 
 
 def _is_text(column: pa.ChunkedArray) -> bool:

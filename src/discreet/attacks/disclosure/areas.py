@@ -55,12 +55,11 @@ def areas_of_interest(pair: Pair, sensitive: str, *, separator: str | None = Non
     targets = _People.of(pair.original, sensitive, separator, elements)
     held = _People.of(pair.released, sensitive, separator, elements)
     tried = targets.sizes > 0
-    option, persons_fitting = _searched(pair, targets, held)
-    guesses = [held.shared(persons, len(elements)) for persons in persons_fitting]
+    option, guesses, fitting = _searched(pair, targets, held, len(elements))
     own = np.maximum(targets.sizes, 1)
     recall = targets.hits(guesses, option, len(elements)) / own
     size = np.array([len(guess) for guess in guesses], dtype=np.int64)[option]
-    candidates = np.array([held.people[persons].sum() for persons in persons_fitting], dtype=np.int64)[option]
+    candidates = fitting[option]
     common = targets.shared(np.flatnonzero(tried), len(elements))
     known = targets.hits([common], np.zeros_like(option), len(elements)) / own
     weight = targets.people * tried
@@ -180,6 +179,15 @@ class _People:
         """How many values each person has."""
         return np.diff(self.value_at)
 
+    @cached_property
+    def extremes(self) -> tuple[IntArray, IntArray]:
+        """The lowest and the highest value in each class, where nobody has more than one; they differ where somebody has none."""
+        some = self.sizes > 0
+        lowest, highest = np.full(len(self.people), -1), np.full(len(self.people), np.iinfo(np.int64).max)
+        lowest[some] = highest[some] = self.value
+        starts = self.who_at[:-1]
+        return np.minimum.reduceat(lowest[self.who], starts), np.maximum.reduceat(highest[self.who], starts)
+
     def classes(self, person: int) -> IntArray:
         return self.place[self.place_at[person] : self.place_at[person + 1]]
 
@@ -218,20 +226,59 @@ Fits = tuple[IntArray, ...]
 """For each class of a person that fits any, the released classes that fit it."""
 
 
-def _searched(pair: Pair, targets: _People, held: _People) -> tuple[IntArray, list[IntArray]]:
-    """For each person the number of the candidates, and the candidates.
+def _searched(
+    pair: Pair, targets: _People, held: _People, elements: int
+) -> tuple[IntArray, list[IntArray], IntArray]:
+    """For each person the number of the candidates; of these what all have in common, and how many they are.
 
-    Persons are the same whatever is to be known of them; without persons, records with equal values stand for one.
+    Persons are the same whatever is to be known of them; without persons, records with equal values stand for one, and
+    each is in one class, so that classes are searched instead.
     """
     remembered = pair.remembered if pair.original.event_level else {}
     if "options" not in remembered:
         remembered["options"] = _options(pair, targets)
     option, fits = remembered["options"]
-    if not pair.released.event_level:
-        return option, [_candidates(held, fitting) for fitting in fits]
     if "candidates" not in remembered:
-        remembered["candidates"] = [_candidates(held, fitting) for fitting in fits]
-    return option, remembered["candidates"]
+        found = [
+            _in_all([held.inside(places) for places in fitting] if pair.released.event_level else fitting)
+            for fitting in fits
+        ]
+        ends = np.cumsum([0, *map(len, found)])
+        remembered["candidates"] = (
+            found,
+            ends,
+            np.concatenate(found) if found else np.empty(0, dtype=np.int64),
+        )
+    found, ends, joined = remembered["candidates"]
+    if pair.released.event_level:
+        return (
+            option,
+            [held.shared(persons, elements) for persons in found],
+            _sums(held.people[joined], ends),
+        )
+    people = _sums(_sums(held.people[held.who], held.who_at)[joined], ends)
+    if held.sizes.max(initial=0) > 1:
+        return option, [held.shared(held.inside(places), elements) for places in found], people
+    lowest, highest = held.extremes
+    some = ends[1:] > ends[:-1]
+    agreed = np.full(len(found), -1, dtype=np.int64)
+    low = np.minimum.reduceat(lowest[joined], ends[:-1][some])
+    agreed[some] = np.where(low == np.maximum.reduceat(highest[joined], ends[:-1][some]), low, -1)
+    nothing = np.empty(0, dtype=np.int64)
+    return option, [agreed[i : i + 1] if agreed[i] >= 0 else nothing for i in range(len(found))], people
+
+
+def _sums(values: IntArray, ends: IntArray) -> IntArray:
+    """The sum of each of the parts that follow one another, of which some may be empty."""
+    return np.diff(np.append(0, np.cumsum(values))[ends])
+
+
+def _in_all(parts: Sequence[IntArray]) -> IntArray:
+    """What stands in every one of some rows of distinct numbers; nothing without any."""
+    common = parts[0] if parts else np.empty(0, dtype=np.int64)
+    for part in parts[1:]:
+        common = np.intersect1d(common, part, assume_unique=True)
+    return common
 
 
 def _options(pair: Pair, targets: _People) -> tuple[IntArray, list[Fits]]:
@@ -259,19 +306,11 @@ def _options(pair: Pair, targets: _People) -> tuple[IntArray, list[Fits]]:
     return option, [tuple(kinds[number] for number in several if len(kinds[number])) for several in listed]
 
 
-def _candidates(held: _People, fits: Fits) -> IntArray:
-    """The released persons who have a record for each of the target's classes."""
-    candidates: IntArray | None = None
-    for places in fits:
-        persons = held.inside(places)
-        candidates = (
-            persons if candidates is None else np.intersect1d(candidates, persons, assume_unique=True)
-        )
-    return np.empty(0, dtype=np.int64) if candidates is None else candidates
-
-
 def _fallen(pair: Pair, held: _People, elements: int) -> tuple[int, ...]:
     """The shown classes whose people have a value in common."""
+    if held.sizes.max(initial=0) <= 1:
+        lowest, highest = held.extremes
+        return tuple(np.flatnonzero(~pair.suppressed & (lowest == highest)).tolist())
     return tuple(
         c
         for c in np.flatnonzero(~pair.suppressed).tolist()

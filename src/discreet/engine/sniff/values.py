@@ -95,7 +95,9 @@ def looks_like_header(first: Sequence[str], body: Sequence[Sequence[str]]) -> tu
         (missing, "holds a mark of a missing value"),
     ):
         if places:
-            return False, f"the first record {why} in {_columns(places)}"
+            return False, Sentence(
+                "the first record {why} in {columns}", why=Sentence(why), columns=_columns(places)
+            )
     if named and unique:
         return True, (
             "every column is text; the first record holds distinct names that do not recur below it "
@@ -183,6 +185,10 @@ def _columns(indices: list[int]) -> str:
     )
 
 
+def _columns_in_all(count: int) -> Sentence:
+    return Sentence("{count} column", count=count) if count == 1 else Sentence("{count} columns", count=count)
+
+
 def _usual_kind(values: Mapping[str, int]) -> str:
     """The kind of at least nine in ten values that are not missing, if it is a recognisable one."""
     kinds: Counter[str] = Counter()
@@ -218,8 +224,12 @@ def missing_marks(columns: Sequence[Set[str]]) -> tuple[tuple[str, ...], str]:
     for column in columns:
         seen.update(mark for mark in MISSING_MARKS if mark in column)
     marks = tuple(m for m in MISSING_MARKS if m in seen)
-    reason = ", ".join(f"{m!r} in {seen[m]} column{'s' if seen[m] > 1 else ''}" for m in marks)
-    return marks, reason or "none of the usual marks occurs"
+    if not marks:
+        return marks, "none of the usual marks occurs"
+    places = tuple(
+        Sentence("{mark!r} in {columns}", mark=mark, columns=_columns_in_all(seen[mark])) for mark in marks
+    )
+    return marks, Sentence("{places}", places=places)
 
 
 def number_marks(
@@ -248,7 +258,7 @@ def number_marks(
         )
     elif commas or dots:
         mark = "," if commas else "."
-        reason = f"shown by the numbers of {commas or dots} column{'s' if (commas or dots) > 1 else ''}"
+        reason = Sentence("shown by the numbers of {columns}", columns=_columns_in_all(commas or dots))
     else:
         mark, reason = _without_proof(marks)
     groups = "." if mark == "," else ","
@@ -259,7 +269,7 @@ def number_marks(
                 mark,
                 reason,
                 sign,
-                f"numbers of {shown} column{'s' if shown > 1 else ''} group their digits",
+                Sentence("numbers of {columns} group their digits", columns=_columns_in_all(shown)),
             )
     return mark, reason, "", "no number groups its digits"
 

@@ -58,8 +58,10 @@ def check_numbers(builder: str, name: str, given: object, *, positive: bool = Tr
     listed = given if isinstance(given, list | tuple) else None
     if listed is None or not all(_is_number(number) and (number > 0 or not positive) for number in listed):
         raise InvalidParameter(
-            f"{name} of {builder} must be a list of {'positive ' if positive else ''}numbers",
-            remedy=f"write for example {name} = [5, 10, 20]",
+            Sentence("{name} of {builder} must be a list of positive numbers", name=name, builder=builder)
+            if positive
+            else Sentence("{name} of {builder} must be a list of numbers", name=name, builder=builder),
+            remedy=Sentence("write for example {name} = [5, 10, 20]", name=name),
         )
     return tuple(listed)
 
@@ -70,7 +72,7 @@ def check_counts(builder: str, name: str, given: object) -> tuple[int, ...]:
     if any(count != int(count) for count in counts):
         raise InvalidParameter(
             Sentence("{name} of {builder} must be whole numbers", name=name, builder=builder),
-            remedy=f"write for example {name} = [2, 4]",
+            remedy=Sentence("write for example {name} = [2, 4]", name=name),
         )
     return tuple(int(count) for count in counts)
 
@@ -78,7 +80,10 @@ def check_counts(builder: str, name: str, given: object) -> tuple[int, ...]:
 def check_number(builder: str, name: str, given: object) -> float | None:
     """A parameter that is one finite number, or is not given."""
     if given is not None and not _is_number(given):
-        raise InvalidParameter(f"{name} of {builder} must be a number", remedy="write for example 18")
+        raise InvalidParameter(
+            Sentence("{name} of {builder} must be a number", name=name, builder=builder),
+            remedy="write for example 18",
+        )
     return given  # type: ignore[return-value]  # just checked
 
 
@@ -93,7 +98,13 @@ def check_multiples(builder: str, name: str, steps: Sequence[float]) -> tuple[in
         ratio = coarser / finer
         if not 1.5 < ratio < LARGEST_RATIO or not math.isclose(ratio, round(ratio), rel_tol=1e-9):
             raise InvalidParameter(
-                f"{name} of {builder} do not nest: {coarser:g} is not a multiple of {finer:g}",
+                Sentence(
+                    "{name} of {builder} do not nest: {coarser:g} is not a multiple of {finer:g}",
+                    name=name,
+                    builder=builder,
+                    coarser=coarser,
+                    finer=finer,
+                ),
                 remedy=Sentence(
                     "let each of the {name} be a multiple of the one before, e.g. 5, 10, 20", name=name
                 ),
@@ -105,8 +116,17 @@ def check_multiples(builder: str, name: str, steps: Sequence[float]) -> tuple[in
 def check_text(builder: str, name: str, given: object, *, choices: Sequence[str] = ()) -> str:
     """A parameter that is a text, possibly one of a few."""
     if not isinstance(given, str) or (choices and given not in choices):
-        wanted = f"one of: {', '.join(choices)}" if choices else "a text"
-        raise InvalidParameter(f"{name} of {builder} must be {wanted}", remedy="correct it")
+        raise InvalidParameter(
+            Sentence(
+                "{name} of {builder} must be one of: {choices}",
+                name=name,
+                builder=builder,
+                choices=tuple(choices),
+            )
+            if choices
+            else Sentence("{name} of {builder} must be a text", name=name, builder=builder),
+            remedy="correct it",
+        )
     return given
 
 
@@ -133,7 +153,11 @@ def numbers(domain: Domain, builder: str) -> tuple[FloatArray, BoolArray, bool]:
     """The values as numbers, which of them are missing marks, and whether all are whole."""
     if pa.types.is_temporal(domain.values.type):
         raise UnsuitableColumn(
-            f"the column {domain.name!r} holds dates or times, not numbers, which {builder} needs",
+            Sentence(
+                "the column {name!r} holds dates or times, not numbers, which {builder} needs",
+                name=domain.name,
+                builder=builder,
+            ),
             remedy="choose the builder dates",
         )
     values = domain.numbers[: len(domain.values)]
@@ -150,7 +174,11 @@ def numbers(domain: Domain, builder: str) -> tuple[FloatArray, BoolArray, bool]:
         )
     if np.isinf(values).any():
         raise UnsuitableColumn(
-            f"the column {domain.name!r} has infinite values, which {builder} cannot place",
+            Sentence(
+                "the column {name!r} has infinite values, which {builder} cannot place",
+                name=domain.name,
+                builder=builder,
+            ),
             remedy="replace them by missing values",
         )
     return values, apart, is_whole(domain, values)
