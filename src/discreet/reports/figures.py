@@ -193,8 +193,3 @@ def involved(pairs: Iterable[tuple[int, int]], most: int) -> list[int]:
 def joined(names: Sequence[str]) -> str:
     """Several names on one line of a drawing."""
     return " + ".join(shortened(names, (36 - 3 * (len(names) - 1)) // len(names)).values())
-
-
-def sentence(text: str) -> str:
-    """Text that begins with a capital letter."""
-    return text[:1].upper() + text[1:]

@@ -17,7 +17,7 @@ from discreet.web.refusals import not_found
 from discreet.web.service import Service
 
 Row = dict[str, Any]
-MOST_PROFILES = 3
+MOST_PROFILES = 5
 """So many other profiles are offered, those that lose most first: they ask for most."""
 LARGE = 50_000
 """From so many classes on a change is not foreseen at once."""

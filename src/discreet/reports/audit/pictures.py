@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import combinations as pairs_of
 
 import numpy as np
@@ -24,10 +24,9 @@ from discreet.reports.figures import (
     joined,
     partly,
     risk_name,
-    sentence,
     zones,
 )
-from discreet.reports.words import listed, number, percent
+from discreet.reports.words import percent
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.risk.titles import GRADED
@@ -61,16 +60,20 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
     marks = [scale.RiskMark(brief(risk_name(risk)), risk.mean, risk.max) for risk in shown]
     worst = max(risks, key=lambda risk: (round(risk.max, 9), risk.mean))
     grade = category(worst.max, low=low, medium=medium)
-    about = f" for {worst.sensitive}" if worst.sensitive else ""
-    above = figures.share(worst.share_above(medium))
-    takeaway = (
-        f"The worst-placed record has a {worst.name} risk{about} of {worst.max:.2f}, which is {grade}; "
-        + (
-            f"{above} of records are in the high zone."
-            if grade == "high"
-            else "no record is in the high zone."
-        )
+    zone = Sentence("no record is in the high zone.")
+    if grade == "high":
+        above = figures.share(worst.share_above(medium))
+        zone = Sentence("{above} of records are in the high zone.", above=above)
+    told = {"risk": Sentence(worst.name), "max": worst.max, "grade": Sentence(grade), "zone": zone}
+    takeaway = Sentence(
+        "The worst-placed record has a {risk} risk of {max:.2f}, which is {grade}; {zone}", **told
     )
+    if worst.sensitive:
+        takeaway = Sentence(
+            "The worst-placed record has a {risk} risk for {sensitive} of {max:.2f}, which is {grade}; {zone}",
+            sensitive=worst.sensitive,
+            **told,
+        )
     left_out = len(risks) - len(shown)
     remarks = []
     if audit.verdict.profile.extended is None:
@@ -89,15 +92,17 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
         id="risk-scale",
         title="How high the risks are",
         takeaway=takeaway,
-        alternative="Scale from 0 to 1. "
-        + " ".join(
-            Sentence(
-                "{risk}, mean {mean:.2f}, maximum {max:.2f}.",
-                risk=Sentence(risk_name(risk)),
-                mean=risk.mean,
-                max=risk.max,
-            )
-            for risk in shown
+        alternative=Sentence(
+            "Scale from 0 to 1. {each: }",
+            each=tuple(
+                Sentence(
+                    "{risk}, mean {mean:.2f}, maximum {max:.2f}.",
+                    risk=Sentence(risk_name(risk)),
+                    mean=risk.mean,
+                    max=risk.max,
+                )
+                for risk in shown
+            ),
         ),
         explanation=RISK_SCALE,
         svg=scale.risk_scale(marks, low=low, medium=medium),
@@ -129,18 +134,26 @@ def class_sizes(audit: Audit, figures: Figures) -> Picture:
     required = required_size(audit.policy, audit.verdict.profile)
     bins = size_bins(audit, required=required, public=figures.public)
     alone = share_under(audit, 2)
-    if required is not None:
-        small = share_under(audit, required)
-        takeaway = f"{figures.share(small)} of records are in classes smaller than the required {required}"
-        takeaway += (
-            f"; {figures.share(alone)} are alone in theirs." if alone else "; none is alone in its class."
+    small = 0.0 if required is None else share_under(audit, required)
+    if small and alone:
+        takeaway = Sentence(
+            "{small} of records are in classes smaller than the required {required}; {alone} are alone in theirs.",
+            small=figures.share(small),
+            required=required,
+            alone=figures.share(alone),
         )
-        if not small:
-            takeaway = Sentence(
-                "Every record is in a class of at least the required {required} {unit}.",
-                required=required,
-                unit=Sentence(unit),
-            )
+    elif small:
+        takeaway = Sentence(
+            "{small} of records are in classes smaller than the required {required}; none is alone in its class.",
+            small=figures.share(small),
+            required=required,
+        )
+    elif required is not None:
+        takeaway = Sentence(
+            "Every record is in a class of at least the required {required} {unit}.",
+            required=required,
+            unit=Sentence(unit),
+        )
     else:
         takeaway = Sentence(
             "{audit} of records are in classes of fewer than {small_group} {unit}.",
@@ -151,9 +164,16 @@ def class_sizes(audit: Audit, figures: Figures) -> Picture:
     return Picture(
         id="class-sizes",
         title="How large the classes are",
-        takeaway=sentence(takeaway),
-        alternative="Bars for the share of records by class size. "
-        + " ".join(f"{size.label} {unit}: {size.text or '0%'}." for size in bins),
+        takeaway=takeaway,
+        alternative=Sentence(
+            "Bars for the share of records by class size. {each: }",
+            each=tuple(
+                Sentence(
+                    "{label} {unit}: {share}.", label=size.label, unit=Sentence(unit), share=size.text or "0%"
+                )
+                for size in bins
+            ),
+        ),
         explanation=EXPLANATION,
         svg=bar.size_bins(bins, required=required, unit=unit),
         columns=(f"Class size in {unit}", "Share of records", "Required"),
@@ -204,8 +224,14 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
     together = max(highest[WHOLE, column] for column in columns) > medium + 1e-9
     high = [name for name in names if max(highest[name, column] for column in columns) > medium + 1e-9]
     if high:
-        each = "" if len(high) == 1 else "Each of "
-        takeaway = f"{each}{_some(high)} is enough alone to put some record into the high zone."
+        takeaway: str = (
+            Sentence("{name} is enough alone to put some record into the high zone.", name=high[0])
+            if len(high) == 1
+            else Sentence(
+                "Each of {names:and} is enough alone to put some record into the high zone.",
+                names=_some(high),
+            )
+        )
     else:
         takeaway = "No attribute alone puts a record into the high zone"
         takeaway += "; together they do." if together else ", nor do all of them together."
@@ -252,8 +278,17 @@ def contributions(audit: Audit, figures: Figures) -> Picture | None:
         id="contributions",
         title="What each attribute adds",
         takeaway=takeaway,
-        alternative="Bars for the percentage points of average risk that leaving out an attribute would take away. "
-        + " ".join(f"{item.attribute}: {_points(item.added_risk)}." for item in shown),
+        alternative=Sentence(
+            "Bars for the percentage points of average risk that leaving out an attribute would take away. {each: }",
+            each=tuple(
+                Sentence(
+                    "{attribute}: {points:.1f} points.",
+                    attribute=item.attribute,
+                    points=100 * item.added_risk,
+                )
+                for item in shown
+            ),
+        ),
         explanation="How much lower the average chance to name the right person would be if the attribute were "
         "removed and all others stayed.",
         svg=bar.bars(
@@ -298,9 +333,16 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
     return Picture(
         id="combinations",
         title="Which combinations single people out",
-        takeaway=sentence(takeaway),
-        alternative="Bars for the share of records that a combination of attributes makes unique. "
-        + " ".join(f"{' + '.join(item.attributes)}: {figures.share(item.unique)}." for item in shown),
+        takeaway=takeaway,
+        alternative=Sentence(
+            "Bars for the share of records that a combination of attributes makes unique. {each: }",
+            each=tuple(
+                Sentence(
+                    "{name}: {share}.", name=" + ".join(item.attributes), share=figures.share(item.unique)
+                )
+                for item in shown
+            ),
+        ),
         explanation=Sentence(
             "Dark: share of records whose person is alone with these values. Pale: share in groups of "
             "fewer than {small_group} people.",
@@ -410,8 +452,8 @@ def _size(size: int, figures: Figures) -> str:
     return f"fewer than {SMALL_GROUP}" if figures.few(size) else f"{size:,}"
 
 
-def _some(names: Iterable[str]) -> str:
-    chosen = list(names)
-    if len(chosen) <= 4:
-        return listed(chosen)
-    return f"{', '.join(chosen[:3])} and {number(len(chosen) - 3)} more"
+def _some(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, or the first ones and how many more there are."""
+    if len(names) <= 4:
+        return tuple(names)
+    return (*names[:3], Sentence("{count:,} more", count=len(names) - 3))

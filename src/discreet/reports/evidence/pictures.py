@@ -106,26 +106,30 @@ def loss_and_exposure(comparison: Comparison, attacks: Attacks, *, public: bool)
     reached = [_reach(result, public=public) for result in worst]
     value, trivial = loss.value, known_value(comparison.losses.baseline(loss.name))
     furthest = max(worst, key=lambda result: (result.better_than_baseline, result.advantage))
-    takeaway = f"{figures.share(value)} is lost, and "
+    takeaway = Sentence("{lost} is lost, and no attack got further than chance.", lost=figures.share(value))
     if furthest.better_than_baseline:
-        takeaway += (
-            f"the attack that got furthest ({furthest.attack}) is {advantage_text(furthest, public=public)} of the way "
-            "from chance to certainty."
+        takeaway = Sentence(
+            "{lost} is lost, and the attack that got furthest ({attack}) is {advantage} of the way from chance to "
+            "certainty.",
+            lost=figures.share(value),
+            attack=Sentence(furthest.attack),
+            advantage=advantage_text(furthest, public=public),
         )
-    else:
-        takeaway += "no attack got further than chance."
     return Picture(
         id="loss-and-exposure",
         title="Loss against exposure",
         takeaway=takeaway,
-        alternative=f"This release loses {figures.share(value)}. "
-        + " ".join(
-            Sentence(
-                "{titles}: {result} beyond chance.",
-                titles=Sentence(TITLES[result.criterion]),
-                result=advantage_text(result, public=public),
-            )
-            for result in worst
+        alternative=Sentence(
+            "This release loses {lost}. {each: }",
+            lost=figures.share(value),
+            each=tuple(
+                Sentence(
+                    "{titles}: {result} beyond chance.",
+                    titles=Sentence(TITLES[result.criterion]),
+                    result=advantage_text(result, public=public),
+                )
+                for result in worst
+            ),
         ),
         explanation=Sentence(
             "To the right: more is lost. Upwards: attacks get further beyond what they reach without the "
@@ -212,7 +216,13 @@ def moved(comparison: Comparison, *, public: bool) -> Picture | None:
         id="moved",
         title="How far each distribution moved",
         takeaway=takeaway,
-        alternative=" ".join(f"{measure.attribute}: {figures.share(measure.value)}." for measure in shown),
+        alternative=Sentence(
+            "{each: }",
+            each=tuple(
+                Sentence("{name}: {share}.", name=str(measure.attribute), share=figures.share(measure.value))
+                for measure in shown
+            ),
+        ),
         explanation="The share of an attribute's values that would have to change to get the original distribution "
         "back, for someone who spreads released values evenly over what they may stand for. Less is better.",
         svg=bar.bars(
@@ -245,9 +255,17 @@ def _distribution(distribution: Distribution, at: int) -> Picture:
     gap = furthest.after - furthest.before
     takeaway = "Its distribution is as it was."
     if abs(gap) >= 5e-4:
+        label, points = short_label(furthest.label), 100 * abs(gap)
         takeaway = (
-            f"“{short_label(furthest.label)}” changed most: it {'gained' if gap > 0 else 'lost'} "
-            f"{100 * abs(gap):.1f} percentage points."
+            Sentence(
+                "“{label}” changed most: it gained {points:.1f} percentage points.",
+                label=label,
+                points=points,
+            )
+            if gap > 0
+            else Sentence(
+                "“{label}” changed most: it lost {points:.1f} percentage points.", label=label, points=points
+            )
         )
     return Picture(
         id=f"distribution-{at}",
@@ -286,9 +304,17 @@ def relations(comparison: Comparison) -> Picture | None:
     gap = float(change[i, j])
     takeaway = "No association between two attributes changed."
     if abs(gap) >= 0.005:
+        told = {"first": matrices.names[i], "second": matrices.names[j], "gap": abs(gap)}
         takeaway = (
-            f"{matrices.names[i]} and {matrices.names[j]} changed most: their association "
-            f"{'grew' if gap > 0 else 'fell'} by {abs(gap):.2f} on a scale from 0 to 1."
+            Sentence(
+                "{first} and {second} changed most: their association grew by {gap:.2f} on a scale from 0 to 1.",
+                **told,
+            )
+            if gap > 0
+            else Sentence(
+                "{first} and {second} changed most: their association fell by {gap:.2f} on a scale from 0 to 1.",
+                **told,
+            )
         )
     return Picture(
         id="relations",

@@ -22,7 +22,7 @@ from discreet.reports.figures import (
     risk_name,
     zones,
 )
-from discreet.reports.words import listed, several
+from discreet.reports.words import several
 from discreet.risk.scorr import category
 from discreet.sentences import Sentence
 
@@ -52,28 +52,20 @@ def class_sizes(release: Release, before: Figures, after: Figures) -> Picture:
     small = [
         figures.share(share) if (share := share_under(audit, least)) else "" for _, audit, figures in sides
     ]
-    what = f"in classes of fewer than {least} {units[0]}" if required is not None else "alone in their class"
-    takeaway = f"Before, {small[0] or 'none'} of the records were {what}; now {small[1] or 'none'} are."
     return Picture(
         id="class-sizes",
         title="How large the classes are",
-        takeaway=takeaway,
-        alternative=" ".join(
-            f"{head}: "
-            + ", ".join(
-                Sentence(
-                    "{text} of records in classes of {label} {unit}",
-                    text=size.text,
-                    label=size.label,
-                    unit=Sentence(unit),
-                )
-                for size in side
-                if size.text
-            )
-            + "."
-            for (head, _, _), side, unit in zip(sides, bins, units, strict=True)
+        takeaway=_small_classes(small[0], small[1], required, units[0]),
+        alternative=Sentence(
+            "{before} {after}",
+            before=Sentence("Before: {each}.", each=_in_classes(bins[0], units[0])),
+            after=Sentence("After: {each}.", each=_in_classes(bins[1], units[1])),
         ),
-        explanation=f"{EXPLANATION} Both pictures have the same scale.",
+        explanation=Sentence(
+            "{sizes} {scale}",
+            sizes=Sentence(EXPLANATION),
+            scale=Sentence("Both pictures have the same scale."),
+        ),
         svg=_side_by_side(
             [
                 bar.size_bins(side, required=required, unit=unit, longest=longest)
@@ -82,8 +74,13 @@ def class_sizes(release: Release, before: Figures, after: Figures) -> Picture:
         ),
         columns=("Class size", "Share of records"),
         rows=tuple(
-            (f"{head.lower()}: {size.label} {unit}", size.text or "0%")
-            for (head, _, _), side, unit in zip(sides, bins, units, strict=True)
+            (
+                Sentence("before: {label} {unit}", label=size.label, unit=Sentence(unit))
+                if side is bins[0]
+                else Sentence("after: {label} {unit}", label=size.label, unit=Sentence(unit)),
+                size.text or "0%",
+            )
+            for side, unit in zip(bins, units, strict=True)
             for size in side
         ),
         source=SOURCE,
@@ -100,26 +97,41 @@ def risks(release: Release, before: Figures, after: Figures) -> Picture:
     shown = pairs[: 2 + MOST_SENSITIVE]
     worst_before = max(risk.max for risk, _ in pairs)
     worst = max((risk for _, risk in pairs), key=lambda risk: (round(risk.max, 9), risk.mean))
-    about = f" for {worst.sensitive}" if worst.sensitive else ""
-    takeaway = (
-        f"The worst-placed record had a risk of {worst_before:.2f} before and has {worst.max:.2f} now "
-        f"({worst.name}{about}), which is {category(worst.max, low=low, medium=medium)}."
+    told = {
+        "before": worst_before,
+        "now": worst.max,
+        "risk": Sentence(worst.name),
+        "grade": Sentence(category(worst.max, low=low, medium=medium)),
+    }
+    takeaway = Sentence(
+        "The worst-placed record had a risk of {before:.2f} before and has {now:.2f} now ({risk}), which is {grade}.",
+        **told,
     )
+    if worst.sensitive:
+        takeaway = Sentence(
+            "The worst-placed record had a risk of {before:.2f} before and has {now:.2f} now ({risk} for {sensitive}), "
+            "which is {grade}.",
+            sensitive=worst.sensitive,
+            **told,
+        )
     return Picture(
         id="risks",
         title="How high the risks are",
         takeaway=takeaway,
-        alternative=" ".join(
-            Sentence(
-                "{old}: mean {mean:.2f} before and {mean2:.2f} after, maximum {max:.2f} before and "
-                "{max2:.2f} after.",
-                old=Sentence(risk_name(old)),
-                mean=old.mean,
-                mean2=new.mean,
-                max=old.max,
-                max2=new.max,
-            )
-            for old, new in shown
+        alternative=Sentence(
+            "{each: }",
+            each=tuple(
+                Sentence(
+                    "{old}: mean {mean:.2f} before and {mean2:.2f} after, maximum {max:.2f} before and "
+                    "{max2:.2f} after.",
+                    old=Sentence(risk_name(old)),
+                    mean=old.mean,
+                    mean2=new.mean,
+                    max=old.max,
+                    max2=new.max,
+                )
+                for old, new in shown
+            ),
         ),
         explanation=RISK_SCALE,
         svg=_side_by_side(
@@ -159,19 +171,23 @@ def losses(release: Release, before: Figures, after: Figures) -> Picture | None:
     shown = items[:MOST_ATTRIBUTES]
     whole = [name for name, loss in items if loss <= 1e-12]
     if items[0][1] <= 1e-12:
-        takeaway = "No attribute lost anything."
+        takeaway = Sentence("No attribute lost anything.")
     else:
         takeaway = Sentence(
             "{items} lost most: {items2} of its detail.", items=items[0][0], items2=before.share(items[0][1])
         )
         if whole:
-            takeaway += f" {_few(whole)} lost nothing."
+            takeaway = Sentence("{most} {nothing}", most=takeaway, nothing=_lost_nothing(whole))
     return Picture(
         id="losses",
         title="What each attribute lost",
         takeaway=takeaway,
-        alternative="Bars for the loss of each attribute. "
-        + " ".join(f"{name}: {before.share(loss)}." for name, loss in shown),
+        alternative=Sentence(
+            "Bars for the loss of each attribute. {each: }",
+            each=tuple(
+                Sentence("{name}: {share}.", name=name, share=before.share(loss)) for name, loss in shown
+            ),
+        ),
         explanation="0% is a value as it was, 100% a value that may be any; suppressed records count as 100%. "
         "The average over all attributes is the loss of the release.",
         svg=bar.bars(
@@ -197,11 +213,17 @@ def distinct_values(release: Release, before: Figures, after: Figures) -> Pictur
     return Picture(
         id="distinct-values",
         title="How many different values are left",
-        takeaway=f"The quasi-identifiers had {several(old, 'different value')}; the release has {new:,}.",
-        alternative="Bars for the different values of each attribute after the change, as a share of those before. "
-        + " ".join(
-            Sentence("{name}: {was:,} before, {now:,} after.", name=name, was=was, now=now)
-            for name, (was, now) in shown
+        takeaway=Sentence(
+            "The quasi-identifiers had {before}; the release has {now:,}.",
+            before=several(old, "different value"),
+            now=new,
+        ),
+        alternative=Sentence(
+            "Bars for the different values of each attribute after the change, as a share of those before. {each: }",
+            each=tuple(
+                Sentence("{name}: {was:,} before, {now:,} after.", name=name, was=was, now=now)
+                for name, (was, now) in shown
+            ),
         ),
         explanation="Pale: different values before. Dark: different values in the release. A full bar is as "
         "many as before or more, which happens where values are grouped differently in different classes.",
@@ -229,5 +251,62 @@ def _kind(risk: RecordRisk) -> tuple[str, str | None]:
     return risk.name, risk.sensitive
 
 
-def _few(names: Sequence[str]) -> str:
-    return listed(list(names)) if len(names) <= 4 else f"{len(names)} attributes"
+def _small_classes(before: str, now: str, least: int | None, unit: str) -> Sentence:
+    """How many records were and are in classes that are too small, or alone in theirs where no size is required."""
+    if least is None:
+        if before and now:
+            return Sentence(
+                "Before, {before} of the records were alone in their class; now {now} are.",
+                before=before,
+                now=now,
+            )
+        if before:
+            return Sentence(
+                "Before, {before} of the records were alone in their class; now none are.", before=before
+            )
+        if now:
+            return Sentence("Before, none of the records were alone in their class; now {now} are.", now=now)
+        return Sentence("Before, none of the records were alone in their class; now none are.")
+    size = {"least": least, "unit": Sentence(unit)}
+    if before and now:
+        return Sentence(
+            "Before, {before} of the records were in classes of fewer than {least} {unit}; now {now} are.",
+            before=before,
+            now=now,
+            **size,
+        )
+    if before:
+        return Sentence(
+            "Before, {before} of the records were in classes of fewer than {least} {unit}; now none are.",
+            before=before,
+            **size,
+        )
+    if now:
+        return Sentence(
+            "Before, none of the records were in classes of fewer than {least} {unit}; now {now} are.",
+            now=now,
+            **size,
+        )
+    return Sentence(
+        "Before, none of the records were in classes of fewer than {least} {unit}; now none are.", **size
+    )
+
+
+def _in_classes(bins: Sequence[bar.SizeBin], unit: str) -> tuple[Sentence, ...]:
+    """Which share of records is in classes of each size."""
+    return tuple(
+        Sentence(
+            "{text} of records in classes of {label} {unit}",
+            text=size.text,
+            label=size.label,
+            unit=Sentence(unit),
+        )
+        for size in bins
+        if size.text
+    )
+
+
+def _lost_nothing(names: Sequence[str]) -> Sentence:
+    if len(names) > 4:
+        return Sentence("{count} attributes lost nothing.", count=len(names))
+    return Sentence("{names:and} lost nothing.", names=tuple(names))
