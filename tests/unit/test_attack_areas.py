@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pyarrow as pa
@@ -197,3 +198,37 @@ def test_candidates_of_one_attribute_serve_the_next(linked: bool) -> None:
             alone.baseline,
         )
     assert [areas_of_interest(together, name).successes for name in values] == ([3, 1] if linked else [1, 1])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_records_without_persons_are_searched_as_by_plain_loops(seed: int) -> None:
+    """Persons have several records in the original; the release tells nobody's, and some values are missing."""
+    rng = random.Random(seed)
+    people = [
+        (person, rng.randrange(6), rng.choice(["flu", "gout", "cold", None]))
+        for person in range(8)
+        for _ in range(rng.randint(1, 3))
+    ]
+    shown = {0: "[0, 1]", 1: "[0, 1]", 2: "2", 3: "[3, 4]", 4: "[3, 4]", 5: "[4, 5]"}
+    covered = {"[0, 1]": {0, 1}, "2": {2}, "[3, 4]": {3, 4}, "[4, 5]": {4, 5}}
+    original = EquivalenceClasses.from_columns(
+        {"age": [age for _, age, _ in people]},
+        person=[person for person, _, _ in people],
+        sensitive={"ill": [ill for _, _, ill in people]},
+    )
+    released = EquivalenceClasses.from_columns(
+        {"age": [shown[age] for _, age, _ in people]}, sensitive={"ill": [ill for _, _, ill in people]}
+    )
+    compromised = tries = 0
+    for person in range(8):
+        own = {ill for who, _, ill in people if who == person and ill is not None}
+        ages = {age for who, age, _ in people if who == person}
+        there = {shown[age] for _, age, _ in people}
+        fits = [{label for label in there if age in covered[label]} for age in ages]
+        labels = set.intersection(*fits)
+        candidates = [ill for _, age, ill in people if shown[age] in labels]
+        common = set(candidates) if len(set(candidates)) == 1 else set()
+        tries += bool(own)
+        compromised += bool(own and own & common)
+    result = areas_of_interest(Pair.of(original, released), "ill")
+    assert (result.tries, result.successes) == (tries, compromised)

@@ -239,33 +239,33 @@ def _searched(
         remembered["options"] = _options(pair, targets)
     option, fits = remembered["options"]
     if "candidates" not in remembered:
-        found = [
+        candidates = [
             _in_all([held.inside(places) for places in fitting] if pair.released.event_level else fitting)
             for fitting in fits
         ]
-        ends = np.cumsum([0, *map(len, found)])
+        ends = np.cumsum([0, *map(len, candidates)])
         remembered["candidates"] = (
-            found,
+            candidates,
             ends,
-            np.concatenate(found) if found else np.empty(0, dtype=np.int64),
+            np.concatenate(candidates) if candidates else np.empty(0, dtype=np.int64),
         )
-    found, ends, joined = remembered["candidates"]
+    candidates, ends, joined = remembered["candidates"]
     if pair.released.event_level:
         return (
             option,
-            [held.shared(persons, elements) for persons in found],
+            [held.shared(persons, elements) for persons in candidates],
             _sums(held.people[joined], ends),
         )
     people = _sums(_sums(held.people[held.who], held.who_at)[joined], ends)
     if held.sizes.max(initial=0) > 1:
-        return option, [held.shared(held.inside(places), elements) for places in found], people
+        return option, [held.shared(held.inside(places), elements) for places in candidates], people
     lowest, highest = held.extremes
     some = ends[1:] > ends[:-1]
-    agreed = np.full(len(found), -1, dtype=np.int64)
+    agreed = np.full(len(candidates), -1, dtype=np.int64)
     low = np.minimum.reduceat(lowest[joined], ends[:-1][some])
     agreed[some] = np.where(low == np.maximum.reduceat(highest[joined], ends[:-1][some]), low, -1)
     nothing = np.empty(0, dtype=np.int64)
-    return option, [agreed[i : i + 1] if agreed[i] >= 0 else nothing for i in range(len(found))], people
+    return option, [agreed[i : i + 1] if agreed[i] >= 0 else nothing for i in range(len(candidates))], people
 
 
 def _sums(values: IntArray, ends: IntArray) -> IntArray:
