@@ -242,7 +242,8 @@ def test_outputs_replace_no_input(
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     told = run(
         *("anonymize", "people.csv", "-p", "policy.toml", "--profile", "own.toml", "--key-file", "key.txt"),
-        *("-o", "out.csv", *CLASHES[clash]),
+        *([] if "-o" in CLASHES[clash] else ["-o", "out.csv"]),
+        *CLASHES[clash],
     )
     assert told.code == 2, told.said
     assert "is a file that is read" in told.err or "written twice" in told.err
