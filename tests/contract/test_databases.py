@@ -14,17 +14,20 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import discreet
 from discreet.classes import EquivalenceClasses
 from discreet.cli import main
+from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.postgres import PostgresEngine
 from discreet.engine.read import read
-from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.errors import InvalidParameter, RequirementNotMet, UnreadableInput
 from discreet.files.addresses import database_address
 from discreet.files.writing import refuse_clashes
 from discreet.privacy import KAnonymity, LDiversity
+from discreet.table import Table
 from helpers.absent import missing
 
 ROWS = pa.table(
@@ -219,3 +222,28 @@ def test_unusual_types_are_read_and_odd_addresses_refused(visits: str, server: s
     with pytest.raises(UnreadableInput, match="could not be reached") as told:
         read("postgresql://me:secret@127.0.0.1:1/none#visits")
     assert "secret" not in str(told.value)
+
+
+@pytest.mark.slow
+def test_a_release_becomes_a_table_of_postgresql_in_one_transaction(
+    visits: str, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows come back as they are; what does not hold up is undone, and no table is replaced."""
+    release = discreet.anonymize(ROWS, POLICY)
+    release.save(f"{server}#study.released")
+    back = read(f"{server}#study.released")
+    stored = back.engine.to_arrow(back).to_pylist()
+    assert sorted(map(str, stored)) == sorted(map(str, release.to_arrow().to_pylist()))
+    with pytest.raises(InvalidParameter, match=r"has a table study\.released already"):
+        release.save(f"{server}#study.released")
+
+    def exposing(self: DuckDBEngine, table: Table, path: Path) -> None:
+        rows = self.to_arrow(table)
+        towns = pa.array([f"town {n}" for n in range(len(rows))])
+        pyarrow.parquet.write_table(rows.set_column(rows.column_names.index("town"), "town", towns), path)
+
+    monkeypatch.setattr(DuckDBEngine, "store", exposing)
+    with pytest.raises(RequirementNotMet, match="at least 3 persons"):
+        release.save(f"{server}#exposed")
+    with pytest.raises(UnreadableInput, match="no table exposed"):
+        read(f"{server}#exposed")

@@ -27,7 +27,7 @@ def test_no_random_release_breaks_its_policy(tmp_path: Path) -> None:
 
 def test_nor_does_one_that_goes_the_way_of_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels as numbers, the engine's own hash, and Parquet written by the engine, as for more than a million rows."""
-    for place in ("engine.counting.MANY_ROWS", "engine.sql.MANY_ROWS", "release.release.STREAMED_ROWS"):
+    for place in ("engine.counting.MANY_ROWS", "engine.sql.MANY_ROWS", "release.targets.STREAMED_ROWS"):
         monkeypatch.setattr(f"discreet.{place}", 1)
     wrong = {seed: told for seed in LARGE if (told := release(seed, tmp_path))}
     assert wrong == {}

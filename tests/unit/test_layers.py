@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "attacks": FAMILIES,
     "policy": COUNTED | {"privacy", "risk", "perturb", "engine.read"},
     "dp": COUNTED | {"engine.read", "engine.question", "engine.bounded"},
-    "release": FAMILIES | {"search", "attacks", "policy", "engine.read"},
+    "release": FAMILIES | {"search", "attacks", "policy", "engine.read", "engine.targets"},
     "baskets": COUNTED | {"privacy"},
     "register": FAMILIES | {"attacks", "policy", "release"},
     "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp", "register", "baskets"},

@@ -15,8 +15,8 @@ from discreet.files.writing import atomically
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from discreet.release import release as module
 from discreet.release import tally
+from discreet.release import targets as module
 from discreet.release.anonymize import anonymize
 from discreet.release.verify import Verification, read_back, verify
 from discreet.release.write import SUFFIXES, write_rows

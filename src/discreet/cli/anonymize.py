@@ -25,10 +25,12 @@ from discreet.cli.progress import progress
 from discreet.cli.register import judged_options, judging, print_judgement, refuse_narrowing
 from discreet.cli.streams import OutputFile, is_streamed, stream
 from discreet.errors import InvalidParameter, RequirementNotMet
+from discreet.files.addresses import DatabaseAddress
 from discreet.files.writing import refuse_clashes
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.release import Release
 from discreet.release.requirements import refuse_out_of_reach
+from discreet.release.targets import Target, check_release_target
 from discreet.release.write import check_target
 from discreet.reports.console import Terminal
 from discreet.search.contest import TITLES
@@ -38,7 +40,8 @@ OUTPUT = click.option(
     "-o",
     type=OutputFile(),
     required=True,
-    help="Where the release is written; - for standard output (as CSV).",
+    help="Where the release is written: a file, a folder/ for Parquet files, the address of a new table of a "
+    "database, or - for standard output (as CSV).",
 )
 KEY_FILE = click.option(
     "--key-file", type=click.Path(path_type=Path), help="File with the key for pseudonyms of person ids."
@@ -91,7 +94,7 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
 @QUIET
 def anonymize(
     file: Path,
-    output: Path,
+    output: Target,
     report_file: Path | None,
     language: str,
     recipe_file: Path | None,
@@ -112,8 +115,8 @@ def anonymize(
     if a register is named and the release leaves too few values possible together with the earlier ones.
     """
     refuse_two_answers(output, as_json=as_json)
-    written = [output, report_file, recipe_file, codebook_file, links_file]
-    check_target(output)
+    written: list[Target | None] = [output, report_file, recipe_file, codebook_file, links_file]
+    check_release_target(output)
     refuse_unwritable(*written, inputs=[file, key_file], given=given)
     refuse_alternatives(alternatives_folder, written, [file, key_file])
     if codebook_file is not None:
@@ -138,7 +141,7 @@ def anonymize(
             codebook=codebook_file,
             language=language,
         )
-        others = write_alternatives(release, alternatives_folder, output.suffix, acknowledge)
+        others = write_alternatives(release, alternatives_folder, alternative_suffix(output), acknowledge)
     if codebook_file is None:
         written.append(release.codebook_place(output))
     print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
@@ -146,7 +149,7 @@ def anonymize(
         print_judgement(judgement)
 
 
-def refuse_two_answers(output: Path, *, as_json: bool) -> None:
+def refuse_two_answers(output: Target, *, as_json: bool) -> None:
     """Standard output takes the release or what is said of it."""
     if as_json and is_streamed(output):
         raise InvalidParameter(
@@ -168,7 +171,7 @@ def release_anyway(release: Release, reason: str | None) -> Release:
 
 
 def refuse_alternatives(
-    folder: Path | None, written: Sequence[Path | None], inputs: Sequence[Path | None]
+    folder: Path | None, written: Sequence[Target | None], inputs: Sequence[Path | None]
 ) -> None:
     """Raise before the work is done if other releases could not be written, or would replace what is read or written."""
     if folder is None:
@@ -177,8 +180,13 @@ def refuse_alternatives(
         raise InvalidParameter(f"{folder.name} is a file", remedy="name a folder for the other releases")
     output = written[0]
     assert output is not None
-    others = [alternative_file(folder, title, output.suffix) for title in TITLES]
-    refuse_clashes([*written, *others], inputs)
+    others = [alternative_file(folder, title, alternative_suffix(output)) for title in TITLES]
+    refuse_clashes([*(path for path in written if isinstance(path, Path)), *others], inputs)
+
+
+def alternative_suffix(output: Target) -> str:
+    """What the files of other releases end with: as that of the release, or Parquet if it goes to a database."""
+    return output.suffix if isinstance(output, Path) else ".parquet"
 
 
 def alternative_file(folder: Path, title: str, suffix: str) -> Path:
@@ -186,9 +194,11 @@ def alternative_file(folder: Path, title: str, suffix: str) -> Path:
     return folder / f"{title.replace(' ', '-')}{suffix}"
 
 
-def write_alternatives(release: Release, folder: Path | None, suffix: str, reason: str | None) -> list[Path]:
+def write_alternatives(
+    release: Release, folder: Path | None, suffix: str, reason: str | None
+) -> list[Target]:
     """Write the releases that were found beside the chosen one; those that the verdict is against are left out."""
-    written: list[Path] = []
+    written: list[Target] = []
     if folder is None:
         return written
     for alternative in release.alternatives:
@@ -200,10 +210,10 @@ def write_alternatives(release: Release, folder: Path | None, suffix: str, reaso
     return written
 
 
-def print_release(release: Release, files: Sequence[Path | None], *, as_json: bool, quiet: bool) -> None:
+def print_release(release: Release, files: Sequence[Target | None], *, as_json: bool, quiet: bool) -> None:
     """Say what was released and which files were written; a release for standard output goes there instead."""
     output = files[0]
-    if output is not None and is_streamed(output):
+    if isinstance(output, Path) and is_streamed(output):
         stream(output)
     elif as_json:
         print_json(release.to_dict())
@@ -213,4 +223,6 @@ def print_release(release: Release, files: Sequence[Path | None], *, as_json: bo
         console = Terminal()
         console.print(show_release(release))
         for path in filter(None, files):
-            console.print(Text.assemble("Wrote ", (str(path), "bold")), soft_wrap=True)
+            # Of an address the name of the table only: it may hold a password.
+            shown = path.name if isinstance(path, DatabaseAddress) else str(path)
+            console.print(Text.assemble("Wrote ", (shown, "bold")), soft_wrap=True)

@@ -36,6 +36,7 @@ from discreet.cli.register import judged_options, judging, print_judgement, refu
 from discreet.cli.streams import is_streamed
 from discreet.release.apply import apply as run_apply
 from discreet.release.apply import judged_by, policy_of
+from discreet.release.targets import Target, check_release_target
 from discreet.release.write import check_target
 from discreet.transform.recipe import Recipe
 
@@ -64,7 +65,7 @@ from discreet.transform.recipe import Recipe
 def apply(
     recipe: Path,
     file: Path,
-    output: Path,
+    output: Target,
     unseen: Literal["refuse", "suppress"],
     codebook_file: Path | None,
     links_file: Path | None,
@@ -81,7 +82,7 @@ def apply(
     one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
     """
     refuse_two_answers(output, as_json=as_json)
-    check_target(output)
+    check_release_target(output)
     refuse_unwritable(output, codebook_file, links_file, inputs=[file, recipe, key_file], given=given)
     if codebook_file is not None:
         check_target(codebook_file)

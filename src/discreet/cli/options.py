@@ -19,10 +19,11 @@ from discreet.cli.streams import InputFile
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.files.reading import read_text
-from discreet.files.writing import refuse_clashes
+from discreet.files.writing import parts_folder, refuse_clashes
 from discreet.plain import printable, printable_json
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
+from discreet.release.targets import Target
 from discreet.reports.console import Terminal
 from discreet.reports.phrasebook import languages
 from discreet.table import Table
@@ -147,17 +148,18 @@ def intruder(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_unwritable(
-    *targets: Path | None, inputs: Sequence[Path | None], given: Mapping[str, Any] | None = None
+    *targets: Target | None, inputs: Sequence[Path | None], given: Mapping[str, Any] | None = None
 ) -> None:
     """Raise before the work is done if a result could not be written, or would replace what is read.
 
     What is read are the ``inputs``, the policy and the profile that the options name, and the files that these name.
     """
-    if not any(targets):
+    files = [target for target in targets if isinstance(target, Path)]
+    if not files:
         return
-    refuse_clashes(targets, [*inputs, *_named_files(given or {})])
-    for target in filter(None, targets):
-        folder = target.resolve().parent
+    refuse_clashes(files, [*inputs, *_named_files(given or {})])
+    for target in files:
+        folder = (parts_folder(target) or target).resolve().parent
         if not folder.is_dir():
             raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
         if target.is_dir():

@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from discreet.files.addresses import database_address
+from discreet.files.addresses import DatabaseAddress, database_address
 from discreet.files.scratch import Scratch
+from discreet.release.targets import Target, target_of
 
 STANDARD = "-"
 """How standard input and output are named."""
@@ -38,19 +39,22 @@ class InputFile(click.Path):
 
 
 class OutputFile(click.Path):
-    """The path of a file that is written, or ``-`` for standard output, to which a release goes as CSV."""
+    """Where a release goes: a file, a folder, a table of a database, or ``-`` for standard output, as CSV."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value != STANDARD:
-            return super().convert(value, param, ctx)
-        return _folder().path / "standard-output.csv"
+        if value == STANDARD:
+            return _folder().path / "standard-output.csv"
+        target = target_of(value) if isinstance(value, str) else value
+        return target if isinstance(target, DatabaseAddress) else super().convert(target, param, ctx)
 
 
-def is_streamed(output: Path) -> bool:
+def is_streamed(output: Target) -> bool:
     """Whether a file that was written goes to standard output."""
+    if isinstance(output, DatabaseAddress):
+        return False
     return output.parent == _folder().path if _folder.cache_info().currsize else False
 
 

@@ -35,6 +35,8 @@ from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
 
+PART_BYTES = 256 << 20
+"""The files of a folder of parts are about so large each."""
 LARGE_FILE_SHARE = 0.2
 """A text file larger than this share of memory is unpacked into a database file instead of memory."""
 
@@ -237,11 +239,18 @@ class DuckDBEngine(SqlEngine):
 
     def store(self, table: Table, path: Path) -> None:
         """Put a table's rows into a Parquet file, piece by piece and in their order."""
+        self._copy(table, path, "USE_TMP_FILE false")
+
+    def store_parts(self, table: Table, folder: Path) -> None:
+        """Put a table's rows into Parquet files of some size each."""
+        self._copy(table, folder, f"FILE_SIZE_BYTES {PART_BYTES}")
+
+    def _copy(self, table: Table, path: Path, how: str) -> None:
         target = self.dialect.literal(str(path))
         try:
             self._run(
                 f"COPY (SELECT {self._listed(table.names)} FROM {self._stored(table.relation)}) TO {target} "
-                "(FORMAT parquet, USE_TMP_FILE false)"
+                f"(FORMAT parquet, {how})"
             )
         except duckdb.IOException as error:
             raise OSError(

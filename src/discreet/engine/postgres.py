@@ -171,6 +171,10 @@ class PostgresEngine(SqlEngine):
         """Put a table's rows into a Parquet file."""
         self._duckdb.store(self._local(table), path)
 
+    def store_parts(self, table: Table, folder: Path) -> None:
+        """Put a table's rows into Parquet files of some size each."""
+        self._duckdb.store_parts(self._local(table), folder)
+
     def bounded_groups(self, table: Table, **asked: Any) -> pa.Table:
         """Counts and sums of groups in which no person has more than a stated part, by DuckDB."""
         return self._duckdb.bounded_groups(self._local(table), **asked)

@@ -83,6 +83,9 @@ class Engine(Protocol):
     def store(self, table: Table, path: Path) -> None:
         """Put a table's rows into a Parquet file, in their order."""
 
+    def store_parts(self, table: Table, folder: Path) -> None:
+        """Put a table's rows into Parquet files of an empty folder, as many as suit the engine."""
+
     def query(self, table: Table, query: str) -> pa.Table:
         """The (small) answer to a query of the user's own, in which the table is called ``data``."""
 

@@ -27,6 +27,7 @@ from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.files.members import Members, members
 from discreet.files.scratch import Scratch
+from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
@@ -236,6 +237,23 @@ class SparkEngine(SqlEngine):
 
     def _fetch(self, query: str) -> pa.Table:
         return self._session.sql(query).toArrow()
+
+    def store_parts(self, table: Table, folder: Path) -> None:
+        """Put a table's rows into Parquet files, written by the workers: none passes through this process."""
+        try:
+            with unlogged():
+                rows = self._session.table(table.relation).select(*map(self.dialect.quote, table.names))
+                rows.write.mode("append").parquet(self._address(folder))
+        except spark_errors() as error:
+            raise OSError(
+                Sentence(
+                    "{name} could not be written ({name2})", name=folder.name, name2=type(error).__name__
+                )
+            ) from None
+        for path in folder.iterdir():
+            # Marks of Spark's own, beside the rows.
+            if not path.name.endswith(".parquet") or path.name.startswith((".", "_")):
+                path.unlink()
 
     def _checked(self, query: str) -> str:
         try:

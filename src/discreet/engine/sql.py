@@ -161,6 +161,10 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
         """Put a table's rows into a Parquet file, in their order; they pass through memory here."""
         pyarrow.parquet.write_table(self.to_arrow(table), path)
 
+    def store_parts(self, table: Table, folder: Path) -> None:
+        """Put a table's rows into one Parquet file of a folder."""
+        self.store(table, folder / "part-0.parquet")
+
     def _listed(self, names: Sequence[str]) -> str:
         """Names of columns for a SELECT."""
         return ", ".join(self.dialect.quote(name) for name in names)

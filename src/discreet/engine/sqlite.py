@@ -32,7 +32,7 @@ def sqlite_batches(address: DatabaseAddress) -> pa.RecordBatchReader:
     (table,) = address.table
     with closing(_open(file)) as database:
         try:
-            names = [row[1] for row in database.execute(f"PRAGMA table_info({_quoted(table)})")]
+            names = [row[1] for row in database.execute(f"PRAGMA table_info({quoted(table)})")]
             columns = [_column(database, table, name) for name in names]
         except sqlite3.Error:
             raise _unreadable(address) from None
@@ -46,7 +46,7 @@ def sqlite_batches(address: DatabaseAddress) -> pa.RecordBatchReader:
     def batches() -> Iterator[pa.RecordBatch]:
         with closing(_open(file)) as database:
             try:
-                rows = database.execute(f"SELECT {listed} FROM {_quoted(table)}")
+                rows = database.execute(f"SELECT {listed} FROM {quoted(table)}")
                 while chunk := rows.fetchmany(BATCH_ROWS):
                     yield pa.RecordBatch.from_arrays(
                         [
@@ -66,17 +66,18 @@ def _open(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, check_same_thread=False)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQLite takes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _column(database: sqlite3.Connection, table: str, name: str) -> tuple[pa.DataType, str]:
     """The type of a column by the values in it, and how it is read."""
     kinds = database.execute(
-        f"SELECT DISTINCT typeof({_quoted(name)}) FROM {_quoted(table)} WHERE {_quoted(name)} IS NOT NULL"
+        f"SELECT DISTINCT typeof({quoted(name)}) FROM {quoted(table)} WHERE {quoted(name)} IS NOT NULL"
     )
     kind, value = KINDS.get(frozenset(row[0] for row in kinds), (pa.string(), "CAST({name} AS TEXT)"))
-    return kind, value.format(name=_quoted(name))
+    return kind, value.format(name=quoted(name))
 
 
 def _unreadable(address: DatabaseAddress) -> UnreadableInput:

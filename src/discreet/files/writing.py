@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable
@@ -60,6 +61,47 @@ def atomically(
             Sentence("{name} could not be written ({strerror})", name=target.name, strerror=error.strerror),
             remedy="check the folder, its permissions and the space left",
         ) from None
+
+
+def folder_atomically(
+    target: Path, write: Callable[[Path], object], verify: Callable[[Path], object]
+) -> None:
+    """Fill a folder beside the target, verify what is in it, and only then give it its name.
+
+    The target is a new folder or an empty one; whatever happens in between, it is as it was, or complete and verified.
+    """
+    try:
+        remove_parts(target.parent)
+        part = target.with_name(f".discreet-{secrets.token_hex(8)}.part")
+        UNFINISHED.add(part)
+        part.mkdir()
+        handle = None
+        try:
+            if sys.platform != "win32":
+                handle = os.open(part, os.O_RDONLY)
+                _lock(handle)
+            write(part)
+            verify(part)
+            os.rename(part, target)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+            UNFINISHED.discard(part)
+            if handle is not None:
+                os.close(handle)
+    except OSError as error:
+        raise UnreadableInput(
+            Sentence("{name} could not be written ({strerror})", name=target.name, strerror=error.strerror),
+            remedy="check the folder, its permissions and the space left",
+        ) from None
+
+
+def parts_folder(target: Path) -> Path | None:
+    """The folder whose files are the target, where it is called so.
+
+    >>> parts_folder(Path("people/*.parquet")), parts_folder(Path("people.parquet"))
+    (PosixPath('people'), None)
+    """
+    return target.parent if target.stem == "*" else None
 
 
 def write_text(target: Path, text: str) -> Path:
@@ -152,15 +194,22 @@ def remove_parts(folder: Path) -> None:
     with os.scandir(folder) as entries:
         parts = [entry.path for entry in entries if PART.fullmatch(entry.name)]
     for part in parts:
+        folder_of_parts = os.path.isdir(part)
         try:
-            handle = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+            how = os.O_RDONLY if folder_of_parts else os.O_RDWR
+            handle = os.open(part, how | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             continue
         try:
             state = os.fstat(handle)
-            if stat.S_ISREG(state.st_mode) and state.st_uid == os.getuid():
+            if state.st_uid != os.getuid():
+                continue
+            if stat.S_ISREG(state.st_mode):
                 _lock(handle)
                 os.unlink(part)
+            elif stat.S_ISDIR(state.st_mode):
+                _lock(handle)
+                shutil.rmtree(part, ignore_errors=True)
         except OSError:
             # Still in use, or already gone.
             continue

@@ -30,7 +30,7 @@ from discreet.register.judging import VALUES_LEFT, Judgement, judge_people
 from discreet.register.people import PeopleOfRelease
 from discreet.release.parts import mark_of_key
 from discreet.release.prepare import open_table
-from discreet.release.release import hash_of
+from discreet.release.targets import hash_of
 from discreet.sentences import Sentence
 
 HEAD, LOCK = "register.head", "register.lock"

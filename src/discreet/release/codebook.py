@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -21,8 +22,10 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair, Told
 from discreet.errors import InvalidParameter
+from discreet.files.addresses import database_address
+from discreet.files.members import PATTERN
 from discreet.files.reading import check_regular
-from discreet.files.writing import atomically
+from discreet.files.writing import atomically, parts_folder
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.release.verify import read_back
 from discreet.release.write import write_rows
@@ -197,13 +200,17 @@ def codebook_place(release: Path) -> Path:
 
     >>> codebook_place(Path("taxis.csv")).name
     'taxis.codebook.csv'
+    >>> codebook_place(Path("out/taxis/*.parquet")).as_posix()
+    'out/taxis.codebook.csv'
     """
+    release = parts_folder(release) or release
     return release.with_name(release.stem + NAME)
 
 
 def codebook_beside(release: object) -> Path | None:
     """The codebook beside the file of a release, if there is one."""
-    place = codebook_place(Path(release)) if isinstance(release, str | PathLike) else None
+    file = os.fspath(release).removeprefix(PATTERN) if isinstance(release, str | PathLike) else None
+    place = None if file is None or database_address(file) else codebook_place(Path(file))
     return place if place is not None and place.is_file() else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,8 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, RequirementNotMet
-from discreet.files.writing import atomically, refuse_clashes, write_text
+from discreet.files.addresses import DatabaseAddress
+from discreet.files.writing import refuse_clashes, write_text
 from discreet.policy import Policy
 from discreet.policy.examination import unjudged
 from discreet.policy.hierarchies import FittedHierarchy
@@ -42,9 +42,10 @@ from discreet.release.records import RecordRisks, record_risks
 from discreet.release.removed import RemovedColumn, loss_with_removed
 from discreet.release.requirements import mean_limit
 from discreet.release.tally import RowBatches, canonical
+from discreet.release.targets import Target, check_release_target, put_rows, release_hash, target_of
 from discreet.release.verdict import Verdict
-from discreet.release.verify import KEEPS_BLANKS, Verification, read_back, verify
-from discreet.release.write import PARQUET, check_target, write_rows
+from discreet.release.verify import Verification, verify
+from discreet.release.write import check_target
 from discreet.search.methods import SearchResult
 from discreet.sentences import Sentence
 from discreet.table import Table
@@ -54,9 +55,6 @@ from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray
-
-STREAMED_ROWS = 1_000_000
-"""More rows than this go from the engine into a Parquet file by themselves; fewer pass through here."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,10 @@ class Release(AsFrames):
 
     def codebook_place(self, path: str | PathLike[str]) -> Path | None:
         """Where the codebook goes by itself: beside the file, if there are labels that name some values only."""
-        return codebook_place(Path(path)) if spelled_out(self.recoding) else None
+        target = target_of(path)
+        if isinstance(target, DatabaseAddress) or not spelled_out(self.recoding):
+            return None
+        return codebook_place(target)
 
     @property
     def links(self) -> IntArray:
@@ -269,8 +270,11 @@ class Release(AsFrames):
         links: str | PathLike[str] | None = None,
         codebook: str | PathLike[str] | None = None,
         language: str = "en",
-    ) -> Path:
+    ) -> Target:
         """Write the release, verified, and the report, the recipe and the links if asked for.
+
+        ``path`` is a file, a folder that gets Parquet files (``people/*.parquet``, or with a slash at its end), or the
+        address of a table that a database does not have yet (``sqlite:///clinic.db#visits``).
 
         The codebook goes where it is asked for; without that it is written beside a release with labels that name
         some of their values only: ``taxis.codebook.csv`` beside ``taxis.csv``.
@@ -280,32 +284,27 @@ class Release(AsFrames):
 
         A requirement that does not hold on the written file raises ``RequirementNotMet``, and no file appears.
         """
-        target = Path(path)
-        check_target(target)
+        target = target_of(path)
+        check_release_target(target)
         codebook = self.codebook_place(target) if codebook is None else codebook
         others = (report, recipe, links, codebook)
-        outputs = [target, *(Path(other) for other in others if other is not None)]
+        outputs = [
+            None if isinstance(target, DatabaseAddress) else target,
+            *(Path(other) for other in others if other is not None),
+        ]
         if codebook is not None:
             check_target(Path(codebook))
         refuse_clashes(outputs, self.policy.files)
-        streamed = target.suffix.lower() in PARQUET and self.table.rows > STREAMED_ROWS
-        rows = None if streamed else self.table.engine.to_arrow(self.table)
 
-        def written_rows(scratch: Path) -> None:
-            if rows is None:
-                self.table.engine.store(self.table, scratch)
-            else:
-                write_rows(rows, scratch)
-
-        def checked(written: Path) -> None:
-            told = self._complaint(written, rows.schema if rows is not None else pa.schema([]))
+        def checked(back: Callable[[], RowBatches], *, blanks_are_nulls: bool = False) -> None:
+            told = self._complaint(back, blanks_are_nulls=blanks_are_nulls)
             if told:
                 raise RequirementNotMet(
                     Sentence("the written release does not meet its requirements ({told})", told=told),
                     remedy="nothing was written",
                 )
 
-        atomically(target, written_rows, checked)
+        put_rows(self.table, target, checked, texts=self.policy.quasi_identifiers)
         if links is not None:
             write_links(Path(links), self.links)
         if codebook is not None:
@@ -314,29 +313,22 @@ class Release(AsFrames):
             kind = "toml" if str(recipe).endswith(".toml") else "json"
             write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))
         if report is not None:
-            rendered.write_release_report(self, report, file_hash=hash_of(target), language=language)
+            rendered.write_release_report(self, report, file_hash=release_hash(target), language=language)
         return target
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdict, key numbers before and after, what still stands in the way."""
         return rendered.release_notebook(self)
 
-    def _complaint(self, written: Path, schema: pa.Schema) -> str:
-        """What is wrong with the written file, or nothing; of a text file the schema says what its columns were."""
-        suffix = written.suffix.lower()
-        known = set(self.policy.quasi_identifiers)
-        types = {column.name: column.type for column in schema if column.name not in known}
+    def _complaint(self, read: Callable[[], RowBatches], *, blanks_are_nulls: bool) -> str:
+        """What is wrong with what was written, or nothing."""
         try:
-            back = (
-                RowBatches.of_parquet(written)
-                if suffix in PARQUET
-                else RowBatches.of_table(read_back(written, types))
-            )
+            back = read()
             if back.names != self.table.names:
                 return "it has other columns"
             if back.rows != self.table.rows:
                 return f"{back.rows:,} of {self.table.rows:,} rows came back"
-            verification = self.verify(back, blanks_are_nulls=suffix not in KEEPS_BLANKS)
+            verification = self.verify(back, blanks_are_nulls=blanks_are_nulls)
         except (pa.ArrowException, ValueError, OSError):
             return "it cannot be read back"
         return "" if verification.holds else verification.failures[0]
@@ -428,9 +420,3 @@ def _totals(classes: EquivalenceClasses) -> dict[str, dict[str | None, int]]:
 def _known(value: float) -> float | None:
     """JSON has no NaN, which stands here for what is not known."""
     return None if math.isnan(value) else value
-
-
-def hash_of(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -42,15 +42,19 @@ class RowBatches:
         )
 
     @classmethod
-    def of_parquet(cls, path: Path) -> RowBatches:
-        """The rows of a Parquet file; texts come as numbers of a dictionary, as they are stored."""
-        with pyarrow.parquet.ParquetFile(path) as file:
-            schema, rows = file.schema_arrow, file.metadata.num_rows
+    def of_parquet(cls, *paths: Path) -> RowBatches:
+        """The rows of Parquet files of one kind; texts come as numbers of a dictionary, as they are stored."""
+        rows = 0
+        for path in paths:
+            with pyarrow.parquet.ParquetFile(path) as file:
+                schema = file.schema_arrow
+                rows += file.metadata.num_rows
         texts = [column.name for column in schema if pa.types.is_string(column.type)]
 
         def batches(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-            with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as file:
-                yield from file.iter_batches(BATCH_ROWS, columns=list(names))
+            for path in paths:
+                with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as file:
+                    yield from file.iter_batches(BATCH_ROWS, columns=list(names))
 
         return cls(tuple(schema.names), rows, batches)
 

@@ -20,8 +20,9 @@ from discreet.release.audit import audit as run_audit
 from discreet.release.preview import preview as run_preview
 from discreet.release.prices import foresee as run_foresee
 from discreet.release.recommend import recommend as run_recommend
-from discreet.release.release import Release, hash_of
+from discreet.release.release import Release
 from discreet.release.spreadsheet import neutralise
+from discreet.release.targets import hash_of
 from discreet.release.write import TextDialect
 from discreet.reports.audit.html import report as write_report
 from discreet.reports.release.html import release_report
