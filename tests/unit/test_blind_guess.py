@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,14 @@ def test_who_is_isolated_by_the_record_of_another_is_not_singled_out() -> None:
     assert dict(result.figures) == {"isolated": 1.0, "isolated-and-right": 0.25}
     assert (result.successes, result.tries, result.baseline) == (1.0, 4.0, 0.25)
     assert not result.better_than_baseline
+
+
+def test_without_links_nobody_is_taken_to_be_released_who_is_not_in_the_original(pair: Pair) -> None:
+    """Of 100 people who are looked for, 10 are in the original, and so at most 10 of the 20 records are theirs."""
+    sought = EquivalenceClasses.from_columns({"age": [*range(10), *range(1000, 1090)]})
+    result = record_linkage(replace(pair, links=None), targets=sought)
+    assert result.tries == 100
+    assert result.baseline == pytest.approx(10 / 100 / RELEASED)
 
 
 @pytest.fixture
