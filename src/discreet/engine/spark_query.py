@@ -1,8 +1,8 @@
 """A second session of Spark for queries of the user's own: it sees one table and no file.
 
 The list of what a query may say is the first wall; this is what stands behind it, with a limit of time: its jobs are
-cancelled and their tasks interrupted, which they notice between two batches of the rows that Spark keeps (10,000 rows), not
-in the middle of a join of one. Spark has no limit of memory for one query: that of the cluster holds.
+cancelled and their tasks interrupted, which they notice within some seconds of work, whatever the size of the batches that
+Spark keeps (1,000 rows or 10,000), also in the middle of a join of one batch with itself. Spark has no limit of memory for one query: that of the cluster holds.
 """
 
 from __future__ import annotations
