@@ -1,7 +1,8 @@
 """Which family loses least at the same exposure? `python benchmarks/families.py` tries them on Adult.
 
 Every method is made as strong as it must be for the better of the intruders who look for a record to succeed no more often than
-``--exposure``; steps are attacked by one who knows the method, too. Then it is asked what was lost, on ``--draws`` other draws. `--million` times each step on a million rows.
+``--exposure``; steps are attacked by one who knows the method, too. Then it is asked what was lost, on ``--draws`` other draws. `--million` times each step on a million rows,
+`--frontier FILE.svg` draws all families at several strengths: how many people are found against the error of counts.
 Adult lies in the folder that DISCREET_DATA names (or beside the checkout).
 """
 
@@ -18,10 +19,12 @@ import numpy as np
 import pyarrow as pa
 
 import discreet
+from discreet.files.writing import write_text
 from discreet.perturb.base import Perturbation
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.registry import STEPS, make_step
 from discreet.release.perturb import perturbed
+from discreet.reports.charts.points import risk_against_loss
 
 DATA = (
     Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "adult"
@@ -49,6 +52,9 @@ LINKAGE = ("record-linkage", "mechanism-linkage")
 LOSSES = ("spearman-change", "cramers-v-change", "count-error-median", "average-error-median")
 CHOSEN_BY = 1
 """The seed of the draw by which strengths are chosen."""
+SIZES = (2, 3, 5, 10, 20, 50)
+STRENGTHS = (5.0, 10.0, 20.0, 40.0, 70.0)
+"""What the picture of all families shows of each."""
 ROUNDS = 6
 """So often the strength is halved in: to a 64th of the scale."""
 
@@ -73,6 +79,18 @@ FAMILIES: dict[str, Steps] = {
     "additive noise, PRAM": by("additive-noise", "pram"),
     "correlated noise, PRAM": by("correlated-noise", "pram"),
     "multiplicative noise, PRAM": by("multiplicative-noise", "pram"),
+    "condensation, PRAM": lambda strength: [
+        make_step({"method": "condensation", "columns": NUMBERS, "k": max(2, round(strength))}),
+        make_step({"method": "pram", "columns": CATEGORIES, "keep": 1 - strength / 100}),
+    ],
+    "artificial records by trees": lambda strength: [
+        make_step(
+            {"method": "synthetic-trees", "columns": (*NUMBERS, *CATEGORIES), "leaf": 1 + round(strength)}
+        )
+    ],
+    "artificial records by a copula": lambda strength: [
+        make_step({"method": "synthetic-copula", "columns": (*NUMBERS, *CATEGORIES)})
+    ],
 }
 
 
@@ -169,6 +187,46 @@ def compare_families(count: int, target: float, draws: int) -> None:
         print(line(title, told, [figures(rows, made, asked) for made in fresh], seconds), flush=True)
 
 
+def draw_frontier(count: int, target: Path) -> None:
+    """Every family at several strengths: people found against the median error of counts."""
+    rows = discreet.read(DATA / "adult.data.gz", header=False, names=NAMES).to_arrow().slice(0, count)
+    tried: list[tuple[str, float, float]] = []
+
+    def told(name: str, release: object, asked: discreet.Policy) -> None:
+        found_share, _, _, error, *_ = figures(rows, release, asked)
+        tried.append((name, error, found_share))
+        print(f"| {name} | {found_share:.3f} | {error:.3f} |", flush=True)
+
+    print("| family | found | count-error-median |\n|---|---|---|")
+    for method in ("mondrian", "microaggregation"):
+        for k in SIZES:
+            plan = discreet.Plan(method=method, shape="free", seconds=10)  # type: ignore[arg-type]
+            told(
+                f"{method}, k = {k}",
+                discreet.anonymize(rows, policy().require(discreet.KAnonymity(k)), plan=plan),
+                policy(),
+            )
+    for title, steps in FAMILIES.items():
+        for strength in STRENGTHS[:1] if "copula" in title else STRENGTHS:
+            asked = policy().perturbed_by(*steps(strength))
+            made = perturbed(discreet.read(rows), asked, seed=CHOSEN_BY, say=lambda _: None).table
+            told(f"{title}, {strength:g} %", made, asked)
+    best = [
+        not any(a <= error and b <= found_share and (a, b) != (error, found_share) for _, a, b in tried)
+        for _, error, found_share in tried
+    ]
+    drawing = risk_against_loss(
+        [
+            {"name": name if top else "", "loss": error, "risk": found_share, "best": top, "shape": "circle"}
+            for (name, error, found_share), top in zip(tried, best, strict=True)
+        ],
+        nothing="nothing was tried",
+        heading=("All families on one frontier", "Filled and joined: no other is better in both."),
+        axes=("median error of counts", "people found"),
+    )
+    write_text(target, drawing.standalone(title="People found against the error of counts, by family"))
+
+
 def time_steps(count: int) -> None:
     """Seconds of each step on many rows."""
     rng = np.random.default_rng(1)
@@ -212,8 +270,11 @@ if __name__ == "__main__":
     parser.add_argument("--exposure", type=float, default=0.05)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--million", action="store_true")
+    parser.add_argument("--frontier", type=Path)
     chosen = parser.parse_args()
-    if chosen.million:
+    if chosen.frontier is not None:
+        draw_frontier(chosen.rows, chosen.frontier)
+    elif chosen.million:
         time_steps(1_000_000)
     else:
         compare_families(chosen.rows, chosen.exposure, chosen.draws)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import discreet
 from discreet.classes.pair import Pair
 from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy, RequirementNotMet
 from discreet.perturb.randomness import Randomness
+from discreet.perturb.swapping import RankSwap
 from discreet.privacy import BetaLikeness, KAnonymity, LDiversity, TCloseness
 from discreet.release.buckets import BucketedTable, open_buckets
 from discreet.search.buckets.anatomy import anatomized, dealt
@@ -279,6 +281,8 @@ def test_expected_counts_are_nearer_than_those_of_one_deal() -> None:
         (discreet.Policy.of(quasi_identifiers=["age"], sensitive=["disease"]), "nothing is required"),
         (discreet.Policy.of(quasi_identifiers=["age"], sensitive=["disease", "sex"]), "buckets tell one"),
         (POLICY.replace(person="zip"), "several rows"),
+        (POLICY.perturbed_by(RankSwap(("age",))), "steps of perturbation"),
+        (dataclasses.replace(POLICY.without(["zip"]), unknown="fail"), "does not know zip"),
     ],
 )
 def test_policies_that_buckets_cannot_meet(policy: discreet.Policy, told: str) -> None:

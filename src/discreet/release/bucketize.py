@@ -19,6 +19,7 @@ from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.privacy import PrivacyModel
 from discreet.progress import Asked, telling
+from discreet.release.anonymize import refuse_names_in_labels, unknown_left_out
 from discreet.release.buckets import RECORDS, BucketedTable, open_buckets
 from discreet.release.links import write_links
 from discreet.release.pairing import row_codes
@@ -210,7 +211,11 @@ def bucketize(
     table = policy.fit(table)
     if not table.rows:
         raise EmptyTable("the table has no rows", remedy="give a table with people in it")
+    _refuse_steps(policy)
     _refuse_several_rows(table, policy)
+    refuse_names_in_labels(table, policy)
+    # Left out they are anyway; a policy may say that there must be none.
+    unknown_left_out(table, policy)
     name = _attribute(policy, sensitive)
     kept = [c.name for c in policy.columns if c.role in ("quasi-identifier", "insensitive")]
     kept = [each for each in table.names if each in kept and each not in policy.plan.drop_attributes]
@@ -254,6 +259,15 @@ def bucketize(
         IDENTITY,
     ]
     return BucketRelease(table.source, rows, counts, bucketed, buckets, models, policy, order, tuple(notes))
+
+
+def _refuse_steps(policy: Policy) -> None:
+    """Refuse steps of perturbation: buckets are formed of the table as it is."""
+    if policy.perturb:
+        raise InvalidPolicy(
+            ["the policy lists steps of perturbation, and buckets are formed of the table as it is"],
+            remedy="take the steps out of the policy, or perturb the table first and bucketise the result",
+        )
 
 
 def _refuse_several_rows(table: Table, policy: Policy) -> None:

@@ -39,18 +39,23 @@ class PlottedOutcome(TypedDict):
 
 
 def risk_against_loss(
-    points: Sequence[PlottedOutcome], *, nothing: str, heading: Sequence[str] = ()
+    points: Sequence[PlottedOutcome],
+    *,
+    nothing: str,
+    heading: Sequence[str] = (),
+    axes: tuple[str, str] = ("loss", "mean prosecutor risk"),
 ) -> Drawing:
     """Risk against loss: what nothing else beats is filled and joined by a line. ``nothing`` is said without points.
 
-    A drawing with lines of ``heading`` is wide enough for them; inside a page there are none.
+    A drawing with lines of ``heading`` is wide enough for them; inside a page there are none. ``axes`` are
+    the names of what is lost and of the risk.
     """
     drawing = Drawing(560, 340) if heading else Drawing(WIDTH - 70, 240)
     right, top = (scale_end([point[side] for point in points]) for side in ("loss", "risk"))
     x, y = PlotScale(right, drawing.width), PlotScale(top, drawing.height)
     _heading(drawing, heading)
-    across(drawing, x, shares(right), "loss")
-    upright(drawing, y, shares(top), "mean prosecutor risk")
+    across(drawing, x, shares(right), axes[0])
+    upright(drawing, y, shares(top), axes[1])
     places = [(x(point["loss"]), drawing.height - y(point["risk"])) for point in points]
     front = sorted(
         (place for point, place in zip(points, places, strict=True) if point["best"]),
