@@ -15,13 +15,16 @@ import pytest
 
 import discreet
 from discreet.errors import InvalidPolicy, RequirementNotMet
+from discreet.perturb.base import Perturbation
 from discreet.perturb.coding import DateShift, RoundToBase
 from discreet.perturb.noise import AdditiveNoise
 from discreet.perturb.pram import Pram
 from discreet.perturb.randomness import Randomness
-from discreet.perturb.swapping import RankSwap
+from discreet.perturb.swapping import Permutation, RandomSwap, RankSwap
+from discreet.perturb.synthesis import SyntheticTable
 from discreet.policy.file import dumps, loads
 from discreet.privacy import KAnonymity
+from discreet.release.perturb import perturbed
 
 Run = Callable[..., Any]
 QUICK = discreet.Plan(method="mondrian")
@@ -307,3 +310,22 @@ def test_what_is_swept_and_recommended_is_the_perturbed_table() -> None:
 def test_policies_differ_in_their_steps(policy: discreet.Policy) -> None:
     told = str(discreet.diff(policy, dataclasses.replace(policy, perturb=STEPS[:2])))
     assert "perturb.3" in told
+
+
+@pytest.mark.parametrize(
+    "step", [Permutation(("pay",)), RandomSwap(("pay",), percent=100), SyntheticTable(("pay",))]
+)
+def test_a_missing_mark_that_moves_uncovers_nobody(step: Perturbation) -> None:
+    """Where a mark comes to stand, the true number of that row must not reappear."""
+    rng = np.random.default_rng(2)
+    numbers = [str(each) for each in rng.permutation(1000)[:200]]
+    texts = [number if i % 20 else "?" for i, number in enumerate(numbers)]
+    rows = discreet.read(pa.table({"age": [30] * 200, "sex": ["f", "m"] * 100, "pay": texts}))
+    rows = rows.retype({"pay": "integer"})
+    assert rows.column("pay").numeric
+    policy = discreet.Policy.of(quasi_identifiers=["age", "sex"], sensitive=["pay"]).perturbed_by(step)
+    changed = perturbed(rows, policy, seed=3, say=lambda _: None).table.to_arrow()
+    shown = changed["pay"].to_pylist()
+    assert set(shown) <= {*texts, "?"}
+    assert abs(shown.count("?") - 10) < 9
+    assert sum(new == old for new, old in zip(shown, texts, strict=True) if old != "?") < 10

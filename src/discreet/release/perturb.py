@@ -132,7 +132,7 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
         for name, values in new.items():
             rows = rows.set_column(rows.column_names.index(name), name, values)
     for name in marked & policy.perturbed:
-        shown = pc.coalesce(whole(rows[name]).cast(pa.string()), whole(written[name]))
+        shown = _with_marks(whole(rows[name]), whole(written[name]))
         rows = rows.set_column(rows.column_names.index(name), name, shown)
     made = table.engine.read_batches(rows.to_reader(), table.source, ReadOptions())
     # How columns were read and what they mean stays.
@@ -165,6 +165,19 @@ def without_marks(column: pa.Array) -> pa.Array:
         return column
     missing = pc.is_in(column, value_set=pa.array(list(MISSING_MARKS), column.type))
     return pc.if_else(missing, pa.scalar(None, column.type), column)
+
+
+def _with_marks(numbers: pa.Array, written: pa.Array) -> pa.Array:
+    """New numbers as text; where there is none, the mark that stood there, or else one of the column's.
+
+    A mark that moved must not uncover the number of the row to which it came.
+    """
+    texts = written.cast(pa.string())
+    marked = pc.and_(texts.is_valid(), without_marks(texts).is_null())
+    marks = texts.filter(marked)
+    usual = marks[0] if len(marks) else pa.scalar(None, pa.string())
+    missing = pc.if_else(pc.or_(marked, texts.is_null()), texts, usual)
+    return pc.coalesce(numbers.cast(pa.string()), missing)
 
 
 def _told(steps: Sequence[AppliedStep], seed: int | None) -> tuple[str, ...]:
