@@ -27,7 +27,7 @@ from discreet.search.lattice.evaluator import Evaluator
 from discreet.search.lattice.search import search
 from discreet.search.lattice.space import NodeGroups
 from discreet.search.local.trees import grown
-from discreet.search.methods import METHODS, SHAPES, SearchResult
+from discreet.search.methods import METHODS, NODES, SHAPES, SearchResult
 from discreet.search.problem import Evaluation, Problem, make_problem
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy
@@ -184,6 +184,17 @@ def test_a_search_that_ends_by_work_always_ends_alike(problem: Problem) -> None:
     first, second = (search(problem, evaluations=40, threads=threads) for threads in (1, 2))
     assert first.best == second.best
     assert (first.bound, first.evaluated) == (second.bound, second.evaluated)
+
+
+@pytest.mark.parametrize("method", ["optimal", "anytime"])
+def test_every_search_of_a_lattice_is_bounded_by_work(
+    problem: Problem, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An hour that is worth forty nodes: the machine may be as fast as it likes."""
+    monkeypatch.setattr("discreet.search.methods.evaluations_for", lambda problem, seconds: 40)
+    bounded = NODES[method](problem, 3600, lambda _: None)
+    assert not bounded.optimal
+    assert bounded.evaluated < search(problem).evaluated
 
 
 def test_whoever_leaves_a_search_early_waits_for_one_node_per_thread(
