@@ -143,6 +143,7 @@ def release(table: pa.Table, profile: Path, method: Method, k: int) -> Recoding:
     return discreet.anonymize(table, policy.require(KAnonymity(k)), plan=plan).recoding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_recall_falls_with_k_to_nothing(recalls: dict[tuple[str, int], AttackResult], method: str) -> None:
     means = [figures(recalls[method, k])["mean-recall"] for k in (2, 3, 5, 15)]
@@ -152,6 +153,7 @@ def test_recall_falls_with_k_to_nothing(recalls: dict[tuple[str, int], AttackRes
     assert recalls[method, 15].successes == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_microaggregation_protects_a_little_more(
     recalls: dict[tuple[str, int], AttackResult], k: int
@@ -161,12 +163,14 @@ def test_microaggregation_protects_a_little_more(
     assert figures(mean)["mean-recall"] < figures(general)["mean-recall"]
 
 
+@pytest.mark.slow
 def test_generalisation_with_k_of_two_hardly_helps(recalls: dict[tuple[str, int], AttackResult]) -> None:
     found = recalls["optimal", 2]
     assert found.tries == 15
     assert found.successes >= 14
 
 
+@pytest.mark.slow
 def test_the_table_of_the_documentation(recalls: dict[tuple[str, int], AttackResult]) -> None:
     page = Path(__file__).parents[2] / "docs" / "explanation" / "attacks-disclosure.md"
     text = page.read_text(encoding="utf-8")

@@ -260,6 +260,7 @@ def test_odd_column_names(name: str, tmp_path: Path) -> None:
     assert loads(dumps(suggested, heading=[first], notes={first: [first]})).columns[0].name == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in ODD_NAMES if n], ids=lambda name: repr(name[:12]))
 def test_odd_column_names_in_a_file(name: str, tmp_path: Path, run: Run) -> None:
     file = tmp_path / "odd.csv"

@@ -147,6 +147,7 @@ def test_without_file_and_project_the_command_says_what_to_do(tmp_path: Path) ->
     assert "discreet.toml" in told
 
 
+@pytest.mark.slow
 def test_tables_and_releases_pass_through_pipes(repository: Path) -> None:
     asked = ["--policy", "policy.toml"]
     code, released, told = run(["anonymize", "-", "-o", "-", *asked], repository, OPEN)
@@ -176,6 +177,7 @@ def test_shells_complete_commands(shell: str, tmp_path: Path) -> None:
     assert "_DISCREET_COMPLETE" in run(["completion", shell], tmp_path)[1]
 
 
+@pytest.mark.slow
 def test_the_gate_in_tests(pytester: pytest.Pytester, repository: Path) -> None:
     pytester.makepyfile(
         f"""
@@ -192,6 +194,7 @@ def test_the_gate_in_tests(pytester: pytest.Pytester, repository: Path) -> None:
     result.stdout.fnmatch_lines(["*may not be released:*", "*every class has at least 3 persons*"])
 
 
+@pytest.mark.slow
 def test_the_action_calls_the_script_that_is_tested(repository: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert {"name", "description", "inputs", "runs"} <= set(action)

@@ -150,6 +150,7 @@ def test_no_interval_ends_at_a_value_of_a_few_people(method: Method, name: str) 
     assert loss.value == pytest.approx(release.chosen.cost)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("ticks", "zone"), [(1, None), (1_000_000, None), (1, "Europe/Berlin"), (1_000_000, "-05:00")]

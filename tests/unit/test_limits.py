@@ -157,6 +157,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("json", "status"), [(False, limits.STATUS), (True, limits.STATUS), (False, "none")])
 def test_a_command_that_takes_more_memory_than_it_was_given_ends(
     tmp_path: Path, json: bool, status: Path | str

@@ -38,6 +38,7 @@ def people(seed: int) -> pa.Table:
     return pa.table({**columns, "diagnosis": [chance.choice(["flu", "none", "asthma"]) for _ in range(150)]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["uniform", "nested", "free"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_releases_of_such_columns_are_truthful_and_can_be_judged(

@@ -106,6 +106,7 @@ TYPED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather", ".xlsx"])
 @pytest.mark.parametrize("kind", TYPED)
 def test_sensitive_values_are_recognised_in_every_format(tmp_path: Path, suffix: str, kind: str) -> None:
