@@ -67,3 +67,11 @@ def test_an_independent_sample_is_not_called_a_copy() -> None:
     )
     assert result.rate == result.baseline == 1.0
     assert not result.better_than_baseline
+
+
+def test_releases_that_only_say_less_are_left_to_membership() -> None:
+    rows = drawn(1, 60)
+    policy = discreet.Policy.of(quasi_identifiers=["age", "pay", "job"])
+    tried = discreet.attack(rows, policy, original=rows, control=drawn(2, 60), attacks=["copies"])
+    assert tried.results == ()
+    assert tried.untested[0].why.startswith("values only say less")

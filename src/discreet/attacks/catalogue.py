@@ -26,6 +26,7 @@ Need = Literal[
     "known",
     "truth",
     "generalised",
+    "changed",
     "control",
     "numbers",
     "hierarchy",
@@ -47,6 +48,7 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
         "truth": "values were averaged, noised or made up and it is not known which record became which, so nobody "
         "can tell whether a guess is right: name a key if the records are still those of people",
         "generalised": "values were averaged, noised or made up: they fit nobody, and records are linked by distance",
+        "changed": "values only say less, never anything else: whoever fits a record is told by membership",
         "control": "there is no control group: give a table of people who are not in the release",
         "numbers": "the sensitive attribute is not a number",
         "hierarchy": "the sensitive attribute has no hierarchy that says which values are similar",
@@ -103,6 +105,7 @@ AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "order": lambda setup, _: setup.pair is not None and setup.pair.order is not None,
     "truth": lambda setup, _: setup.pair is None or setup.pair.links is not None or setup.pair.truthful,
     "generalised": lambda setup, _: setup.pair is not None and setup.pair.truthful,
+    "changed": lambda setup, _: setup.pair is not None and not setup.pair.truthful,
     "control": lambda setup, _: setup.control is not None,
     "numbers": lambda setup, sensitive: setup.released.sensitive_domain(sensitive).is_numeric,
     "hierarchy": lambda setup, sensitive: sensitive in setup.hierarchies,
@@ -204,7 +207,7 @@ _ALL = (
     AttackKind(
         "copies",
         "Does the release show people exactly as they are, more often than people who are not in it?",
-        ("original", "control"),
+        ("original", "control", "changed"),
         "linkage.copies:copies",
         ("pair", "control", "known", "seed"),
         "Newcombe 1998; Gower 1971",
