@@ -28,9 +28,9 @@ MAX_ROWS = 50_000
 """Distinct rows to learn from, and records to test on; more are sampled."""
 MOST_CHANCES = 500_000
 """Rows times labels: the work of learning and judging grows with both."""
-FEWEST_ROWS = 5_000
+FEWEST_ROWS = 2_500
 """So many rows are learned from in any case, however many labels and attributes share the work."""
-ROWS_IN_ALL = 200_000
+ROWS_IN_ALL = 100_000
 """Rows of all attributes that are learned one after the other."""
 REPLICATES = 100
 SOURCE = (

@@ -41,9 +41,9 @@ MOST_NUMBERS = 5_000_000
 """Chances kept at once; more people are sampled."""
 MAX_ROWS = 30_000
 """Rows that gradient boosting learns from; more are sampled."""
-COMBINATIONS_IN_ALL = 200_000
+COMBINATIONS_IN_ALL = 100_000
 """Combinations of quasi-identifiers attacked for all sensitive attributes together; of more, each has a sample."""
-FEWEST_COMBINATIONS = 5_000
+FEWEST_COMBINATIONS = 2_500
 MAX_VALUES = 100
 TIE = 1e-6
 SHOWN = 10
