@@ -7,13 +7,18 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, get_args
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import discreet
 from discreet.attacks.catalogue import ATTACKS
 from discreet.cli import COMMANDS
 from discreet.perturb.registry import STEPS
+from discreet.perturb.swapping import RankSwap
 from discreet.policy.plan import METHODS
 from discreet.release.families import RATINGS, MethodFamily, Rating, family_of, method_families
+from discreet.reports.release.html import render_release
 from discreet.utility.measures import MEASURES
 
 RELEASING = ("bucketize", "synthesize", "safepub", "ask")
@@ -48,3 +53,31 @@ def test_the_command_lists_them(run: Callable[..., Any]) -> None:
     assert shown.code == 0
     assert "Artificial people" in shown.out
     assert family_of("pram").id == "randomised-response"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_report_of_a_release_names_its_families(language: str) -> None:
+    rng = np.random.default_rng(1)
+    rows = pa.table({"age": rng.integers(20, 60, 100), "pay": rng.integers(0, 9, 100)})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"],
+        sensitive=["pay"],
+        require=[discreet.KAnonymity(3)],
+        profile="research-partner-3",
+    ).perturbed_by(RankSwap(("pay",)))
+    release = discreet.anonymize(rows, policy, plan=discreet.Plan(method="mondrian"))
+    for edition in ("internal", "public"):
+        page = render_release(release, edition=edition, language=language)  # type: ignore[arg-type]
+        words = {
+            "en": (
+                "Swapping, permutation, shuffling",
+                "Generalisation and suppression",
+                "Values were perturbed first",
+            ),
+            "de": (
+                "Vertauschen, Permutation, Mischen",
+                "Generalisierung und Unterdrückung",
+                "Werte wurden zuerst",
+            ),
+        }
+        assert all(each in page for each in words[language])

@@ -14,6 +14,7 @@ import numpy as np
 from discreet.measure import Measure, RecordRisk
 from discreet.privacy import assess
 from discreet.release.audit import versions
+from discreet.release.families import MethodFamily, family_of
 from discreet.release.prices import ColumnPrice, RequirementPrice
 from discreet.release.release import Release
 from discreet.release.representation import erased_categories
@@ -315,6 +316,7 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
         ("Kind of change", "a value becomes the same everywhere (global recoding)")
         if release.recipe.scope == "global"
         else ("Kind of change", "a value may become different things in different classes (local recoding)"),
+        *(("Family of methods", _family(family)) for family in _families(release)),
     ]
     if chosen.minimised:
         rows.append(("Objective", plan.objective + (f" for {plan.label}" if plan.label else "")))
@@ -339,6 +341,23 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
     if plan.keep:
         rows.append(("Kept as they are", listed(plan.keep)))
     return rows
+
+
+def _families(release: Release) -> list[MethodFamily]:
+    """The families of what made a release: of its steps, then of the search."""
+    averaged = release.chosen.method.startswith("microaggregation")
+    made = [applied.step.id for applied in release.perturbed.steps]
+    return list(dict.fromkeys(map(family_of, [*made, "microaggregation" if averaged else "auto"])))
+
+
+def _family(family: MethodFamily) -> str:
+    """What a family does, and which attacks to try on its releases."""
+    return Sentence(
+        "{title}: {effect}; attacks to try: {attacks}",
+        title=Sentence(family.title),
+        effect=Sentence(family.effect),
+        attacks=tuple(Sentence(name) for name in family.leaves),
+    )
 
 
 def quality(release: Release) -> tuple[str, str]:
@@ -412,6 +431,11 @@ def cautions(release: Release) -> list[str]:
         lines.append(
             "Person ids are left out of the release: nobody can tell which rows belong to one person. Persons are "
             "counted here all the same, while whoever holds the release alone can count records only"
+        )
+    if release.perturbed.steps:
+        lines.append(
+            "Values were perturbed first: the loss is that of the generalisation only, and what the steps changed is measured by "
+            "comparing the release with the original"
         )
     if not release.chosen.minimised:
         lines.append(
