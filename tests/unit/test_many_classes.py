@@ -11,6 +11,8 @@ import pytest
 import discreet
 from discreet.classes import EquivalenceClasses, packed
 from discreet.classes.kinds import ClassKinds
+from discreet.classes.packing import sort_words
+from discreet.engine.duckdb import DuckDBEngine
 from discreet.privacy import BetaLikeness, KAnonymity, MultiAttributeLDiversity, TCloseness, assess
 from discreet.risk import markov
 from discreet.risk.exposure import contributions, riskiest_classes
@@ -169,3 +171,31 @@ def test_the_audit_says_what_was_estimated(many: None, monkeypatch: pytest.Monke
     assert (
         "groups" not in " ".join(discreet.audit(people(3000), policy, detail="core").notes).split("other")[-1]
     )
+
+
+def test_an_answer_comes_batch_by_batch_into_arrays_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven numbers in batches, where five rows were expected: a source that grew is seen, and nothing is lost."""
+    monkeypatch.setattr("discreet.engine.duckdb.BATCH_ROWS", 2)
+    engine = DuckDBEngine()
+    for most in (1, 5, 7, 100):
+        numbers = engine._fetch_numbers(
+            "SELECT i AS w0, i * 0.5::DOUBLE AS weight FROM range(7) AS t(i)", most
+        )
+        assert numbers["w0"].tolist() == list(range(7))
+        assert numbers["weight"].tolist() == [i / 2 for i in range(7)]
+    assert engine._fetch_numbers("SELECT i FROM range(0) AS t(i)", 3)["i"].tolist() == []
+
+
+def test_arrays_that_are_spent_are_sorted_where_they_lie() -> None:
+    words, counts = np.array([5, 1, 3]), np.array([2, 1, 9])
+    ordered, sums = sort_words([words], counts)
+    assert (ordered[0].tolist(), sums.tolist()) == ([1, 3, 5], [1, 9, 2])
+    assert (words.tolist(), counts.tolist()) == ([5, 1, 3], [2, 1, 9])
+    [place], sums = sort_words([words], counts, spent=True)
+    assert (place.tolist(), sums.tolist()) == ([1, 3, 5], [1, 9, 2])
+    assert np.shares_memory(place, words)
+    assert np.shares_memory(sums, counts)
+    fixed = np.array([2, 1])
+    fixed.flags.writeable = False
+    [place], _ = sort_words([fixed], np.array([1, 1]), spent=True)
+    assert (place.tolist(), fixed.tolist()) == ([1, 2], [2, 1])

@@ -60,8 +60,9 @@ class EquivalenceClasses:
         sensitive: Sequence[Domain] = (),
         persons: bool = False,
         weights: FloatArray | None = None,
+        spent: bool = False,
     ) -> EquivalenceClasses:
-        """From grouped cells, as an engine delivers them.
+        """From grouped cells, as an engine delivers them; ``words`` and ``counts`` that are ``spent`` may be overwritten.
 
         ``packing`` lays out the quasi-identifiers, then the person (if ``persons``), then the sensitive
         attributes. ``weights`` are sums of sampling weights per cell.
@@ -70,7 +71,7 @@ class EquivalenceClasses:
             order = np.lexsort(tuple(reversed(words)))
             words, counts, weights = [w[order] for w in words], counts[order], weights[order]
         else:
-            words, counts = sort_words(words, counts)
+            words, counts = sort_words(words, counts, spent=spent)
         m = len(attributes)
         starts = run_starts(_class_words(packing, words, m))
         first = [word[starts] for word in words]

@@ -112,8 +112,10 @@ def smallest_type(size: int) -> type[np.unsignedinteger]:
     return np.uint32 if size <= 1 << 32 else np.uint64
 
 
-def sort_words(words: Sequence[IntArray], counts: IntArray) -> tuple[list[IntArray], IntArray]:
-    """Words and their counts, ordered by the words.
+def sort_words(
+    words: Sequence[IntArray], counts: IntArray, *, spent: bool = False
+) -> tuple[list[IntArray], IntArray]:
+    """Words and their counts, ordered by the words; arrays that are ``spent`` may be overwritten.
 
     Sorting values is several times faster than sorting positions, so the count rides in the low bits of
     the word whenever both fit.
@@ -124,10 +126,11 @@ def sort_words(words: Sequence[IntArray], counts: IntArray) -> tuple[list[IntArr
         width = int(counts.max()).bit_length()
         if int(words[0].max()).bit_length() + width <= WORD_BITS:
             # In place, one step after the other: of a hundred million words every copy takes 800 MB.
-            both = words[0] << width
+            places = [array if spent and array.flags.writeable else None for array in (words[0], counts)]
+            both = np.left_shift(words[0], width, out=places[0])
             both |= counts
             both.sort()
-            ordered = both & ((1 << width) - 1)
+            ordered = np.bitwise_and(both, (1 << width) - 1, out=places[1])
             both >>= width
             return [both], ordered
         order = np.argsort(words[0], kind="stable")

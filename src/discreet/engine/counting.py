@@ -89,11 +89,10 @@ class Counting(SqlRelations):
         looked_up = [None if domain.name in numbered else values_and_codes(domain) for domain in domains]
         with self._dictionaries(looked_up) as dictionaries:
             query = self._counting_query(table, columns, domains, dictionaries, packing, weight)
-            cells = self._fetch(query)
-        words = [_numpy(cells[f"w{i}"]) for i in range(packing.words)]
-        counts = _numpy(cells["n"])
-        weights = cells["weight"].to_numpy().astype(np.float64) if weight else None
-        del cells
+            cells = self._fetch_numbers(query, table.rows)
+        words = [cells.pop(f"w{i}").astype(np.int64, copy=False) for i in range(packing.words)]
+        counts = cells.pop("n").astype(np.int64, copy=False)
+        weights = cells["weight"].astype(np.float64) if weight else None
         if int(counts.sum()) != table.rows:
             raise UnreadableInput(
                 Sentence(
@@ -121,6 +120,7 @@ class Counting(SqlRelations):
             sensitive=domains[m + bool(person) :],
             persons=person is not None,
             weights=weights,
+            spent=True,
         )
 
     def _counting_query(
@@ -289,7 +289,3 @@ def values_and_codes(domain: Domain) -> tuple[pa.Array, IntArray] | None:
 def _known(column: Column) -> DataType | None:
     """What is known of a column's values. Text is nominal until somebody says so: it may still hold numbers."""
     return column.type if column.declared or column.type != "nominal" else None
-
-
-def _numpy(column: pa.ChunkedArray) -> IntArray:
-    return np.asarray(column.to_numpy(), dtype=np.int64)

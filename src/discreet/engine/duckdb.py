@@ -7,13 +7,16 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import DUCKDB
@@ -35,6 +38,8 @@ from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
 
+BATCH_ROWS = 1 << 20
+"""So many rows of an answer come at a time."""
 PART_BYTES = 256 << 20
 """The files of a folder of parts are about so large each."""
 LARGE_FILE_SHARE = 0.2
@@ -264,18 +269,24 @@ class DuckDBEngine(SqlEngine):
             self._connection.execute(statement).fetchall()
 
     def _fetch(self, query: str) -> pa.Table:
-        with self._lock:
-            try:
-                return self._connection.sql(query).to_arrow_table()
-            except duckdb.Error as error:
-                ours = (duckdb.ProgrammingError, duckdb.InternalError, duckdb.OutOfMemoryException)
-                if isinstance(error, ours) and not isinstance(error, duckdb.InvalidInputException):
-                    raise
-                # A Parquet file is read only now, and damage inside it shows only now.
-                raise UnreadableInput(
-                    Sentence("the rows could not be read to their end ({name})", name=type(error).__name__),
-                    remedy="check that the file is complete and was not changed, or copy it again",
-                ) from None
+        with self._lock, _unread():
+            return self._connection.sql(query).to_arrow_table()
+
+    def _fetch_numbers(self, query: str, most: int) -> dict[str, NDArray[Any]]:
+        """Columns of numbers, batch by batch into arrays of their own: the answer is never in memory twice."""
+        at = 0
+        with self._lock, _unread():
+            rows = self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
+            # Of room that is not used the system gives none.
+            columns = {field.name: np.empty(most, field.type.to_pandas_dtype()) for field in rows.schema}
+            for batch in rows:
+                for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                    if at + len(column) > len(columns[name]):
+                        # A source that grew while it was read, which whoever counts will notice.
+                        columns[name] = np.append(columns[name][:at], column.to_numpy(zero_copy_only=False))
+                    columns[name][at : at + len(column)] = column.to_numpy(zero_copy_only=False)
+                at += batch.num_rows
+        return {name: column[:at] for name, column in columns.items()}
 
     def _checked(self, query: str) -> str:
         with self._lock:
@@ -378,6 +389,24 @@ class DuckDBEngine(SqlEngine):
     def _column(self, name: str, type_name: str) -> Column:
         kind = "LIST" if type_name.endswith("[]") else re.split("[( _]", type_name)[0]
         return Column(name, *TYPES.get(kind, ("nominal", "other")))
+
+
+@contextmanager
+def _unread() -> Iterator[None]:
+    """A Parquet file is read only when it is asked, and damage inside it shows only then."""
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        ours = (duckdb.ProgrammingError, duckdb.InternalError, duckdb.OutOfMemoryException)
+        if isinstance(error, ours) and not isinstance(error, duckdb.InvalidInputException):
+            raise
+        # Through a stream of Arrow's all errors come as one kind.
+        if "Out of Memory" in str(error):
+            raise duckdb.OutOfMemoryException(str(error)) from None
+        raise UnreadableInput(
+            Sentence("the rows could not be read to their end ({name})", name=type(error).__name__),
+            remedy="check that the file is complete and was not changed, or copy it again",
+        ) from None
 
 
 def _unreadable(source: Source, where: str = "") -> UnreadableInput:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.engine.dialect import SqlDialect
 from discreet.engine.limits import check_columns
@@ -49,6 +50,11 @@ class SqlRelations(ABC):
     @abstractmethod
     def _fetch(self, query: str) -> pa.Table:
         """Run a query and bring its (small) result here."""
+
+    def _fetch_numbers(self, query: str, most: int) -> dict[str, NDArray[Any]]:
+        """The columns of a result, all numbers, of ``most`` rows if nothing changes meanwhile."""
+        rows = self._fetch(query)
+        return {name: rows[name].to_numpy() for name in rows.column_names}
 
     def _figures(self, questions: Mapping[str, Sequence[str]], relation: str) -> dict[str, Any]:
         """The answers to questions about columns, each a list of aggregates with names."""
