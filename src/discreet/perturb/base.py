@@ -17,9 +17,10 @@ from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
 from discreet.plain import plain
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
-NO_GUARANTEE = "no formal guarantee"
+NO_GUARANTEE = Sentence("no formal guarantee")
 EXACT = 2**53
 """Beyond this whole numbers are not exact as floats."""
 MOST_DECIMALS = 6

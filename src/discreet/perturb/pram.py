@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import (
-    NO_GUARANTEE,
     Perturbation,
     groups,
     names_of,
@@ -23,6 +22,7 @@ from discreet.perturb.base import (
 )
 from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 MOST_VALUES = 2_000
@@ -178,13 +178,13 @@ class Pram(Perturbation):
 
     def guarantee(self, rows: pa.Table) -> str:
         if self.kind == "invariant":
-            return f"{NO_GUARANTEE}: the matrix follows from the data"
+            return Sentence("no formal guarantee: the matrix follows from the data")
         told = []
         for name in self.columns:
             labels = [str(value) for value in self.values(rows, name).to_pylist()]
             epsilon = local_epsilon(self.probabilities(labels))
             if math.isinf(epsilon):
-                return f"{NO_GUARANTEE}: some value cannot become some other"
+                return Sentence("no formal guarantee: some value cannot become some other")
             # Which values there are is taken from the rows unless a matrix names them, and a null stays one.
             among = " among the values that occur" if self.matrix is None else ""
             nulls = " (which are missing is not protected)" if rows[name].null_count else ""

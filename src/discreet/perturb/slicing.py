@@ -15,6 +15,7 @@ from discreet.perturb.base import Perturbation, groups, names_of, need_number, o
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import lost_values
 from discreet.perturb.synthesis import ranked
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 BINS = 10
@@ -134,9 +135,10 @@ class Slicing(Perturbation):
         return {name: new[name] for name in self.columns}
 
     def guarantee(self, rows: pa.Table) -> str:
-        return (
-            f"in its bucket no value of {self.sensitive} has a chance above 1 in {self.l}; that a person is in the table is not "
-            "protected"
+        return Sentence(
+            "in its bucket no value of {sensitive} has a chance above 1 in {l}; that a person is in the table is not protected",
+            sensitive=self.sensitive,
+            l=self.l,
         )
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:

@@ -12,9 +12,10 @@ import pyarrow as pa
 from scipy.special import ndtr, ndtri
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
-from discreet.perturb.base import NO_GUARANTEE, Perturbation, groups, names_of, need_number, ordered, whole
+from discreet.perturb.base import Perturbation, groups, names_of, need_number, ordered, whole
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.trees import MOST_GROWN, TreeTarget, lenders
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 BINS = 256
@@ -55,7 +56,7 @@ class Synthesis(Perturbation):
         return {name: whole(rows[name]).take(pa.array(lent[name])) for name in self.columns}
 
     def guarantee(self, rows: pa.Table) -> str:
-        return f"{NO_GUARANTEE}: artificial values follow from the data"
+        return Sentence("no formal guarantee: artificial values follow from the data")
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
