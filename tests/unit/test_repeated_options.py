@@ -7,7 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+
+from discreet.cli import cli
+from discreet.cli.command import StrictCommand
 
 PEOPLE = "age,sex,illness\n" + "30,f,flu\n40,m,none\n" * 10
 Run = Callable[..., Any]
@@ -21,6 +25,7 @@ TWICE = {
     "anonymize people.csv -o r.csv --require 'k-anonymity k=5 k=2'": "k is given a value twice",
     "anonymize people.csv -o r.csv --perturb 'rank-swap columns=age percent=5 percent=9'": "percent is given a value twice",
     "anonymize people.csv -o r.csv --perturb 'rank-swap columns=age columns=sex'": "columns is given a value twice",
+    "baskets anonymize people.csv -o r.csv --rho 0.3 --sensitive flu --sensitive none": "--sensitive is given more than once",
     "ask people.csv 'select count(*) from data' --epsilon 1 --keys sex=f,m --keys sex=f": "sex is given keys twice",
     "ask people.csv 'select sum(age) from data' --epsilon 1 --bounds age=0:9 --bounds age=0:99": "age is given bounds twice",
     "synthesize people.csv -o r.csv --epsilon 1 --delta 1e-9 --keys sex=f --keys sex=m": "sex is given keys twice",
@@ -38,6 +43,20 @@ def test_what_is_said_twice_is_refused(
     assert told.code == 2
     assert complaint in told.err
     assert not (tmp_path / "r.csv").exists()
+
+
+def test_every_command_takes_an_option_once() -> None:
+    context = click.Context(cli)
+    waiting = [cli.get_command(context, name) for name in cli.list_commands(context)]
+    lax = []
+    while waiting:
+        command = waiting.pop()
+        assert command is not None
+        if isinstance(command, click.Group):
+            waiting += command.commands.values()
+        if not isinstance(command, StrictCommand):
+            lax.append(command.name)
+    assert lax == []
 
 
 def test_what_may_be_repeated_may_be_repeated(tmp_path: Path, run: Run) -> None:

@@ -11,6 +11,7 @@ import click
 from discreet.baskets import Baskets
 from discreet.baskets.exposure import audit_baskets
 from discreet.baskets.release import Method, anonymize_baskets
+from discreet.cli.command import StrictGroup
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -62,7 +63,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 basket_options = add_options(READ, ASKED)
 
 
-@click.group()
+@click.group(cls=StrictGroup)
 def baskets() -> None:
     """Judge and release sets of items: purchases, diagnoses, pages read.
 
