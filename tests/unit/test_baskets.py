@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from itertools import combinations, permutations, product
@@ -19,6 +20,7 @@ from discreet.baskets.disassociation import Cluster, disassociated
 from discreet.baskets.exposure import audit_baskets
 from discreet.baskets.goal import BasketGoal
 from discreet.baskets.release import anonymize_baskets
+from discreet.baskets.suppression import suppressed
 from discreet.baskets.uncertainty import surest
 from discreet.cli import cli
 from discreet.errors import DiscreetError, GoalUnreachable, InvalidParameter, RequirementNotMet
@@ -89,6 +91,17 @@ def test_many_items_are_counted_without_a_counter_for_each_set(monkeypatch: pyte
     monkeypatch.setattr("discreet.baskets.itemsets.DENSE", 0)
     monkeypatch.setattr("discreet.baskets.itemsets.CHUNK", 2)
     assert audit_baskets(baskets, k=2, m=3) == dense
+
+
+def test_no_more_sensitive_items_are_left_out_than_must_be() -> None:
+    """Ten of nineteen baskets hold it, each of another length, and all nineteen hold f0: one of the ten is one too many."""
+    common = [f"f{at}" for at in range(10)]
+    lists = [["pills", *common[:size]] for size in range(1, 11)] + [common] * 9
+    goal = BasketGoal(1, 1, frozenset({"pills"}), 0.5)
+    baskets = Baskets.of(lists)
+    left = baskets.without(suppressed(baskets, goal, frequent_first=True))
+    assert surest(left, goal.sensitive, 1) <= 0.5
+    assert left.support()[left.items.index("pills")] == 9
 
 
 # ── releasing ─────────────────────────────────────────────────────────────────────────────────────
@@ -263,6 +276,38 @@ def test_a_release_that_breaks_its_promise_is_not_written(
     release = anonymize_baskets(Baskets.of((SHOP + more) * 2), k=3, m=2, method="disassociate")
     with pytest.raises(RequirementNotMet):
         release.save(tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_sensitive_item_that_begins_with_a_space_is_looked_for_in_the_file(tmp_path: Path) -> None:
+    made = anonymize_baskets(Baskets.of([["bread", " pills"]] * 4), k=2, m=1)
+    broken = dataclasses.replace(made, goal=BasketGoal(2, 1, frozenset({" pills"}), 0.3))
+    with pytest.raises(RequirementNotMet):
+        broken.save(tmp_path / "out.csv")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_item(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    file.write_text("milk,bread\nmilk\n", encoding="utf-8-sig")
+    assert Baskets.read(file).items == ("bread", "milk")
+
+
+@pytest.mark.parametrize("method", ["auto", "disassociate"])
+def test_baskets_that_hold_nothing_are_none(method: str) -> None:
+    with pytest.raises(GoalUnreachable, match="fewer baskets"):
+        anonymize_baskets(Baskets.of([[], [], ["milk"]]), k=2, m=1, method=method)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "said"),
+    [("out.csv.gz", ",", "plain text"), ("out.csv", "ab", "one character"), ("out.csv", "", "one character")],
+)
+def test_files_that_could_not_be_read_again_are_not_written(
+    tmp_path: Path, name: str, separator: str, said: str
+) -> None:
+    release = anonymize_baskets(Baskets.of([["milk"]] * 2), k=2, m=1)
+    with pytest.raises(InvalidParameter, match=said):
+        release.save(tmp_path / name, separator=separator)
     assert not list(tmp_path.iterdir())
 
 

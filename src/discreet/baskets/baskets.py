@@ -72,11 +72,11 @@ class Baskets:
         """
         file = Path(path)
         check_regular(file)
-        if len(separator) != 1 or separator in '"\r\n':
-            raise InvalidParameter("a separator is one character", remedy="name one, such as , or ; or |")
+        need_separator(separator)
         try:
             content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-            text = content.decode(encoding)
+            # Windows begins files with a mark of the order of bytes.
+            text = content.decode(encoding).removeprefix("\ufeff")
             lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
         except (UnicodeDecodeError, LookupError):
             raise UnreadableInput(
@@ -176,3 +176,9 @@ class Baskets:
         return self._ordered(
             items, self.starts, (first[self.codes] + picks.astype(np.int64)).astype(np.int32)
         )
+
+
+def need_separator(given: str) -> None:
+    """Refuse what cannot stand between items."""
+    if len(given) != 1 or given in '"\r\n':
+        raise InvalidParameter("a separator is one character", remedy="name one, such as , or ; or |")

@@ -12,8 +12,8 @@ from discreet.privacy.base import need_number
 class BasketGoal:
     """Each set of at most ``m`` items that is shown stands in ``k`` baskets, and none tells a sensitive item too surely.
 
-    With ``sensitive`` items and ``rho``: of the baskets with any set of at most ``m`` other items, at most a share ``rho``
-    holds a sensitive one (ρ-uncertainty, Cao et al., VLDB 2010, of an intruder who knows at most m items).
+    With ``sensitive`` items and ``rho``: of the released baskets with any set of at most ``m`` other items, at most a share ``rho``
+    holds a given sensitive one (ρ-uncertainty, Cao et al., VLDB 2010, of an intruder who knows at most m items).
     """
 
     k: int = 5

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from discreet.baskets.baskets import Baskets
+from discreet.baskets.baskets import Baskets, need_separator
 from discreet.baskets.disassociation import Cluster, DisassociatedBaskets, disassociated
 from discreet.baskets.exposure import BasketAudit, audit_baskets
 from discreet.baskets.goal import BasketGoal
@@ -70,6 +70,7 @@ class BasketRelease:
     def save(self, path: str | PathLike[str], *, separator: str = ",") -> Path:
         """Write the release, count again what was written, and only then put it in place."""
         target = Path(path)
+        check_basket_target(target, separator)
         if self.clusters is not None:
             rows = [HEADER, *self.clusters.rows()]
             atomically(
@@ -123,7 +124,9 @@ class BasketRelease:
             raise _broken()
 
     def _surest(self, part: Path, separator: str) -> float:
-        baskets = Baskets.read(part, separator=separator)
+        # Items as they stand in the file: a space before one is part of it.
+        with part.open(encoding="utf-8", newline="") as file:
+            baskets = Baskets.of(csv.reader(file, delimiter=separator))
         return surest(baskets, self.goal.sensitive & set(baskets.items), self.goal.m)
 
     def _verify_clusters(self, part: Path, separator: str) -> None:
@@ -145,6 +148,13 @@ class BasketRelease:
             )
             if not Cluster(baskets, chunks, tuple(named)).keeps(self.goal):
                 raise _broken()
+
+
+def check_basket_target(target: Path, separator: str) -> None:
+    """Refuse what could not be read again, before any work is done."""
+    need_separator(separator)
+    if target.suffix.lower() == ".gz":
+        raise InvalidParameter("baskets are written as plain text", remedy="name a file without .gz")
 
 
 def anonymize_baskets(
@@ -178,6 +188,8 @@ def anonymize_baskets(
             "rho is kept by leaving items out only",
             remedy="take the method suppress, or ask for k and m alone",
         )
+    # A basket without items is none.
+    baskets = baskets.take(np.flatnonzero(baskets.sizes))
     if len(baskets) < k:
         raise GoalUnreachable(
             Sentence("there are fewer baskets than the {k:,} in which each item must stand", k=k),

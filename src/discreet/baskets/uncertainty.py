@@ -63,6 +63,8 @@ def surplus(baskets: Baskets, goal: BasketGoal) -> Iterator[IntArray]:
             of_key = np.searchsorted(rules.keys, keys[order])
             first = np.searchsorted(keys[order], keys[order])
             taken = order[np.arange(len(order)) - first < excess[of_key]]
+            # What baskets of one length give, those of other lengths need not.
+            np.subtract.at(excess, np.searchsorted(rules.keys, keys[taken]), 1)
             yield (baskets.starts[chunk.rows[row]] + chunk.places[which, rules.place])[taken, None]
         if len(wanted):
             return

@@ -10,7 +10,7 @@ import click
 
 from discreet.baskets import Baskets
 from discreet.baskets.exposure import audit_baskets
-from discreet.baskets.release import Method, anonymize_baskets
+from discreet.baskets.release import Method, anonymize_baskets, check_basket_target
 from discreet.cli.command import StrictGroup
 from discreet.cli.options import (
     FILE,
@@ -130,7 +130,7 @@ def check(file: Path, k: int, m: int, as_json: bool, **given: Any) -> None:
 @click.option(
     "--rho",
     type=click.FloatRange(0, 1, min_open=True),
-    help="Of the baskets with any known items at most this share holds a sensitive one.",
+    help="Of the released baskets with any known items at most this share holds a given sensitive one.",
 )
 @click.option("--codebook", type=PATH, help="Write which items each label stands for.")
 @JSON
@@ -151,6 +151,7 @@ def anonymize(
     """Write the baskets with the least change after which every set of up to M items stands in K of them."""
     refuse_unwritable(output, codebook, inputs=[file, hierarchy])
     separator = given["separator"]
+    check_basket_target(output, separator)
     with progress(quiet=as_json) as tell:
         sets = _read(file, given, tell)
         release = anonymize_baskets(
