@@ -184,6 +184,13 @@ def test_requirements_hold_in_every_bucket_and_rows_are_those_of_the_table() -> 
         assert HOSPITAL["disease"][int(place)].as_py() in told[row]
 
 
+def test_a_seed_that_somebody_chose_is_told() -> None:
+    told = [
+        any("seed" in note for note in discreet.bucketize(HOSPITAL, POLICY, seed=n).notes) for n in (7, None)
+    ]
+    assert told == [True, False]
+
+
 def test_the_order_of_rows_in_a_bucket_tells_nothing() -> None:
     """The algorithm takes frequent values first: the first row of a bucket must not be the one with them."""
     rows = pa.table({"age": list(range(60)), "disease": ["flu"] * 20 + [f"rare {i}" for i in range(40)]})

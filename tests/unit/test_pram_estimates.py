@@ -103,5 +103,7 @@ def test_the_codebook_tells_true_shares_with_their_errors() -> None:
     assert told.startswith("true share about ")
     share = float(told.split("about ")[1].split(" %")[0]) / 100
     error = float(told.split("± ")[1].split(" %")[0]) / 100
-    assert share == pytest.approx(0.7, abs=4 * error)
+    true = rows["ill"].to_pylist().count("none") / rows.num_rows
+    # Every run draws anew: six errors away is one in five hundred million.
+    assert share == pytest.approx(true, abs=6 * error)
     assert 0 < error < 0.05

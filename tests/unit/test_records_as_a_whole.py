@@ -182,6 +182,16 @@ def test_rows_that_do_not_fit() -> None:
         Shuffling(("t",), given=("b",)).changed(rows, Randomness(1))
 
 
+@pytest.mark.parametrize("step", [Condensation(("x", "y"), k=10), SvdProjection(("x", "y"), rank=1)])
+def test_numbers_of_a_type_without_room_are_refused(step: Perturbation) -> None:
+    """Small numbers near zero, of a type that has none below: some of the new ones would have to be."""
+    rng = np.random.default_rng(1)
+    values = {name: rng.exponential(5, 300).astype(np.uint8) for name in ("x", "y")}
+    with pytest.raises(UnsuitableColumn, match=r"no room .* \(uint8\)"):
+        step.changed(pa.table(values), Randomness(1))
+    drawn(step, pa.table({name: column.astype(np.int64) for name, column in values.items()}))
+
+
 def test_what_is_not_kept_is_noticed() -> None:
     rows = town(60)
     places = np.arange(60)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
-from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.errors import InvalidParameter, InvalidPolicy, UnsuitableColumn
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.registry import make_step
 from discreet.perturb.slicing import Slicing
@@ -102,6 +102,33 @@ def test_a_combination_that_its_bucket_did_not_have_is_noticed() -> None:
     assert "combinations that their bucket did not have" in told
     foreign = new.take(pa.array([4, 5, 6, 7, 0, 1, 2, 3]))
     assert "its group did not have" in STEP.complaint(PAPER, foreign, places)
+
+
+def test_a_column_may_be_called_slice() -> None:
+    rows = pa.table({"slice": [20, 21, 60, 61], "codes": ["a", "b", "a", "b"], "ill": ["a", "b", "a", "b"]})
+    step = Slicing(("codes", "ill"), sensitive="ill", beside=("slice",), slices=2)
+    new = pa.table(step.changed(rows, Randomness(1)))
+    assert step.complaint(rows, new, np.arange(4)) == ""
+    assert "did not have" in step.complaint(rows, pa.table({"ill": ["a"] * 4}), np.arange(4))
+
+
+def test_people_with_several_rows_are_refused() -> None:
+    """Three rows of one person: a value that the bucket has three times is the only one that can be behind all of them."""
+    rows = pa.table(
+        {"who": [1, 1, 1, 2, 3, 4], "age": [20] * 6, "ill": ["hiv", "hiv", "hiv", "flu", "cold", "none"]}
+    )
+    step = Slicing(("ill",), sensitive="ill", beside=("age",), slices=1)
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"],
+        sensitive=["ill"],
+        person="who",
+        require=[KAnonymity(2)],
+        profile="research-partner-3",
+    ).perturbed_by(step)
+    with pytest.raises(InvalidPolicy, match="several rows"):
+        discreet.anonymize(rows, policy)
+    once = rows.set_column(0, "who", pa.array(range(6)))
+    assert discreet.anonymize(once, policy).to_dict()["perturbation"]
 
 
 @pytest.mark.parametrize(

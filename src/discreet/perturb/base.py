@@ -43,6 +43,8 @@ class Perturbation(ABC):
     source: ClassVar[str]
     random: ClassVar[bool] = True
     """Whether chance decides: another run gives another release."""
+    one_row_each: ClassVar[bool] = False
+    """Whether what it guarantees holds only for people with one row each."""
 
     columns: tuple[str, ...]
 
@@ -223,6 +225,15 @@ def on_grid(values: FloatArray, like: pa.Array, places: int | None) -> pa.Array:
     if pa.types.is_decimal(like.type):
         return pc.round(made, ndigits=like.type.scale).cast(like.type, safe=False)
     return made.cast(like.type, safe=False)
+
+
+def has_room(values: FloatArray, kind: pa.DataType) -> bool:
+    """Whether a type holds new numbers without cutting them off at its ends; only whole numbers have such ends."""
+    if not pa.types.is_integer(kind):
+        return True
+    low, high = _limits(kind)
+    rounded = np.round(values[~np.isnan(values)])
+    return bool(((rounded >= low) & (rounded <= high)).all())
 
 
 def _limits(kind: pa.DataType) -> tuple[float, float]:

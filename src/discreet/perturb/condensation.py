@@ -12,6 +12,7 @@ from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import (
     Perturbation,
     decimals,
+    has_room,
     need_number,
     numbers,
     on_grid,
@@ -42,6 +43,13 @@ class _OfNumbers(Perturbation):
 
     def written(self, made: FloatArray, rows: pa.Table) -> dict[str, pa.Array]:
         """The columns of new numbers, with type and decimals of the old."""
+        for at, name in enumerate(self.columns):
+            kind = rows.schema.field(name).type
+            if not has_room(made[:, at], kind):
+                raise UnsuitableColumn(
+                    f"the type of the column {name!r} has no room for all numbers that {self.id} makes ({kind})",
+                    remedy="give the column a wider type, such as int64",
+                )
         return {
             name: on_grid(made[:, at], whole(rows[name]), decimals(numbers(rows, name, self.id)))
             for at, name in enumerate(self.columns)

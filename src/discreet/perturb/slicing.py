@@ -13,14 +13,13 @@ import pyarrow as pa
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import Perturbation, groups, names_of, need_number, ordered, whole
 from discreet.perturb.randomness import Randomness
-from discreet.perturb.swapping import lost_values
+from discreet.perturb.swapping import lost_in_groups
 from discreet.perturb.synthesis import ranked
 from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 BINS = 10
 """Numbers are looked at in so many equally frequent parts to see which columns go together."""
-SLICE = "slice"
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Slicing(Perturbation):
     every bucket, among its records with the same values in the rest of the sensitive slice, no sensitive value
     has more than 1 / ``l``, and every bucket has at least ``size`` records. Columns ``beside`` stay where they are.
     Whoever knows all but the sensitive value of a person, and the buckets, gives no value a chance above 1 / l: over all buckets that
-    may be the person's it is a mean of what each says. Li, Li, Zhang and Molloy, "Slicing: a new approach for privacy preserving data
+    may be the person's it is a mean of what each says. Of people with several rows this is not so, and a release refuses them. Li, Li, Zhang and Molloy, "Slicing: a new approach for privacy preserving data
     publishing", IEEE TKDE 24, 2012.
 
     >>> rows = pa.table({"age": [20, 21, 60, 61], "job": ["a", "b", "c", "d"], "ill": ["flu", "cold", "flu", "cold"]})
@@ -50,6 +49,7 @@ class Slicing(Perturbation):
         "in each bucket every slice has the same combinations equally often, and no sensitive value more than one in l"
     )
     source: ClassVar[str] = "Li et al., Slicing: a new approach for privacy preserving data publishing, 2012"
+    one_row_each: ClassVar[bool] = True
 
     sensitive: str
     l: int = 2  # noqa: E741  (the field's own letter)
@@ -145,10 +145,10 @@ class Slicing(Perturbation):
         if not set(self.needed) <= set(before.column_names):
             # A column by which buckets were formed was changed later: they cannot be told any more.
             return ""
-        bucket = pa.array(self.buckets(before))
+        bucket = self.buckets(before)
         for names in self.sliced(before):
             shown = [name for name in names if name in after.column_names]
-            told = lost_values(before.append_column(SLICE, bucket), after.select(shown), places, [SLICE])
+            told = lost_in_groups(before, after.select(shown), places, bucket)
             if told:
                 return told
             if len(shown) < 2:
@@ -159,11 +159,8 @@ class Slicing(Perturbation):
                 return f"{shown[0]} shows other values than those that were dealt out"
             codes = groups(pa.concat_tables([before.select(shown), alike]), shown)
             size = before.num_rows
-            told = lost_values(
-                pa.table({SLICE: bucket, "codes": codes[:size]}),
-                pa.table({"codes": codes[size:]}),
-                places,
-                [SLICE],
+            told = lost_in_groups(
+                pa.table({"codes": codes[:size]}), pa.table({"codes": codes[size:]}), places, bucket
             )
             if told:
                 return f"{', '.join(shown)} show combinations that their bucket did not have"

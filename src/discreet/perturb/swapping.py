@@ -193,7 +193,11 @@ class Permutation(Perturbation):
 
 def lost_values(before: pa.Table, after: pa.Table, places: IntArray, within: Sequence[str]) -> str:
     """Whether a group of the file has a value more often than the same group had before."""
-    group = groups(before, within)
+    return lost_in_groups(before, after, places, groups(before, within))
+
+
+def lost_in_groups(before: pa.Table, after: pa.Table, places: IntArray, group: IntArray) -> str:
+    """The same for groups that are told row by row."""
     for name in after.column_names:
         given, shown = whole(before[name]), whole(after[name])
         try:

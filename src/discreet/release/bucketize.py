@@ -23,7 +23,7 @@ from discreet.release.anonymize import refuse_names_in_labels, unknown_left_out
 from discreet.release.buckets import RECORDS, BucketedTable, open_buckets
 from discreet.release.links import write_links
 from discreet.release.pairing import row_codes
-from discreet.release.prepare import open_both, open_table, refuse_absent_values, with_roles
+from discreet.release.prepare import open_both, open_table, refuse_absent_values, several_rows, with_roles
 from discreet.release.requirements import as_entry, models_of
 from discreet.release.tally import canonical
 from discreet.release.verify import KEEPS_BLANKS, Verification, read_back, verify
@@ -37,6 +37,10 @@ from discreet.types import IntArray
 IDENTITY = (
     "quasi-identifiers are released as they are: whoever knows them finds the row of a person and learns what the bucket says; "
     "that a person is in the table, and every other column of the row, is not protected"
+)
+SEEDED = (
+    "buckets were formed with a seed that somebody chose: whoever knows or guesses it can undo them, so choose a long one and "
+    "keep it to yourself"
 )
 FORMAT = "discreet-buckets-1"
 
@@ -257,6 +261,7 @@ def bucketize(
             "the profile {profile} was not judged: it asks for people who look alike", profile=policy.profile
         ),
         IDENTITY,
+        *([] if seed is None else [SEEDED]),
     ]
     return BucketRelease(table.source, rows, counts, bucketed, buckets, models, policy, order, tuple(notes))
 
@@ -272,9 +277,7 @@ def _refuse_steps(policy: Policy) -> None:
 
 def _refuse_several_rows(table: Table, policy: Policy) -> None:
     """Refuse people with several rows: their buckets together would tell more than each of them."""
-    if policy.person is None:
-        return
-    if table.engine.count(table, quasi_identifiers=[], person=policy.person).total_persons < table.rows:
+    if several_rows(table, policy):
         raise InvalidPolicy(
             [
                 Sentence(

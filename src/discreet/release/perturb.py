@@ -16,7 +16,7 @@ from discreet.perturb.coding import DateShift
 from discreet.perturb.randomness import Randomness
 from discreet.policy import Policy
 from discreet.release.audit import Audit, audit_counted
-from discreet.release.prepare import count_classes
+from discreet.release.prepare import count_classes, several_rows
 from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Table
 from discreet.table.reading import ReadOptions
@@ -114,6 +114,7 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
     if not policy.perturb:
         return PerturbedTable(table, table)
     _check_roles(policy)
+    _refuse_several_rows(table, policy)
     randomness = Randomness(seed)
     written = table.engine.to_arrow(table)
     marked = {c.name for c in table.columns if c.storage == "text" and c.numeric}
@@ -220,6 +221,22 @@ def _check_roles(policy: Policy) -> None:
     ]
     if problems:
         raise InvalidPolicy(problems, remedy="take these columns out of the steps, or give them other roles")
+
+
+def _refuse_several_rows(table: Table, policy: Policy) -> None:
+    """Refuse steps that guarantee something for people with one row each where somebody has several."""
+    concerned = [step.id for step in policy.perturb if step.one_row_each]
+    if concerned and several_rows(table, policy):
+        raise InvalidPolicy(
+            [
+                Sentence(
+                    "people have several rows (by {person!r}), and {step} guarantees nothing to those",
+                    person=policy.person,
+                    step=concerned[0],
+                )
+            ],
+            remedy="make one row of each person first, or take the step out of the policy",
+        )
 
 
 def _share_changed(before: pa.ChunkedArray, after: pa.Array) -> float:

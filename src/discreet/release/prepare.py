@@ -124,6 +124,14 @@ def refuse_unnamed_persons(table: Table, policy: Policy) -> None:
         )
 
 
+def several_rows(table: Table, policy: Policy) -> bool:
+    """Whether somebody has more rows than one, as far as the policy says who is who."""
+    if policy.person is None:
+        return False
+    counted = table.engine.count(table, quasi_identifiers=[], person=policy.person)
+    return counted.total_persons < table.rows
+
+
 def refuse_absent_values(policy: Policy, classes: EquivalenceClasses, *, slips_only: bool = False) -> None:
     """Refuse requirements that name a sensitive value which no record has: they would hold and protect nobody.
 
