@@ -92,7 +92,7 @@ class BasketAudit:
 def audit_baskets(baskets: Baskets, *, k: int = 5, m: int = 2) -> BasketAudit:
     """Count for every set of up to ``m`` items how many baskets hold it: k^m-anonymity asks for ``k``.
 
-    For all sets S of at most m items that stand in any basket: |{b : S ⊆ b}| ≥ k. Terrovitis, Mamoulis and Kalnis, 2008.
+    Every set S of at most m items that stands in any basket has support(S) ≥ k. Terrovitis, Mamoulis and Kalnis, 2008.
 
     >>> audit = audit_baskets(Baskets.of([["milk", "bread"], ["milk", "bread"], ["milk", "gin"]]), k=2, m=2)
     >>> audit.holds, audit.exposed, audit.exposing
