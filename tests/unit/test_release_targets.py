@@ -164,6 +164,59 @@ def test_what_is_no_database_is_left_alone(release: Release, tmp_path: Path) -> 
     assert file.read_text().startswith("these are notes")
 
 
+@pytest.mark.parametrize("name", ["people/", "sqlite:///{folder}/clinic.db#visits"])
+def test_links_are_refused_where_rows_have_no_order(release: Release, tmp_path: Path, name: str) -> None:
+    """DuckDB fills the files of a folder side by side: the third row of the release may stand anywhere in them."""
+    target = name.format(folder=tmp_path) if ":" in name else f"{tmp_path}/{name}"
+    with pytest.raises(InvalidParameter, match="links tell rows by their numbers"):
+        release.save(target, links=tmp_path / "links.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_report_replaces_the_database(release: Release, tmp_path: Path) -> None:
+    file = tmp_path / "clinic.db"
+    release.save(f"sqlite:///{file}#visits")
+    with pytest.raises(InvalidParameter, match=r"clinic\.db is a file that is read"):
+        release.save(f"sqlite:///{file}#more", report=file)
+    with pytest.raises(InvalidParameter, match=r"new\.db is a file that is read"):
+        release.save(f"sqlite:///{tmp_path}/new.db#visits", recipe=tmp_path / "new.db")
+    assert len(lite_rows(file, "visits")) == 8
+
+
+def test_the_folder_one_is_in_is_no_target(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("./", "*.parquet"):
+        with pytest.raises(InvalidParameter, match="has no name"):
+            release.save(name)
+
+
+def test_a_reader_in_the_way_of_the_last_step_is_told_and_nothing_stays(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "clinic.db"
+    connect = sqlite3.connect
+    with closing(connect(file, isolation_level=None)) as reader:
+        reader.execute("CREATE TABLE other (a)")
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM other").fetchall()
+        monkeypatch.setattr(sqlite3, "connect", lambda *args, **more: connect(*args, timeout=0, **more))
+        with pytest.raises(UnreadableInput, match="the database refused to take the release"):
+            release.save(f"sqlite:///{file}#visits")
+        reader.execute("COMMIT")
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        lite_rows(file, "visits")
+
+
+@pytest.mark.parametrize("values", [[b"\xff", b"a"] * 4, [dt.time(1, 2), dt.time(3, 4)] * 4])
+def test_values_that_sqlite_has_no_type_for_are_named(tmp_path: Path, values: list[object]) -> None:
+    held = discreet.anonymize(EIGHT.append_column("odd", pa.array(values)), POLICY)
+    with pytest.raises(InvalidParameter, match="'odd' holds bytes or times of day"):
+        held.save(f"sqlite:///{tmp_path}/clinic.db#visits")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_command_line_writes_them(run: Callable[..., object], tmp_path: Path) -> None:
     source = tmp_path / "people.csv"
     source.write_text("age,sex,dx\n" + "31,f,flu\n32,m,cold\n33,f,flu\n34,m,cold\n" * 5)
@@ -173,5 +226,13 @@ def test_the_command_line_writes_them(run: Callable[..., object], tmp_path: Path
         assert (told.code, told.said) == (0, "")  # type: ignore[attr-defined]
         told = run("anonymize", source, "-o", target, *roles)
         assert told.code == 2  # type: ignore[attr-defined]
+        told = run("anonymize", source, "-o", target, *roles, "--links", tmp_path / "links.csv")
+        assert told.code == 2  # type: ignore[attr-defined]
+        assert "links tell rows by their numbers" in told.said  # type: ignore[attr-defined]
+    told = run(
+        *("anonymize", source, "-o", f"sqlite:///{tmp_path}/clinic.db#more", *roles),
+        *("--report", tmp_path / "clinic.db"),
+    )
+    assert told.code == 2  # type: ignore[attr-defined]
     assert len(pyarrow.parquet.read_table(tmp_path / "out")) == 20
     assert len(lite_rows(tmp_path / "clinic.db", "visits")) == 20

@@ -116,7 +116,7 @@ def anonymize(
     """
     refuse_two_answers(output, as_json=as_json)
     written: list[Target | None] = [output, report_file, recipe_file, codebook_file, links_file]
-    check_release_target(output)
+    check_release_target(output, linked=links_file is not None)
     refuse_unwritable(*written, inputs=[file, key_file], given=given)
     refuse_alternatives(alternatives_folder, written, [file, key_file])
     if codebook_file is not None:

@@ -82,7 +82,7 @@ def apply(
     one, what the recipe itself says is asked, and what the profile asks by which its release was judged.
     """
     refuse_two_answers(output, as_json=as_json)
-    check_release_target(output)
+    check_release_target(output, linked=links_file is not None)
     refuse_unwritable(output, codebook_file, links_file, inputs=[file, recipe, key_file], given=given)
     if codebook_file is not None:
         check_target(codebook_file)

@@ -18,6 +18,7 @@ from discreet.cli.setting_options import Option, given_settings, setting_options
 from discreet.cli.streams import InputFile
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
+from discreet.files.addresses import DatabaseAddress
 from discreet.files.reading import read_text
 from discreet.files.writing import parts_folder, refuse_clashes
 from discreet.plain import printable, printable_json
@@ -157,7 +158,8 @@ def refuse_unwritable(
     files = [target for target in targets if isinstance(target, Path)]
     if not files:
         return
-    refuse_clashes(files, [*inputs, *_named_files(given or {})])
+    databases = [target for target in targets if isinstance(target, DatabaseAddress)]
+    refuse_clashes(files, [*inputs, *databases, *_named_files(given or {})])
     for target in files:
         folder = (parts_folder(target) or target).resolve().parent
         if not folder.is_dir():

@@ -42,16 +42,35 @@ def put_table(
 ) -> None:
     """Make a table of some rows; if ``check`` raises for what the database then holds, nothing was done."""
     refuse_taken(address)
-    nested = [column.name for column in rows.schema if pa.types.is_nested(column.type)]
-    if nested:
-        raise InvalidParameter(
-            Sentence("column {column!r} holds lists, which a table of a database cannot", column=nested[0]),
-            remedy="write .parquet instead",
-        )
+    _refuse_kinds(address, rows.schema)
     with closing(_target(address)) as target:
         target.put(rows)
         check(target.stored(rows.schema))
         target.commit()
+
+
+def _refuse_kinds(address: DatabaseAddress, schema: pa.Schema) -> None:
+    """Raise for a column whose values the database has no type for, or would not give back as they were."""
+    lite = address.kind == "sqlite"
+    for column in schema:
+        if pa.types.is_nested(column.type):
+            told = Sentence(
+                "column {column!r} holds lists, which a table of a database cannot", column=column.name
+            )
+        elif lite and (_is_binary(column.type) or pa.types.is_time(column.type)):
+            told = Sentence(
+                "column {column!r} holds bytes or times of day, which a table of SQLite cannot",
+                column=column.name,
+            )
+        else:
+            continue
+        raise InvalidParameter(told, remedy="write .parquet instead")
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return any(
+        (pa.types.is_binary(kind), pa.types.is_large_binary(kind), pa.types.is_fixed_size_binary(kind))
+    )
 
 
 class _PostgresTarget:
@@ -81,7 +100,10 @@ class _PostgresTarget:
         self._connection.close()
 
     def commit(self) -> None:
-        self._connection.commit()
+        try:
+            self._connection.commit()
+        except self._errors as error:
+            raise _refused(error) from None
 
     def has_table(self) -> bool:
         known = self._asked(f"SELECT to_regclass({POSTGRES.literal(self._quoted)}) IS NOT NULL AS known")
@@ -146,7 +168,11 @@ class _SqliteTarget:
         self._connection.close()
 
     def commit(self) -> None:
-        self._connection.execute("COMMIT")
+        try:
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            # Above all somebody who still reads.
+            raise _refused(error) from None
 
     def has_table(self) -> bool:
         known = self._connection.execute(

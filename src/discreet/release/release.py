@@ -285,16 +285,17 @@ class Release(AsFrames):
         A requirement that does not hold on the written file raises ``RequirementNotMet``, and no file appears.
         """
         target = target_of(path)
-        check_release_target(target)
+        check_release_target(target, linked=links is not None)
         codebook = self.codebook_place(target) if codebook is None else codebook
         others = (report, recipe, links, codebook)
-        outputs = [
-            None if isinstance(target, DatabaseAddress) else target,
-            *(Path(other) for other in others if other is not None),
-        ]
+        outputs = [Path(other) for other in others if other is not None]
         if codebook is not None:
             check_target(Path(codebook))
-        refuse_clashes(outputs, self.policy.files)
+        if isinstance(target, DatabaseAddress):
+            # Its file keeps all else that it holds.
+            refuse_clashes(outputs, [*self.policy.files, target])
+        else:
+            refuse_clashes([target, *outputs], self.policy.files)
 
         def checked(back: Callable[[], RowBatches], *, blanks_are_nulls: bool = False) -> None:
             told = self._complaint(back, blanks_are_nulls=blanks_are_nulls)

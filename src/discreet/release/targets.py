@@ -48,8 +48,13 @@ def target_of(path: str | PathLike[str]) -> Target:
     return Path(text, "*.parquet") if text.endswith(("/", os.sep)) else Path(text)
 
 
-def check_release_target(target: Target) -> None:
-    """Refuse what could not be written, before any work is done."""
+def check_release_target(target: Target, *, linked: bool = False) -> None:
+    """Refuse what could not be written, before any work is done; ``linked`` rows are told by their numbers."""
+    if linked and (isinstance(target, DatabaseAddress) or parts_folder(target) is not None):
+        raise InvalidParameter(
+            "links tell rows by their numbers, and neither the files of a folder nor a table of a database keep rows in order",
+            remedy="write the release into one file, or leave the links out",
+        )
     if isinstance(target, DatabaseAddress):
         refuse_taken(target)
     elif (folder := parts_folder(target)) is None:
@@ -59,6 +64,8 @@ def check_release_target(target: Target) -> None:
             Sentence("a folder holds Parquet files only, not {suffix}", suffix=target.suffix),
             remedy="end with /*.parquet, or name one file",
         )
+    elif not folder.name:
+        raise InvalidParameter("the folder for the release has no name", remedy="name a new folder")
     elif folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InvalidParameter(
             Sentence("{name} exists and is not empty", name=folder.name), remedy="name a new folder"
