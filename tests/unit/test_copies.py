@@ -26,6 +26,26 @@ def test_copies_by_hand() -> None:
     assert not result.better_than_baseline
 
 
+def test_near_is_no_copy_however_far_others_are() -> None:
+    """One pay of a hundred billion: beside it 3 and 4 are as good as 2 and 5 by distance, but nobody's."""
+    original = EquivalenceClasses.from_columns({"pay": [2, 5, 10**11]})
+    released = EquivalenceClasses.from_columns({"pay": [3, 5, 7]})
+    control = EquivalenceClasses.from_columns({"pay": [4, 6]})
+    result = copies(Pair.of(original, released), control=control)
+    assert (result.successes, result.baseline) == (1.0, 0.0)
+
+
+def test_who_lacks_a_value_is_copied_by_who_lacks_it_and_by_no_star() -> None:
+    original = EquivalenceClasses.from_columns({"job": ["a", None], "age": [1, 2]})
+    control = EquivalenceClasses.from_columns({"job": ["z", "a"], "age": [1, 9]})
+    for shown, right in (
+        ({"job": ["b", None], "age": [1, 2]}, 1.0),
+        ({"job": ["*", "*"], "age": [1, 2]}, 0.0),
+    ):
+        result = copies(Pair.of(original, EquivalenceClasses.from_columns(shown)), control=control)
+        assert (result.successes, result.baseline) == (right, 0.0)
+
+
 def drawn(seed: int, rows: int = 600) -> pa.Table:
     rng = np.random.default_rng(seed)
     return pa.table(

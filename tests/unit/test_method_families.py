@@ -14,6 +14,7 @@ import pytest
 import discreet
 from discreet.attacks.catalogue import ATTACKS
 from discreet.cli import COMMANDS
+from discreet.perturb.base import Perturbation
 from discreet.perturb.registry import STEPS
 from discreet.perturb.swapping import RankSwap
 from discreet.policy.plan import METHODS
@@ -44,6 +45,12 @@ def test_what_a_family_names_exists(family: MethodFamily) -> None:
         # Whatever has no formal guarantee says so, and prevents nothing by one.
         if family.guarantee == "no formal guarantee":
             assert family.prevents == (), name
+
+
+def test_a_step_that_guarantees_nothing_is_in_a_family_that_prevents_nothing() -> None:
+    silent = {name for name, kind in STEPS.items() if kind.guarantee is Perturbation.guarantee} - set(METHODS)
+    assert {"condensation", "svd", "rank-swap"} <= silent
+    assert {name: family_of(name).prevents for name in silent if family_of(name).prevents} == {}
 
 
 def test_the_command_lists_them(run: Callable[..., Any]) -> None:

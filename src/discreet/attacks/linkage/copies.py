@@ -16,12 +16,11 @@ from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.measure import proportion_interval
 from discreet.sentences import Sentence
-from discreet.types import FloatArray
+from discreet.table.meaning import KINDS
+from discreet.types import BoolArray, FloatArray, IntArray
 
 AT_MOST = 20_000
 """So many people are tried on either side; of more, a sample."""
-EXACT = 1e-9
-"""Nearer than this is the same."""
 
 
 def copies(
@@ -49,9 +48,9 @@ def copies(
     """
     began = time.perf_counter()
     names = known_names(pair, known, control)
-    sides = [_distances(pair, people, names, at_most, seed) for people in (pair.original, control)]
-    (people, distance), (others, apart) = sides
-    rate, chance = (float(side[far < EXACT].sum() / side.sum()) for side, far in sides)
+    sides = [_tried(pair, people, names, at_most, seed) for people in (pair.original, control)]
+    (people, distance, _), (others, apart, _) = sides
+    rate, chance = (float(side[copied].sum() / side.sum()) for side, _, copied in sides)
     tries = float(people.sum())
     low, high = proportion_interval(rate * tries, tries)
     floor, ceiling = proportion_interval(chance * float(others.sum()), float(others.sum()))
@@ -83,10 +82,24 @@ def copies(
     )
 
 
-def _distances(
+def _tried(
     pair: Pair, people: EquivalenceClasses, names: tuple[str, ...], at_most: int, seed: int
-) -> tuple[FloatArray, FloatArray]:
-    """How many people each combination stands for, and how far away their closest record is."""
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """How many people each combination stands for, how far away their closest record is, and whether one is a copy."""
     view = View.of(replace(pair, links=None), names, people).sampled(at_most, seed)
     at = np.flatnonzero(view.tried)
-    return view.tried[at].astype(np.float64), nearest_people(view, at).distance
+    return view.tried[at].astype(np.float64), nearest_people(view, at).distance, _copied(view, at)
+
+
+def _copied(view: View, at: IntArray) -> BoolArray:
+    """Of which targets all values stand in one released combination: by the values, as distances depend on the largest one."""
+    number = np.zeros(len(view.released) + len(at), dtype=np.int64)
+    exact = np.ones(len(view.released), dtype=bool)
+    for meaning, shown, own in zip(view.meanings, view.released.codes, view.targets.codes, strict=True):
+        value = np.full(len(meaning.kinds), -1, dtype=np.int64)
+        single = np.flatnonzero(meaning.kinds == KINDS.index("exact"))
+        value[single] = meaning.code_at[meaning.starts[meaning.indptr[single]]]
+        exact &= value[shown] >= 0
+        column = np.concatenate([value[shown], own[at]]) + 1
+        number = np.unique(number * (meaning.original.size + 1) + column, return_inverse=True)[1]
+    return np.isin(number[len(exact) :], number[: len(exact)][exact])
