@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -90,6 +91,34 @@ def test_a_folder_that_lacks_a_row_never_appears(
     monkeypatch.setattr(DuckDBEngine, "store_parts", spoiled)
     with pytest.raises(RequirementNotMet, match="7 of 8 rows"):
         release.save(f"{tmp_path}/people/")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_without_any_file_never_appears(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where all workers of a cluster wrote to disks of their own."""
+    monkeypatch.setattr(DuckDBEngine, "store_parts", lambda self, table, folder: None)
+    with pytest.raises(RequirementNotMet, match="it cannot be read back"):
+        release.save(f"{tmp_path}/people/")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["people/", "sqlite:///{folder}/clinic.db#visits"])
+def test_an_engine_that_cannot_write_is_told_by_its_error(
+    release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    run = DuckDBEngine._run
+
+    def full(self: DuckDBEngine, statement: str) -> None:
+        if statement.startswith("COPY"):
+            raise duckdb.IOException("No space left on device: a value")
+        run(self, statement)
+
+    monkeypatch.setattr(DuckDBEngine, "_run", full)
+    target = name.format(folder=tmp_path) if ":" in name else f"{tmp_path}/{name}"
+    with pytest.raises(UnreadableInput, match=r"could not be written \(IOException\)"):
+        release.save(target)
     assert not list(tmp_path.iterdir())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import json
 import re
 import threading
@@ -258,9 +259,7 @@ class DuckDBEngine(SqlEngine):
                 f"(FORMAT parquet, {how})"
             )
         except duckdb.IOException as error:
-            raise OSError(
-                Sentence("{name} could not be written ({name2})", name=path.name, name2=type(error).__name__)
-            ) from None
+            raise OSError(errno.EIO, type(error).__name__) from None
 
     # ── relations ─────────────────────────────────────────────────────────────────────────────────
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import json
 import re
 from contextlib import suppress
@@ -27,7 +28,6 @@ from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.files.members import Members, members
 from discreet.files.scratch import Scratch
-from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
@@ -245,11 +245,7 @@ class SparkEngine(SqlEngine):
                 rows = self._session.table(table.relation).select(*map(self.dialect.quote, table.names))
                 rows.write.mode("append").parquet(self._address(folder))
         except spark_errors() as error:
-            raise OSError(
-                Sentence(
-                    "{name} could not be written ({name2})", name=folder.name, name2=type(error).__name__
-                )
-            ) from None
+            raise OSError(errno.EIO, type(error).__name__) from None
         for path in folder.iterdir():
             # Marks of Spark's own, beside the rows.
             if not path.name.endswith(".parquet") or path.name.startswith((".", "_")):

@@ -57,10 +57,7 @@ def atomically(
             UNFINISHED.discard(part)
             os.close(handle)
     except OSError as error:
-        raise UnreadableInput(
-            Sentence("{name} could not be written ({strerror})", name=target.name, strerror=error.strerror),
-            remedy="check the folder, its permissions and the space left",
-        ) from None
+        raise unwritable(target.name, error) from None
 
 
 def folder_atomically(
@@ -89,10 +86,19 @@ def folder_atomically(
             if handle is not None:
                 os.close(handle)
     except OSError as error:
-        raise UnreadableInput(
-            Sentence("{name} could not be written ({strerror})", name=target.name, strerror=error.strerror),
-            remedy="check the folder, its permissions and the space left",
-        ) from None
+        raise unwritable(target.name, error) from None
+
+
+def unwritable(name: str, error: OSError) -> UnreadableInput:
+    """What to say where a file could not be written."""
+    return UnreadableInput(
+        Sentence(
+            "{name} could not be written ({strerror})",
+            name=name,
+            strerror=error.strerror or type(error).__name__,
+        ),
+        remedy="check the folder, its permissions and the space left",
+    )
 
 
 def parts_folder(target: Path) -> Path | None:

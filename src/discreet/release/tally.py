@@ -44,6 +44,8 @@ class RowBatches:
     @classmethod
     def of_parquet(cls, *paths: Path) -> RowBatches:
         """The rows of Parquet files of one kind; texts come as numbers of a dictionary, as they are stored."""
+        if not paths:
+            raise FileNotFoundError("there is no file")
         rows = 0
         for path in paths:
             with pyarrow.parquet.ParquetFile(path) as file:

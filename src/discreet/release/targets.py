@@ -16,7 +16,7 @@ from discreet.engine.targets import StoredRows, put_table, refuse_taken
 from discreet.errors import InvalidParameter
 from discreet.files.addresses import DatabaseAddress, database_address
 from discreet.files.scratch import Scratch
-from discreet.files.writing import atomically, folder_atomically, parts_folder
+from discreet.files.writing import atomically, folder_atomically, parts_folder, unwritable
 from discreet.release.tally import BATCH_ROWS, RowBatches
 from discreet.release.verify import KEEPS_BLANKS, read_back
 from discreet.release.write import PARQUET, check_target, write_rows
@@ -124,7 +124,10 @@ def _into_database(table: Table, address: DatabaseAddress, check: WrittenCheck) 
     folder = Scratch("rows")
     try:
         staged = folder.path / "release.parquet"
-        table.engine.store(table, staged)
+        try:
+            table.engine.store(table, staged)
+        except OSError as error:
+            raise unwritable(staged.name, error) from None
         with pyarrow.parquet.ParquetFile(staged) as file:
             batches = file.iter_batches(BATCH_ROWS)
             put_table(address, pa.RecordBatchReader.from_batches(file.schema_arrow, batches), checked)
