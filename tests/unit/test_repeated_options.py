@@ -23,6 +23,7 @@ TWICE = {
     "anonymize people.csv -o r.csv --weights age=2,age=3": "age is given a weight twice",
     "anonymize people.csv -o r.csv --suppress-rare sex=2,sex=3": "sex is given a number twice",
     "anonymize people.csv -o r.csv --require 'k-anonymity k=5 k=2'": "k is given a value twice",
+    "anonymize people.csv -o r.csv --require 'k-anonymity k=5 model=l-diversity l=2'": "model is given a value twice",
     "anonymize people.csv -o r.csv --perturb 'rank-swap columns=age percent=5 percent=9'": "percent is given a value twice",
     "anonymize people.csv -o r.csv --perturb 'rank-swap columns=age columns=sex'": "columns is given a value twice",
     "baskets anonymize people.csv -o r.csv --rho 0.3 --sensitive flu --sensitive none": "--sensitive is given more than once",

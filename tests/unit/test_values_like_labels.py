@@ -127,3 +127,16 @@ def test_numbers_with_an_open_end_are_typed_as_generalised_and_merged_in_their_o
     assert typed.type == "generalised"
     coarse = learn(Domain("years", pa.array(ages)), type="generalised").labels[-2]
     assert all(label.startswith(("[", ">=")) for label in coarse), coarse
+
+
+def test_members_of_a_set_keep_quotes_and_blanks_of_their_own() -> None:
+    """Four values that differ in quotes and blanks alone; a set of two of them stands for these two."""
+    values = ['"a"', " a", "'a'", "a"]
+    original = Domain("group", pa.array(values))
+    pairs = [(one, other) for one in values for other in values if one < other]
+    meaning = Meaning.of(original, Domain("group", pa.array([str(OneOf(pair)) for pair in pairs])))
+    covered = meaning.covers(np.arange(len(pairs))[:, None], np.arange(len(values))[None])
+    assert covered.tolist() == [[value in pair for value in values] for pair in pairs]
+    # Of a value without them, those of another tool are taken away.
+    plain = Meaning.of(Domain("group", pa.array(["a", "b", "c"])), Domain("group", pa.array(["{'a', 'b'}"])))
+    assert plain.covers(np.zeros(3, dtype=np.int64), np.arange(3)).tolist() == [True, True, False]

@@ -77,7 +77,7 @@ def _entry(text: str, key: str, what: str, example: str) -> dict[str, object]:
         raise InvalidParameter(
             f"{what} is empty or has an open quote", remedy=f"write e.g. '{example}'"
         ) from None
-    return {key: named, **once((_parameter(part, example) for part in rest), "a value")}
+    return once([(key, named), *(_parameter(part, example) for part in rest)], "a value")
 
 
 def _parameter(part: str, example: str) -> tuple[str, object]:

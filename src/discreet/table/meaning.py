@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -272,7 +272,6 @@ class _Reader:
 
     def _reading(self, text: str) -> Reading:
         """Kind, ranges, share and (if the printed form has them) bounds of one released value."""
-        single = 1 / self.leaves
         if (told := self.told.get(text)) is not None:
             return self._told(told)
         if text.strip() == SUPPRESSED:
@@ -281,7 +280,7 @@ class _Reader:
         node = self.nodes.get(self.hierarchy.label_of(text) if self.hierarchy else text)
         at = self._exact(text)
         if at is not None and (node is None or _single(node[0])):
-            return "exact", [(at, at + 1)], single, None
+            return "exact", [(at, at + 1)], 1 / self.leaves, None
         if node is not None and node[1] >= 1:
             return "suppressed", *node, None
         parsed = parse(text)
@@ -299,8 +298,7 @@ class _Reader:
             share = min(parsed.total / self.leaves, 1.0)
             return "set", self._around(parsed), share, None
         members = parsed.members if isinstance(parsed, OneOf) else listed(text)
-        places = [self._exact(unquoted(member)) for member in members]
-        known = [place for place in places if place is not None]
+        known = self._places(members)
         # Braces say that it is a set; any other list is one if the original has all its members.
         if known and (isinstance(parsed, OneOf) or len(known) == len(members)):
             return "set", _merged(known), min(len(members) / self.leaves, 1.0), None
@@ -309,7 +307,7 @@ class _Reader:
         if hidden or isinstance(parsed, Masked):
             return "masked", _merged(hidden), min(max(len(hidden), 1) / self.leaves, 1.0), None
         number = days(text) if self.temporal else _number(text)
-        return "foreign", [], single, None if number is None else (number, number)
+        return "foreign", [], 1 / self.leaves, None if number is None else (number, number)
 
     def _told(self, meant: OneOf) -> Reading:
         """A set of which all members that occur are known: a node of the hierarchy if it is one."""
@@ -317,9 +315,12 @@ class _Reader:
             level, node = self.hierarchy.node_around(meant)
             if self.hierarchy.counts(level)[node] == meant.total:
                 return "node", *self.nodes[self.hierarchy.labels[level][node]], None
-        places = [self._exact(member) for member in meant.members]
-        known = [place for place in places if place is not None]
-        return "set", _merged(known), min(meant.total / self.leaves, 1.0), None
+        return "set", _merged(self._places(meant.members)), min(meant.total / self.leaves, 1.0), None
+
+    def _places(self, members: Sequence[str]) -> list[int]:
+        """The ranks of members of a set; marks of quotation are another tool's, unless they are a value's own."""
+        ways = ((self._exact(member), self._exact(unquoted(member))) for member in members)
+        return [place for way in ways for place in [at for at in way if at is not None][:1]]
 
     def _around(self, meant: OneOf) -> Ranges:
         """What a set of which some members are only counted may stand for."""
