@@ -11,7 +11,7 @@ from discreet.classes.pair import ExpectedCells
 from discreet.perturb.pram import Pram
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import RandomSwap
-from discreet.release.estimates import _told_back, plain_steps
+from discreet.release.estimates import _told_back, entries_of_matrix, plain_steps
 
 
 def people(rows: int = 5000) -> pa.Table:
@@ -107,3 +107,12 @@ def test_the_codebook_tells_true_shares_with_their_errors() -> None:
     # Every run draws anew: six errors away is one in five hundred million.
     assert share == pytest.approx(true, abs=6 * error)
     assert 0 < error < 0.05
+
+
+def test_the_codebook_names_no_value_that_is_not_released() -> None:
+    """Somebody with a rare illness became somebody with another, or was left out: the codebook must not tell that there was one."""
+    given = pa.table({"ill": ["none"] * 6 + ["flu"] * 3 + ["rare"]})
+    shown = discreet.read(pa.table({"ill": ["none"] * 6 + ["flu"] * 4}))
+    counted = shown.engine.count(shown, quasi_identifiers=[], sensitive=["ill"])
+    entries = entries_of_matrix(Pram(("ill",), keep=0.8), given, counted.histogram("ill"))
+    assert {entry.label for entry in entries} == {"none", "flu"}

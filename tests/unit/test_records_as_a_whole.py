@@ -19,6 +19,8 @@ from discreet.perturb.condensation import Condensation, SvdProjection
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.registry import make_step
 from discreet.perturb.shuffling import Shuffling
+from discreet.perturb.slicing import Slicing
+from discreet.perturb.swapping import RankSwap
 from discreet.perturb.targeted import TargetedSwap
 from discreet.policy.file import dumps, loads
 from discreet.privacy import KAnonymity
@@ -220,3 +222,30 @@ def test_releases_with_these_steps_are_verified(tmp_path: Any) -> None:
     told = release.to_dict()["perturbation"]
     assert isinstance(told, list)
     assert [each["guarantee"] for each in told] == ["no formal guarantee"] * 3
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Condensation(("pay", "tax"), k=5),
+        SvdProjection(("pay", "tax"), rank=1),
+        Slicing(("pay", "rooms"), sensitive="rooms", beside=("area",), slices=2),
+    ],
+)
+def test_what_cannot_be_seen_any_more_is_not_called_verified(step: Perturbation) -> None:
+    """Another step changed the pay after it: means of groups, axes and buckets are not those of the file."""
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"],
+        sensitive=["pay", "tax", "rooms", "area"],
+        require=[KAnonymity(3)],
+        profile="research-partner-3",
+    )
+    seen = []
+    for steps in ((step,), (step, RankSwap(("pay",)))):
+        release = discreet.anonymize(
+            town(300), policy.perturbed_by(*steps), plan=discreet.Plan(method="mondrian")
+        )
+        told = release.to_dict()["perturbation"]
+        assert isinstance(told, list)
+        seen.append(told[0]["verified_on_file"])
+    assert seen == [list(step.columns), []]

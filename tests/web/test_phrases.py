@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("fastapi")
@@ -16,6 +17,7 @@ pytest.importorskip("fastapi")
 import discreet
 from discreet.attacks.catalogue import ATTACKS, WHY_NOT
 from discreet.attacks.scenario import SCENARIOS
+from discreet.perturb.pram import Pram
 from discreet.policy.plan import METHODS
 from discreet.privacy.registry import MODELS, build_model
 from discreet.release import legal
@@ -128,6 +130,13 @@ def test_a_sentence_is_said_by_its_template() -> None:
     assert book.translate(loads(dumps([found]))[0]) == book.translate(found)
     assert json.dumps(found) == '"age and low lost 12.3%; low"'
     assert Phrasebook({}, {}).translate(found) is None
+
+
+def test_what_pram_guarantees_has_german() -> None:
+    told = Pram(("sex",), keep=0.5).guarantee(pa.table({"sex": ["f", "m", None]}))
+    assert german(told) == (
+        "lokale Differential Privacy von sex mit ε = 0 unter den Werten, die vorkommen (welche fehlen, ist nicht geschützt)"
+    )
 
 
 # ── registries ────────────────────────────────────────────────────────────────────────────────────

@@ -45,6 +45,8 @@ class Perturbation(ABC):
     """Whether chance decides: another run gives another release."""
     one_row_each: ClassVar[bool] = False
     """Whether what it guarantees holds only for people with one row each."""
+    seen_as_a_whole: ClassVar[bool] = False
+    """Whether what it keeps can be seen only as long as no later step changed a column that it read."""
 
     columns: tuple[str, ...]
 

@@ -31,6 +31,8 @@ BLOCK = 1_000
 class _OfNumbers(Perturbation):
     """A step on several columns of numbers at once."""
 
+    seen_as_a_whole: ClassVar[bool] = True
+
     def matrix(self, rows: pa.Table) -> FloatArray:
         """The numbers of all columns, record by record."""
         values = np.stack([numbers(rows, name, self.id) for name in self.columns], axis=1)
@@ -135,8 +137,6 @@ class Condensation(_OfNumbers):
         return self.written(made, rows)
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
-        if not set(self.columns) <= set(before.column_names):
-            return ""
         group = self.grouped(before)
         size = np.bincount(group)
         whole_groups = np.bincount(group[places], minlength=len(size)) == size
@@ -204,8 +204,6 @@ class SvdProjection(_OfNumbers):
         return self.written(self.projected(rows), rows)
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
-        if not set(self.columns) <= set(before.column_names):
-            return ""
         made = self.projected(before)[places]
         for name in after.column_names:
             shown = released_numbers(after, name, before)

@@ -186,10 +186,18 @@ class Pram(Perturbation):
             if math.isinf(epsilon):
                 return Sentence("no formal guarantee: some value cannot become some other")
             # Which values there are is taken from the rows unless a matrix names them, and a null stays one.
-            among = " among the values that occur" if self.matrix is None else ""
-            nulls = " (which are missing is not protected)" if rows[name].null_count else ""
-            told.append(f"local differential privacy of {name} with ε = {rounded_up(epsilon)}{among}{nulls}")
-        return "; ".join(told)
+            among = Sentence(" among the values that occur") if self.matrix is None else ""
+            nulls = Sentence(" (which are missing is not protected)") if rows[name].null_count else ""
+            told.append(
+                Sentence(
+                    "local differential privacy of {name} with ε = {epsilon}{among}{nulls}",
+                    name=name,
+                    epsilon=rounded_up(epsilon),
+                    among=among,
+                    nulls=nulls,
+                )
+            )
+        return Sentence("{parts:; }", parts=tuple(told))
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:

@@ -50,6 +50,7 @@ class Slicing(Perturbation):
     )
     source: ClassVar[str] = "Li et al., Slicing: a new approach for privacy preserving data publishing, 2012"
     one_row_each: ClassVar[bool] = True
+    seen_as_a_whole: ClassVar[bool] = True
 
     sensitive: str
     l: int = 2  # noqa: E741  (the field's own letter)
@@ -142,9 +143,6 @@ class Slicing(Perturbation):
         )
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
-        if not set(self.needed) <= set(before.column_names):
-            # A column by which buckets were formed was changed later: they cannot be told any more.
-            return ""
         bucket = self.buckets(before)
         for names in self.sliced(before):
             shown = [name for name in names if name in after.column_names]

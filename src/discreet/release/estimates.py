@@ -148,7 +148,7 @@ def _told_back(cells: ExpectedCells, name: str, matrix: FloatArray, domain: Doma
 def entries_of_matrix(step: Pram, given: pa.Table, released: Histogram) -> Iterator[CodebookEntry]:
     """What the matrix tells of the true share of each value of a released column: lines of a codebook.
 
-    Nothing where the matrix has no inverse.
+    Nothing where the matrix has no inverse, and of no value that is not released: that it occurred is the original's to tell.
     """
     name = released.domain.name
     labels = [str(value) for value in step.values(given, name).to_pylist()]
@@ -161,6 +161,8 @@ def entries_of_matrix(step: Pram, given: pa.Table, released: Histogram) -> Itera
     except InvalidParameter:
         return
     for label, share, error, records in zip(labels, shares, errors, counts, strict=True):
+        if label not in codes:
+            continue
         meaning = (
             f"true share about {share:.2%} ± {error:.2%} (standard error, by the matrix of PRAM)".replace(
                 "%", " %"

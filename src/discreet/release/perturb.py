@@ -59,7 +59,9 @@ class AppliedStep:
         )
 
     def shown(self, released: Collection[str]) -> list[str]:
-        """The columns of the step that a release shows as this step left them."""
+        """The columns of the step that a release shows as this step left them, and on which what it keeps can be seen."""
+        if self.step.seen_as_a_whole and not set(self.step.needed) <= set(self.given.column_names):
+            return []
         return [name for name in self.step.columns if name in released and name in self.given.column_names]
 
     def complaint(self, rows: pa.Table, places: IntArray) -> str:
