@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -16,6 +18,8 @@ import pytest
 import discreet
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.errors import InvalidParameter, RequirementNotMet, UnreadableInput
+from discreet.files import scratch
+from discreet.files.leaving import remove_unfinished
 from discreet.files.writing import folder_atomically
 from discreet.privacy import KAnonymity
 from discreet.release.release import Release
@@ -137,6 +141,42 @@ def test_what_a_killed_writer_left_of_a_folder_is_removed(tmp_path: Path) -> Non
     folder_atomically(tmp_path / "people", write, lambda part: None)
     assert (tmp_path / "people" / "a").read_text() == "whole"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "people"]
+
+
+def test_who_must_leave_at_once_leaves_no_half_folder_and_no_private_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder is not removed as a file is: whoever tried ended neither it nor the process."""
+    monkeypatch.setattr(scratch, "HELD", set())
+    private = scratch.Scratch("rows")
+
+    def interrupted(part: Path) -> None:
+        (part / "a.parquet").write_text("half")
+        remove_unfinished()
+        assert not list(tmp_path.iterdir())
+        assert not private.path.exists()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        folder_atomically(tmp_path / "people", interrupted, lambda part: None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_written_where_folders_cannot_be_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on NFS, which locks only what is open for writing. Its files are on the disk before it has its name."""
+
+    def unlocked(handle: int) -> None:
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    synced: list[int] = []
+    monkeypatch.setattr("discreet.files.writing._lock", unlocked)
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file.fileno()).st_ino))
+    folder_atomically(tmp_path / "people", lambda part: (part / "a").write_text("whole"), lambda part: None)
+    file = tmp_path / "people" / "a"
+    assert file.read_text() == "whole"
+    assert synced == [file.stat().st_ino]
 
 
 def lite_rows(file: Path, table: str) -> list[tuple[object, ...]]:

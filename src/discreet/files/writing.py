@@ -10,6 +10,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
@@ -69,15 +70,13 @@ def folder_atomically(
     """
     try:
         remove_parts(target.parent)
-        part = target.with_name(f".discreet-{secrets.token_hex(8)}.part")
-        UNFINISHED.add(part)
-        part.mkdir()
-        handle = None
+        part, handle = _new_folder(target)
         try:
-            if sys.platform != "win32":
-                handle = os.open(part, os.O_RDONLY)
-                _lock(handle)
             write(part)
+            for file in part.iterdir():
+                # Others may have written it; only Windows asks for the right to write.
+                with file.open("rb+" if sys.platform == "win32" else "rb") as written:
+                    os.fsync(written)
             verify(part)
             os.rename(part, target)
         finally:
@@ -178,19 +177,38 @@ def _new_part(place: Path, mode: int) -> tuple[Path, int]:
         part = place.with_name(f".discreet-{secrets.token_hex(8)}.part{place.suffix}")
         UNFINISHED.add(part)
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
-        try:
-            _lock(handle)
-            taken = not os.fstat(handle).st_nlink
-        except BlockingIOError:
-            taken = True
-        except OSError:
-            # A file system without locks, on which leftovers stay.
-            taken = False
-        if not taken:
+        if _is_ours(handle):
             return part, handle
-        # Somebody who removes leftovers came between the two.
         UNFINISHED.discard(part)
         os.close(handle)
+
+
+def _new_folder(target: Path) -> tuple[Path, int | None]:
+    """A new folder beside the target, and the handle whose lock says that it is in use, where folders have one."""
+    while True:
+        part = target.with_name(f".discreet-{secrets.token_hex(8)}.part")
+        UNFINISHED.add(part)
+        part.mkdir()
+        if sys.platform == "win32":
+            return part, None
+        with suppress(FileNotFoundError):
+            handle = os.open(part, os.O_RDONLY)
+            if _is_ours(handle):
+                return part, handle
+            os.close(handle)
+        UNFINISHED.discard(part)
+
+
+def _is_ours(handle: int) -> bool:
+    """Lock what was just made, unless somebody who removes leftovers came between the two."""
+    try:
+        _lock(handle)
+        return bool(os.fstat(handle).st_nlink)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # A file system without locks, or without those of folders, on which leftovers stay.
+        return True
 
 
 def remove_parts(folder: Path) -> None:
