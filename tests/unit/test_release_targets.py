@@ -242,6 +242,19 @@ def test_links_are_refused_where_rows_have_no_order(release: Release, tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "Verified in the database"), ("de", "In der Datenbank geprüft")]
+)
+def test_the_report_says_that_a_table_was_verified(
+    release: Release, tmp_path: Path, language: str, said: str
+) -> None:
+    report = tmp_path / "report.html"
+    release.save(f"sqlite:///{tmp_path}/clinic.db#visits", report=report, language=language)
+    text = report.read_text(encoding="utf-8")
+    assert said in text
+    assert "without a written file" not in text
+
+
 def test_no_report_replaces_the_database(release: Release, tmp_path: Path) -> None:
     file = tmp_path / "clinic.db"
     release.save(f"sqlite:///{file}#visits")

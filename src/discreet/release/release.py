@@ -314,7 +314,13 @@ class Release(AsFrames):
             kind = "toml" if str(recipe).endswith(".toml") else "json"
             write_text(Path(recipe), self.recipe.dumps("toml" if kind == "toml" else "json"))
         if report is not None:
-            rendered.write_release_report(self, report, file_hash=release_hash(target), language=language)
+            rendered.write_release_report(
+                self,
+                report,
+                file_hash=release_hash(target),
+                in_database=isinstance(target, DatabaseAddress),
+                language=language,
+            )
         return target
 
     def _repr_html_(self) -> str:

@@ -37,6 +37,7 @@ def release_report(
     *,
     edition: Edition = "internal",
     file_hash: str | None = None,
+    in_database: bool = False,
     drawn: Sequence[Picture] | None = None,
     language: str = "en",
 ) -> Path:
@@ -44,11 +45,18 @@ def release_report(
 
     The ``internal`` edition shows what became of which value; the ``public`` one shows no value of any column
     and no count of a few people, and says so. ``file_hash`` is the SHA-256 of the file that was written and
-    verified; ``drawn`` are the edition's pictures, if they were drawn before; ``language`` is ``en`` or ``de``.
+    verified; a release ``in_database`` was verified there and has none; ``drawn`` are the edition's pictures, if they were drawn before; ``language`` is ``en`` or ``de``.
     """
     return write_text(
         Path(path),
-        render_release(release, edition=edition, file_hash=file_hash, drawn=drawn, language=language),
+        render_release(
+            release,
+            edition=edition,
+            file_hash=file_hash,
+            in_database=in_database,
+            drawn=drawn,
+            language=language,
+        ),
     )
 
 
@@ -57,6 +65,7 @@ def render_release(
     *,
     edition: Edition = "internal",
     file_hash: str | None = None,
+    in_database: bool = False,
     drawn: Sequence[Picture] | None = None,
     language: str = "en",
 ) -> str:
@@ -78,6 +87,7 @@ def render_release(
             "words_before": release.before.verdict.words,
             "all_hold": all(row["holds"] for row in required),
             "verified": file_hash is not None,
+            "in_database": in_database,
             "key_figures": key_figures(release, before, after),
             "pictures": drawn,
             "side_by_side": SIDE_BY_SIDE,
@@ -97,7 +107,7 @@ def render_release(
             "cautions": tables.cautions(release),
             "notes": [] if public else tables.notes(release),
             "limits": LIMITS,
-            "made_with": tables.provenance(release, before, file_hash),
+            "made_with": tables.provenance(release, before, file_hash, in_database=in_database),
             "policy": "" if public else dumps(replace(release.before.policy, plan=release.plan)),
         },
         drawn,

@@ -451,12 +451,15 @@ def cautions(release: Release) -> list[str]:
     return lines
 
 
-def provenance(release: Release, figures: Figures, file_hash: str | None) -> list[tuple[str, str]]:
+def provenance(
+    release: Release, figures: Figures, file_hash: str | None, *, in_database: bool = False
+) -> list[tuple[str, str]]:
     """Versions, and which file became which."""
     rows = list(versions().items())
     if not figures.public:
         rows.append(("SHA-256 of the source", fingerprint(release.before.source.sha256)))
-    rows.append(
-        ("SHA-256 of the written release", file_hash or "this report was made without a written file")
+    without = (
+        "a table of a database has none" if in_database else "this report was made without a written file"
     )
+    rows.append(("SHA-256 of the written release", file_hash or without))
     return rows
