@@ -257,6 +257,13 @@ def test_the_whole_way_on_the_command_line(shop: Path, tmp_path: Path) -> None:
     assert "gin" not in json.dumps(document)
 
 
+def test_the_share_that_was_asked_for_is_told(shop: Path, tmp_path: Path) -> None:
+    asked = ["-o", tmp_path / "out.csv", "--k", 1, "--sensitive", "gin", "--rho", 0.25]
+    code, said = run("baskets", "anonymize", shop, *asked)
+    assert code == 0, said
+    assert "At most 25" in " ".join(said.split())
+
+
 def test_a_table_with_a_row_per_item_is_the_same(shop: Path) -> None:
     rows = [{"visit": at, "bought": item} for at, items in enumerate(SHOP) for item in [*items, items[0]]]
     table = discreet.read(pa.Table.from_pylist(rows))

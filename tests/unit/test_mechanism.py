@@ -125,3 +125,20 @@ def test_without_steps_nothing_is_to_be_known() -> None:
     found = discreet.attack(rows, policy, original=rows, attacks=["mechanism-linkage"])
     assert found.results == ()
     assert "names no step" in found.untested[0].why
+
+
+def test_a_step_that_the_attack_does_not_reckon_with_is_told() -> None:
+    """Means of neighbours lie near the true numbers, which the nearest record tells and this attack does not see."""
+    rng = np.random.default_rng(1)
+    rows = pa.table({"x": rng.normal(size=60), "y": rng.normal(size=60)})
+    step = make_step({"method": "condensation", "columns": ["x", "y"], "k": 3})
+    made = pa.table(step.changed(rows, Randomness(1)))
+    policy = discreet.Policy.of(quasi_identifiers=["x", "y"]).perturbed_by(step)
+    tried = discreet.attack(
+        made, policy, original=rows, links=np.arange(60), attacks=["mechanism-linkage", "record-linkage"]
+    )
+    by_method = tried.result("mechanism-linkage")
+    assert list(by_method.notes) == [
+        f"{name} was left aside: this attack does not reckon with condensation" for name in ("x", "y")
+    ]
+    assert tried.result("distance-linkage").rate > 5 * by_method.rate

@@ -53,6 +53,14 @@ def test_a_step_that_guarantees_nothing_is_in_a_family_that_prevents_nothing() -
     assert {name: family_of(name).prevents for name in silent if family_of(name).prevents} == {}
 
 
+def test_the_attack_by_the_method_is_named_where_it_reckons_with_one() -> None:
+    reckoned = {name for name, kind in STEPS.items() if kind.log_chances is not Perturbation.log_chances}
+    named = {
+        family.id: family.methods for family in method_families() if "mechanism-linkage" in family.leaves
+    }
+    assert {each for each, methods in named.items() if not reckoned & set(methods)} == set()
+
+
 def test_the_command_lists_them(run: Callable[..., Any]) -> None:
     told = json.loads(run("methods", "--json").out)
     assert [family["id"] for family in told["families"]] == [family.id for family in method_families()]

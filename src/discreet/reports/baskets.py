@@ -65,6 +65,9 @@ def show_basket_release(release: BasketRelease, name: str) -> RenderableType:
         Text(f"✔ {name}: {release.says}", "bold green"),
         Text(f"Method: {release.method}, {METHODS[release.method]}."),
     ]
+    if goal.rho is not None:
+        share = f"At most {percent(goal.rho)} of the released baskets with up to {goal.m} known items hold a given sensitive one."
+        lines.append(Text(share))
     if loss.certainty is not None:
         lines.append(
             Text(f"Detail lost: {percent(loss.certainty)} (0 % is none; what is left out counts as 100 %)")

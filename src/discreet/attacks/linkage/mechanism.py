@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -49,7 +49,8 @@ def mechanism_linkage(
         log chance = sum over known attributes ln P(v becomes w),
 
     where P is that of the attribute's step: a rank at most p % away, a draw of the noise, an entry of the matrix. Attributes
-    without a step must fit (the interval holds the value); those with several steps are left aside. Among the
+    without a step must fit (the interval holds the value); those with several steps, or with one whose chances are too involved, are
+    left aside, which notes tell. Among the
     records with the largest chance one is guessed: successes = Σ [the own one is among them] / their number. Of many
     people a sample is attacked.
     Nin, Herranz, Torra, "Rethinking rank swapping to decrease disclosure risk", Data & Knowledge Engineering 64, 2008.
@@ -98,11 +99,22 @@ def mechanism_linkage(
         ),
         known=tuple(names),
         source=SOURCE,
-        notes=tuple(
-            Sentence("{name} was left aside: several steps changed it", name=name) for name in sorted(aside)
-        ),
+        notes=_left_aside(used, aside),
         interval=interval_of_people(chances, tried[at]),
     )
+
+
+def _left_aside(used: Mapping[str, Perturbation], aside: Collection[str]) -> tuple[str, ...]:
+    """Which columns say nothing to the intruder, and why."""
+    several = (
+        Sentence("{name} was left aside: several steps changed it", name=name) for name in sorted(aside)
+    )
+    involved = (
+        Sentence("{name} was left aside: this attack does not reckon with {step}", name=name, step=step.id)
+        for name, step in sorted(used.items())
+        if type(step).log_chances is Perturbation.log_chances
+    )
+    return (*several, *involved)
 
 
 def _steps_by_column(
