@@ -77,6 +77,16 @@ def test_who_does_not_stand_out_stays() -> None:
     assert drawn(TargetedSwap(("area",), known=("age",)), rows).equals(rows)
 
 
+def test_who_stands_out_and_finds_no_partner_is_counted() -> None:
+    """All forty stand out by their age; three live in B, so that only three of the others can exchange with them."""
+    rows = pa.table({"area": ["A"] * 37 + ["B"] * 3, "age": list(range(40))})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age", "area"], require=[KAnonymity(3)], profile="research-partner-3"
+    ).perturbed_by(TargetedSwap(("area",), known=("age",), k=2))
+    notes = discreet.anonymize(rows, policy, plan=discreet.Plan(method="mondrian")).notes
+    assert "34 of 40 records that stand out found no partner and stayed as they were (targeted-swap)" in notes
+
+
 # ── shuffling ─────────────────────────────────────────────────────────────────────────────────────────
 
 

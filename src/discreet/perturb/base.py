@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -74,6 +74,10 @@ class Perturbation(ABC):
     def guarantee(self, rows: pa.Table) -> str:
         """What an intruder cannot do, whatever else is known."""
         return NO_GUARANTEE
+
+    def shortfall(self, rows: pa.Table, new: Mapping[str, pa.Array]) -> str:
+        """What the step set out to do and could not on these rows, or nothing."""
+        return ""
 
     @abstractmethod
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:

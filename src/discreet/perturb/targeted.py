@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from discreet.errors import InvalidParameter
 from discreet.perturb.base import Perturbation, groups, names_of, need_number, whole
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import lost_values
+from discreet.sentences import Sentence
 from discreet.types import IntArray
 
 TRIES = 100
@@ -26,7 +28,7 @@ class TargetedSwap(Perturbation):
 
     At risk are records that fewer than ``k`` agree with in ``known`` and ``columns``. Each, in a random order, exchanges with a record drawn at random
     among those that agree with it in ``within`` (the profile), differ in ``columns``, and have not exchanged yet. Who finds no
-    partner stays. Tables over the profile and the columns stay exact. Shlomo, Tudor, Groom, "Data swapping for protecting
+    partner stays, and the release says how many these are. Tables over the profile and the columns stay exact. Shlomo, Tudor, Groom, "Data swapping for protecting
     census tables", PSD 2010; de Wolf et al., "Targeted record swapping", Eurostat 2019.
 
     >>> rows = pa.table({"area": ["A", "A", "B", "B"], "age": [99, 30, 30, 40], "rooms": [1, 2, 1, 2]})
@@ -97,6 +99,22 @@ class TargetedSwap(Perturbation):
                     places[record], places[partner] = partner, record
                     free[[record, partner]] = False
         return {name: whole(rows[name]).take(pa.array(places)) for name in self.columns}
+
+    def shortfall(self, rows: pa.Table, new: Mapping[str, pa.Array]) -> str:
+        risky = pa.array(self.at_risk(rows))
+        before = rows.select(list(self.columns)).take(risky)
+        after = pa.table({name: new[name].take(risky) for name in self.columns}, schema=before.schema)
+        own = groups(pa.concat_tables([before, after]), self.columns)
+        # An exchange changes the columns: whoever shows the same has had none.
+        stayed = int((own[: len(risky)] == own[len(risky) :]).sum())
+        if not stayed:
+            return ""
+        return Sentence(
+            "{stayed:,} of {risky:,} records that stand out found no partner and stayed as they were ({step})",
+            stayed=stayed,
+            risky=len(risky),
+            step=self.id,
+        )
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         return lost_values(before, after, places, [n for n in self.within if n in before.column_names])

@@ -37,13 +37,14 @@ GENERALISATION_ONLY = (
 class AppliedStep:
     """A step that was made: what it guarantees, and the share of each column's values that it changed.
 
-    ``given`` are the rows as the step found them, of the columns that no later step changed again.
+    ``given`` are the rows as the step found them, of the columns that no later step changed again; ``shortfall`` is what it could not do.
     """
 
     step: Perturbation
     guarantee: str
     changed: Mapping[str, float]
     given: pa.Table = field(repr=False)
+    shortfall: str = ""
 
     @property
     def note(self) -> str:
@@ -131,7 +132,8 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
         changed = {name: _share_changed(rows[name], values) for name, values in new.items()}
         # What a later step changes again cannot be held against an earlier one.
         steps = [_without(applied, new) for applied in steps]
-        steps.append(AppliedStep(step, guarantee, changed, rows.select(list(step.needed))))
+        given = rows.select(list(step.needed))
+        steps.append(AppliedStep(step, guarantee, changed, given, step.shortfall(rows, new)))
         for name, values in new.items():
             rows = rows.set_column(rows.column_names.index(name), name, values)
     for name in marked & policy.perturbed:
@@ -188,6 +190,7 @@ def _told(steps: Sequence[AppliedStep], seed: int | None) -> tuple[str, ...]:
     chance = any(applied.step.random for applied in steps)
     return (
         *(applied.note for applied in steps),
+        *(applied.shortfall for applied in steps if applied.shortfall),
         GENERALISATION_ONLY,
         *([SEEDED] if chance and seed is not None else []),
     )
