@@ -21,6 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from discreet.register import Judgement, Register
 from discreet.release.verify import read_back
 from discreet.release.write import SUFFIXES
 
@@ -495,6 +496,38 @@ def test_the_other_releases_that_were_found_are_written(run: Run, people: Path, 
     assert written == sorted(f"{other['title'].replace(' ', '-')}.csv" for other in others)
     for name in written:
         assert smallest(folder / name, "age", "sex") >= 8
+
+
+def test_other_releases_are_judged_with_the_register_too(
+    run: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The register is against every release but the first that it is asked about."""
+    judged: list[object] = []
+
+    def judge(self: Register, release: object, policy: object, **asked: object) -> Judgement:
+        judged.append(release)
+        return Judgement(2, (), {"illness": len(judged) - 1}, {}, (1,))
+
+    monkeypatch.setattr(Register, "judge", judge)
+    monkeypatch.setattr(Register, "entries", lambda self: ())
+    register, key, folder = tmp_path / "register", tmp_path / "key", tmp_path / "others"
+    register.mkdir()
+    key.write_text("a key that is long enough")
+    target = tmp_path / "out.csv"
+    command = ["anonymize", people, "-o", target, *roles("--require", "k-anonymity k=8"), "--quiet"]
+    told = run(*command, "--alternatives", folder, "--register", register, "--register-key", key)
+    assert told.code == 0, told.said
+    assert target.exists()
+    assert len(judged) > 1
+    assert not folder.exists()
+
+
+def test_options_about_a_register_need_one(run: Run, people: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.csv"
+    told = run("anonymize", people, "-o", target, *roles("--require", "k-anonymity k=8"), "--same-values")
+    assert told.code == 2
+    assert "no register" in told.said
+    assert not target.exists()
 
 
 def test_other_releases_replace_nothing_that_is_read_or_written(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +141,19 @@ def anonymize(
             codebook=codebook_file,
             language=language,
         )
-        others = write_alternatives(release, alternatives_folder, alternative_suffix(output), acknowledge)
+
+        def held(other: Release) -> bool:
+            if other.verdict.decision == "do-not-release":
+                return False
+            judged = judge(other, table, policy)
+            return judged is None or judged.holds
+
+        others = write_alternatives(
+            release,
+            alternatives_folder,
+            alternative_suffix(output),
+            lambda other: bool(acknowledge) or held(other),
+        )
     if codebook_file is None:
         written.append(release.codebook_place(output))
     print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
@@ -195,15 +207,15 @@ def alternative_file(folder: Path, title: str, suffix: str) -> Path:
 
 
 def write_alternatives(
-    release: Release, folder: Path | None, suffix: str, reason: str | None
+    release: Release, folder: Path | None, suffix: str, may_go: Callable[[Release], bool]
 ) -> list[Target]:
-    """Write the releases that were found beside the chosen one; those that the verdict is against are left out."""
+    """Write the releases that were found beside the chosen one; those that the verdict or the register is against are left out."""
     written: list[Target] = []
     if folder is None:
         return written
     for alternative in release.alternatives:
         other = alternative.make()
-        if other.verdict.decision == "do-not-release" and not reason:
+        if not may_go(other):
             continue
         folder.mkdir(parents=True, exist_ok=True)
         written.append(other.save(alternative_file(folder, alternative.title, suffix)))

@@ -140,6 +140,10 @@ def judging(given: dict[str, Any]) -> Callable[[object, object, Policy], Judgeme
     folder, key_file = given.pop("register_folder"), given.pop("register_key")
     person = given.pop("register_person")
     asked = {name: given.pop(name) for name in ("values_left", "same_values")}
+    if folder is None and (asked["same_values"] or key_file or person):
+        raise InvalidParameter(
+            "options about the register are given, and no register", remedy="name its folder with --register"
+        )
     if folder is None:
         return lambda release, original, policy: None
     key = read_key(key_file)
