@@ -291,8 +291,14 @@ def test_a_release_that_narrows_too_much_is_not_written(tmp_path: Path) -> None:
     assert not output.exists()
     with pytest.raises(InvalidParameter, match="by its key"):
         run(*command, "--register", register.path)
+    (tmp_path / "another").write_text("another key that nobody will guess")
+    wrong = [*options[:2], "--register-key", tmp_path / "another", *options[4:]]
+    with pytest.raises(RequirementNotMet, match=r"no earlier release \(1\) can be judged"):
+        run(*command, *wrong)
+    assert not output.exists()
     run(*command, *options, "--values-left", 1)
     assert output.exists()
+    run(*command, *wrong, "--acknowledge", "a first release under a new key")
     run(*command, *options, "--acknowledge", "both agreed")
     (register.path / "0001.toml").unlink()
     output.unlink()

@@ -18,6 +18,7 @@ from discreet.register.judging import VALUES_LEFT
 from discreet.release.release import Release
 from discreet.reports.console import Terminal
 from discreet.reports.register import show_entries, show_entry, show_judgement
+from discreet.sentences import Sentence
 
 DIR = click.argument("folder", metavar="DIR", type=PATH)
 NUMBER = click.argument("number", type=click.IntRange(min=1))
@@ -161,10 +162,20 @@ def judging(given: dict[str, Any]) -> Callable[[object, object, Policy], Judgeme
 
 
 def refuse_narrowing(release: Release, judgement: Judgement | None, reason: str | None) -> Release:
-    """The release, with the reason in its evidence if it leaves too few values together with earlier ones; without one
-    it is refused."""
-    if judgement is None or judgement.holds:
+    """The release, with the reason in its evidence if it leaves too few values together with earlier ones, or nobody can
+    tell; without one it is refused."""
+    unknown = judgement is not None and bool(judgement.unjudged) and not judgement.releases
+    if judgement is None or (judgement.holds and not unknown):
         return release
+    if unknown and not (reason or "").strip():
+        raise RequirementNotMet(
+            Sentence(
+                "no earlier release ({count:,}) can be judged: they were entered without their people, or with another key",
+                count=len(judgement.unjudged),
+            ),
+            remedy="nothing was written; give the key with which they were entered, or say why with "
+            '--acknowledge "reason"',
+        )
     if reason is None or not reason.strip():
         raise RequirementNotMet(
             judgement.says.rstrip("."),
