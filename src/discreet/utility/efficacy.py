@@ -301,7 +301,7 @@ def rows_each(attributes: int) -> int:
     """How many rows are learned from for each of so many attributes.
 
     >>> rows_each(1), rows_each(10), rows_each(1000)
-    (50000, 20000, 5000)
+    (50000, 10000, 2500)
     """
     return min(MAX_ROWS, max(ROWS_IN_ALL // max(attributes, 1), FEWEST_ROWS))
 

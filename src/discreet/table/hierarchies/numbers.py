@@ -125,7 +125,9 @@ class Intervals(Builder):
             alone = {int(key): leaf for key, leaf in zip(order, leaves, strict=True)}
             keys = np.where(coded == 0, order, coded)
             return [make_level(keys, lambda key: self._coded(key) or alone[key], apart, leaves)]
-        place = np.floor((real - self.start) / self.widths[0] + TOLERANCE)
+        # What no float holds is infinite, and refused with what is too large.
+        with np.errstate(over="ignore"):
+            place = np.floor((real - self.start) / self.widths[0] + TOLERANCE)
         if len(place) and np.abs(place).max() >= LARGEST:
             raise InvalidParameter(
                 "the widths of intervals are too small for the values", remedy="give larger widths"
