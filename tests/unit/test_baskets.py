@@ -264,6 +264,33 @@ def test_the_share_that_was_asked_for_is_told(shop: Path, tmp_path: Path) -> Non
     assert "At most 25" in " ".join(said.split())
 
 
+def test_sensitive_items_are_judged_in_a_file_as_well(shop: Path, tmp_path: Path) -> None:
+    """Two of five baskets hold rum, one of four with milk, and one of four with bread: 40 % at most."""
+    asked = ["--k", 1, "--m", 1, "--sensitive", "rum", "--rho"]
+    assert run("baskets", "check", shop, *asked, 0.4)[0] == 0
+    assert run("baskets", "check", shop, *asked, 0.2)[0] == 1
+    code, said = run("baskets", "audit", shop, *asked, 0.2)
+    assert code == 0
+    assert "hold a given sensitive item" in said
+    assert "No basket holds: tea" in run("baskets", "audit", shop, "--sensitive", "tea", "--rho", 0.5)[1]
+    run(
+        "baskets",
+        "anonymize",
+        shop,
+        "-o",
+        tmp_path / "out.csv",
+        "--k",
+        1,
+        "--m",
+        1,
+        "--sensitive",
+        "rum",
+        "--rho",
+        0.2,
+    )
+    assert run("baskets", "check", tmp_path / "out.csv", *asked, 0.2)[0] == 0
+
+
 def test_a_table_with_a_row_per_item_is_the_same(shop: Path) -> None:
     rows = [{"visit": at, "bought": item} for at, items in enumerate(SHOP) for item in [*items, items[0]]]
     table = discreet.read(pa.Table.from_pylist(rows))

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.baskets.baskets import Baskets
 from discreet.baskets.goal import BasketGoal
 from discreet.baskets.itemsets import Itemsets, packed, subsets, unpacked
+from discreet.baskets.uncertainty import ROUNDING, surest
 from discreet.plain import plain
 from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
@@ -45,11 +46,21 @@ class BasketAudit:
     exposed: int
     exposing: tuple[tuple[tuple[str, ...], int], ...] = field(default=(), repr=False)
     """The smallest sets that expose, with how many baskets hold them: those of which no part does; the rarest first."""
+    rho: float | None = None
+    surest: float | None = None
+    """The largest share of baskets with some known items that hold a given sensitive one."""
+    absent: tuple[str, ...] = ()
+    """Sensitive items that no basket holds."""
 
     @property
     def holds(self) -> bool:
-        """Whether every set of at most m items that occurs stands in at least k baskets."""
-        return not any(known.rare for known in self.by_known)
+        """Whether every set of at most m items that occurs stands in at least k baskets, and none tells a sensitive item."""
+        return not any(known.rare for known in self.by_known) and not self.tells
+
+    @property
+    def tells(self) -> bool:
+        """Whether known items tell a sensitive one more surely than they may."""
+        return self.rho is not None and self.surest is not None and self.surest > self.rho + ROUNDING
 
     @property
     def says(self) -> str:
@@ -57,6 +68,14 @@ class BasketAudit:
         if self.holds:
             return Sentence(
                 "Whoever knows up to {m} items of a basket finds at least {k} baskets.", m=self.m, k=self.k
+            )
+        if not self.exposed:
+            return Sentence(
+                "Of the baskets with some known items, up to {m}, {surest:.1%} hold a given sensitive item: more than "
+                "{rho:.1%}.",
+                m=self.m,
+                surest=self.surest,
+                rho=self.rho,
             )
         return Sentence(
             "{exposed:,} of {baskets:,} baskets can be told apart by up to {m} of their items: fewer than {k} baskets hold these.",
@@ -80,6 +99,9 @@ class BasketAudit:
             "items": self.items,
             "exposed": self.exposed,
             "by_known": plain(self.by_known),
+            "rho": self.rho,
+            "surest": self.surest,
+            "absent": list(self.absent),
             "source": SOURCE,
         }
         if itemsets:
@@ -89,16 +111,25 @@ class BasketAudit:
         return document
 
 
-def audit_baskets(baskets: Baskets, *, k: int = 5, m: int = 2) -> BasketAudit:
+def audit_baskets(
+    baskets: Baskets,
+    *,
+    k: int = 5,
+    m: int = 2,
+    sensitive: frozenset[str] | None = None,
+    rho: float | None = None,
+) -> BasketAudit:
     """Count for every set of up to ``m`` items how many baskets hold it: k^m-anonymity asks for ``k``.
 
     Every set S of at most m items that stands in any basket has support(S) ≥ k. Terrovitis, Mamoulis and Kalnis, 2008.
+    With ``sensitive`` items, of the baskets with S at most a share ``rho`` may hold a given one of them.
 
     >>> audit = audit_baskets(Baskets.of([["milk", "bread"], ["milk", "bread"], ["milk", "gin"]]), k=2, m=2)
     >>> audit.holds, audit.exposed, audit.exposing
     (False, 1, ((('gin',), 1),))
     """
-    BasketGoal(k, m)
+    goal = BasketGoal(k, m, frozenset(sensitive or ()), rho)
+    there = goal.sensitive & set(baskets.items)
     listed: list[KnownItems] = []
     exposing: list[tuple[tuple[str, ...], int]] = []
     rare_sets: list[IntArray] = []
@@ -132,7 +163,16 @@ def audit_baskets(baskets: Baskets, *, k: int = 5, m: int = 2) -> BasketAudit:
         rare_sets.append(rare)
     exposing.sort(key=lambda entry: (entry[1], len(entry[0]), entry[0]))
     return BasketAudit(
-        k, m, len(baskets), len(baskets.items), tuple(listed), int(exposed.sum()), tuple(exposing)
+        k,
+        m,
+        len(baskets),
+        len(baskets.items),
+        tuple(listed),
+        int(exposed.sum()),
+        tuple(exposing),
+        rho,
+        None if rho is None else surest(baskets, there, m),
+        tuple(sorted(goal.sensitive - there)),
     )
 
 

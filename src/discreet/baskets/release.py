@@ -65,7 +65,7 @@ class BasketRelease:
         """What an intruder finds in the release who knows some items of a basket; none where baskets are not told apart."""
         if self.released is None:
             return None
-        return audit_baskets(self.released, k=self.goal.k, m=self.goal.m)
+        return _audited(self.released, self.goal)
 
     def save(self, path: str | PathLike[str], *, separator: str = ",") -> Path:
         """Write the release, count again what was written, and only then put it in place."""
@@ -197,7 +197,7 @@ def anonymize_baskets(
             remedy="ask for a smaller k, or release nothing",
         )
     tell("counting sets of items")
-    before = audit_baskets(baskets, k=k, m=m)
+    before = _audited(baskets, goal)
     if method == "disassociate":
         clusters = disassociated(baskets, goal, tell)
         drawn = clusters.drawn()
@@ -207,6 +207,10 @@ def anonymize_baskets(
     recodings = _recodings(baskets, goal, tree, method, tell)
     name, best = min(recodings.items(), key=lambda entry: entry[1].loss)
     return _released(goal, name, best, before)
+
+
+def _audited(baskets: Baskets, goal: BasketGoal) -> BasketAudit:
+    return audit_baskets(baskets, k=goal.k, m=goal.m, sensitive=goal.sensitive, rho=goal.rho)
 
 
 def _recodings(

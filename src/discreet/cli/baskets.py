@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 import click
 
 from discreet.baskets import Baskets
-from discreet.baskets.exposure import audit_baskets
+from discreet.baskets.exposure import BasketAudit, audit_baskets
 from discreet.baskets.release import Method, anonymize_baskets, check_basket_target
 from discreet.cli.command import StrictGroup
 from discreet.cli.options import (
@@ -58,6 +58,12 @@ ASKED = [
         show_default=True,
         help="So many items of a basket an intruder may know.",
     ),
+    click.option("--sensitive", metavar="A,B,…", help="Items that nobody may guess too surely."),
+    click.option(
+        "--rho",
+        type=click.FloatRange(0, 1, min_open=True),
+        help="Of the baskets with any known items at most this share holds a given sensitive one.",
+    ),
 ]
 JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 basket_options = add_options(READ, ASKED)
@@ -83,12 +89,9 @@ def baskets() -> None:
 )
 @JSON
 @reading_options
-def audit(file: Path, k: int, m: int, itemsets: int, as_json: bool, **given: Any) -> None:
+def audit(file: Path, itemsets: int, as_json: bool, **given: Any) -> None:
     """Say how many baskets an intruder finds who knows up to M items of one."""
-    with progress(quiet=as_json) as tell:
-        sets = _read(file, given, tell)
-        tell("counting sets of items")
-        result = audit_baskets(sets, k=k, m=m)
+    result = _audited(file, given, quiet=as_json)
     if as_json:
         print_json(result.to_dict(itemsets=itemsets))
     else:
@@ -100,12 +103,9 @@ def audit(file: Path, k: int, m: int, itemsets: int, as_json: bool, **given: Any
 @basket_options
 @JSON
 @reading_options
-def check(file: Path, k: int, m: int, as_json: bool, **given: Any) -> None:
+def check(file: Path, as_json: bool, **given: Any) -> None:
     """Exit with 0 if every set of up to M items that occurs stands in K baskets, with 1 if not."""
-    with progress(quiet=as_json) as tell:
-        sets = _read(file, given, tell)
-        tell("counting sets of items")
-        result = audit_baskets(sets, k=k, m=m)
+    result = _audited(file, given, quiet=as_json)
     if as_json:
         print_json(result.to_dict())
     else:
@@ -126,12 +126,6 @@ def check(file: Path, k: int, m: int, as_json: bool, **given: Any) -> None:
     help="How items are hidden; auto takes what loses less of generalize and suppress.",
 )
 @click.option("--hierarchy", type=PATH, help="Groups of items, as hierarchy files have them.")
-@click.option("--sensitive", metavar="A,B,…", help="Items that nobody may guess too surely.")
-@click.option(
-    "--rho",
-    type=click.FloatRange(0, 1, min_open=True),
-    help="Of the released baskets with any known items at most this share holds a given sensitive one.",
-)
 @click.option("--codebook", type=PATH, help="Write which items each label stands for.")
 @JSON
 @reading_options
@@ -172,6 +166,20 @@ def anonymize(
         print_json(release.to_dict())
     else:
         Terminal().print(show_basket_release(release, output.name))
+
+
+def _audited(file: Path, given: dict[str, Any], *, quiet: bool) -> BasketAudit:
+    """The baskets of a file, judged as the options say."""
+    with progress(quiet=quiet) as tell:
+        sets = _read(file, given, tell)
+        tell("counting sets of items")
+        return audit_baskets(
+            sets,
+            k=given["k"],
+            m=given["m"],
+            sensitive=frozenset(split(given["sensitive"]) or ()),
+            rho=given["rho"],
+        )
 
 
 def _read(file: Path, given: dict[str, Any], tell: Callable[[str], None]) -> Baskets:

@@ -40,6 +40,15 @@ def show_basket_audit(audit: BasketAudit, *, itemsets: int = 0) -> RenderableTyp
             Text("The smallest sets that expose (internal: they are values of the data)", style="bold")
         )
         shown += [Text(f"  {' + '.join(items)}: {support}") for items, support in audit.exposing[:itemsets]]
+    if audit.surest is not None:
+        shown.append(
+            Text(
+                f"Of the baskets with some known items, {percent(audit.surest)} at most hold a given sensitive item; "
+                f"{percent(audit.rho or 0)} are tolerated."
+            )
+        )
+    if audit.absent:
+        shown.append(Text(f"No basket holds: {', '.join(audit.absent)}.", "yellow"))
     shown.append(
         Text(
             "Picked rightly: how often an intruder who knows so many items, chosen at random, picks the right basket. "
