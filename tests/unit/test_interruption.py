@@ -93,3 +93,43 @@ def test_a_compiled_loop_is_left_at_once_and_nothing_half_written_stays(
     assert target.read_text() == "the old one"
     assert [path.name for path in out.iterdir()] == ["release.csv"]
     assert not list(scratch.glob("discreet-*"))
+
+
+AT_ONCE = """
+import signal
+import sys
+from pathlib import Path
+
+import discreet.cli.profiles
+from discreet.cli import main
+from discreet.files import writing
+
+target, number = Path(sys.argv.pop()), int(sys.argv.pop())
+
+
+def interrupted(handle):
+    # The file is there, and whoever asked for it does not know of it yet.
+    signal.raise_signal(number)
+
+
+def work(*given, **settings):
+    writing._lock = interrupted
+    writing.atomically(target, lambda part: None)
+
+
+discreet.cli.profiles.profiles.callback = work
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_in_the_moment_in_which_a_file_is_made_leaves_none(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    script, out = tmp_path / "at_once.py", tmp_path / "out"
+    out.mkdir()
+    script.write_text(AT_ONCE, encoding="utf-8")
+    given = [sys.executable, str(script), "profiles", str(int(number)), str(out / "release.csv")]
+    done = subprocess.run(given, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+    assert done.returncode == 130
+    assert list(out.iterdir()) == []

@@ -59,7 +59,10 @@ def interruptible(*, whole_process: bool) -> Iterator[Interruption]:
     try:
         yield interruption
     finally:
-        if not (interruption.happened and whole_process):
+        if interruption.happened and whole_process:
+            # A signal between making a file and knowing of it leaves it to nobody but this.
+            remove_unfinished()
+        else:
             signal.set_wakeup_fd(before)
             ended.set()
             told.close()
