@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -35,17 +34,18 @@ from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
 from discreet.transform.loss import leaf_share_loss
+from tables import DATA
 
-DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"
+ARX = DATA / "arx"
 QI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 
 
 def hierarchy_file(name: str) -> str:
-    return str(DATA / "hierarchies" / f"adult_hierarchy_{name}.csv")
+    return str(ARX / "hierarchies" / f"adult_hierarchy_{name}.csv")
 
 
 def adult(k: int, t: TCloseness | None = None) -> tuple[Problem, list[Ladder]]:
-    table = read(DATA / "adult.csv.gz")
+    table = read(ARX / "adult.csv.gz")
     sensitive = [] if t is None else [t.sensitive]
     names = [name for name in QI if name not in sensitive]
     classes = table.engine.count(table, quasi_identifiers=names, sensitive=sensitive)
@@ -94,7 +94,7 @@ def against_peers(python: str | None) -> None:
     best, found = timed(lambda: search(replace(problem, suppression_limit=0.1)))
     rows.append(("discreet, optimal (hierarchies, 10 %)", best, found.best.cost))  # type: ignore[attr-defined]
     for peer in ("anonypy", "anjana") if python else ():
-        command = [str(python), str(Path(__file__).with_name("peers.py")), peer, str(DATA), "10"]
+        command = [str(python), str(Path(__file__).with_name("peers.py")), peer, str(ARX), "10"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         answer = json.loads(done.stdout.splitlines()[-1])
         rows.append((peer, answer["seconds"], answer["loss"]))
@@ -128,7 +128,7 @@ def little_to_prune() -> None:
 def file_to_file(times_rows: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         source, target = Path(scratch) / "adult.parquet", Path(scratch) / "release.parquet"
-        table = read(DATA / "adult.csv.gz")
+        table = read(ARX / "adult.csv.gz")
         rows = table.engine.to_arrow(table)
         pq.write_table(pa.concat_tables([rows] * times_rows), source)
         columns = ", ".join(f'"{name}"' for name in QI)

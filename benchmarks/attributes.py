@@ -10,9 +10,7 @@ those of the clock by which searches end: work of this process, not of others.
 from __future__ import annotations
 
 import argparse
-import os
 import random
-from pathlib import Path
 
 import duckdb
 
@@ -23,8 +21,8 @@ from discreet.privacy import KAnonymity
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.evaluator import Evaluator, Stopped, limits
 from discreet.search.problem import Problem, make_problem
+from tables import DATA
 
-DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 TABLES = {
     "diabetes": ("uci/diabetic_data.csv.gz", {"encounter_id", "patient_nbr"}, (15, 20, 24, 30)),
     "sparcs": (

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,9 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tables import QUASI_IDENTIFIERS, SENSITIVE, write
+from tables import DATA, QUASI_IDENTIFIERS, SENSITIVE, write
 
-DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 ADULT_QI = ["age", "workclass", "education", "marital.status", "occupation", "relationship", "race", "sex"]
 
 

@@ -8,9 +8,7 @@ from a few thousand with the skew of a shop. The yardstick of time is one count 
 from __future__ import annotations
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -19,8 +17,8 @@ from discreet.baskets.goal import BasketGoal
 from discreet.baskets.itemsets import Itemsets
 from discreet.baskets.recoding import ItemCut, RecodedBaskets, item_hierarchy
 from discreet.baskets.release import anonymize_baskets
+from tables import DATA
 
-DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 METHODS = ("generalize", "suppress", "disassociate")
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import time
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -21,15 +19,16 @@ from discreet.policy.plan import Plan
 from discreet.release.attack import attack
 from discreet.release.compare import compare
 from linkage import seconds_to_link
+from tables import DATA
 
-DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"
+ARX = DATA / "arx"
 QI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass")
 SENSITIVE = ("occupation", "pay")
 
 
 def adult() -> tuple[pa.Table, discreet.Policy]:
     """Adult with its hierarchies and a made-up number, k = 5 and two occupations in every class."""
-    table = discreet.read(DATA / "adult.csv.gz")
+    table = discreet.read(ARX / "adult.csv.gz")
     rows = table.engine.to_arrow(table)
     pay = np.random.default_rng(1).lognormal(3.5, 0.4, rows.num_rows).round(1)
     policy = discreet.Policy.of(
@@ -38,7 +37,7 @@ def adult() -> tuple[pa.Table, discreet.Policy]:
         require=[discreet.KAnonymity(5), discreet.LDiversity(2, "occupation")],
         profile="research-partner-5",
     ).generalise(
-        {name: str(DATA / "hierarchies" / f"adult_hierarchy_{name}.csv") for name in (*QI, "occupation")}
+        {name: str(ARX / "hierarchies" / f"adult_hierarchy_{name}.csv") for name in (*QI, "occupation")}
     )
     return rows.append_column("pay", pa.array(pay)), policy
 

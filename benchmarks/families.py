@@ -9,7 +9,6 @@ Adult lies in the folder that DISCREET_DATA names (or beside the checkout).
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import time
 from collections.abc import Callable
@@ -25,27 +24,9 @@ from discreet.perturb.randomness import Randomness
 from discreet.perturb.registry import STEPS, make_step
 from discreet.release.perturb import perturbed
 from discreet.reports.charts.points import risk_against_loss
+from tables import ADULT_COLUMNS, DATA
 
-DATA = (
-    Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "adult"
-)
-NAMES = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
+ADULT = DATA / "adult"
 NUMBERS = ("age", "education-num", "hours-per-week")
 CATEGORIES = ("sex", "race", "marital-status")
 LINKAGE = ("record-linkage", "mechanism-linkage")
@@ -169,7 +150,7 @@ def line(title: str, told: str, drawn: list[list[float]], seconds: float) -> str
 
 
 def compare_families(count: int, target: float, draws: int) -> None:
-    table = discreet.read(DATA / "adult.data.gz", header=False, names=NAMES)
+    table = discreet.read(ADULT / "adult.data.gz", header=False, names=ADULT_COLUMNS)
     rows = table.to_arrow().slice(0, count)
     print(f"Adult, the first {rows.num_rows:,} rows, exposure of at most {target:.0%}, {draws} draws\n")
     print(f"| family | strength | found | {' | '.join(LOSSES)} | efficacy | seconds | GiB |")
@@ -189,7 +170,9 @@ def compare_families(count: int, target: float, draws: int) -> None:
 
 def draw_frontier(count: int, target: Path) -> None:
     """Every family at several strengths: people found against the median error of counts."""
-    rows = discreet.read(DATA / "adult.data.gz", header=False, names=NAMES).to_arrow().slice(0, count)
+    rows = (
+        discreet.read(ADULT / "adult.data.gz", header=False, names=ADULT_COLUMNS).to_arrow().slice(0, count)
+    )
     tried: list[tuple[str, float, float]] = []
 
     def told(name: str, release: object, asked: discreet.Policy) -> None:

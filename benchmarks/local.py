@@ -9,10 +9,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -27,8 +25,9 @@ from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.loss import leaf_share_loss
 from discreet.transform.recoding import Recoding
+from tables import DATA
 
-DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "arx"
+ARX = DATA / "arx"
 QI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 CASES: dict[str, tuple[str | None, list[PrivacyModel]]] = {
     "k = 5": (None, []),
@@ -44,13 +43,13 @@ CASES: dict[str, tuple[str | None, list[PrivacyModel]]] = {
 def compare(name: str) -> None:
     sensitive, models = CASES[name]
     asked = [KAnonymity(5), *models]
-    table = read(DATA / "adult.csv.gz")
+    table = read(ARX / "adult.csv.gz")
     classes = table.engine.count(
         table,
         quasi_identifiers=[one for one in QI if one != sensitive],
         sensitive=[sensitive] if sensitive else [],
     )
-    files = DATA / "hierarchies"
+    files = ARX / "hierarchies"
     ladders = [
         Hierarchy.read(files / f"adult_hierarchy_{domain.name}.csv", domain.name).ladder(domain)
         for domain in classes.attributes

@@ -11,7 +11,6 @@ requirements; what is known of it (Adult with its own hierarchies, k = 5, nobody
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -36,8 +35,8 @@ from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.transform.loss import attribute_changes, leaf_share_loss
 from discreet.transform.recoding import Recoding
+from tables import DATA
 
-DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 TABLES = {
     "OULAD": "oulad/studentInfo.csv.gz",
     "Adult": "adult/adult_kaggle.csv.gz",

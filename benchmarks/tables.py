@@ -1,7 +1,8 @@
-"""Generated tables for benchmarks: eight quasi-identifiers and one sensitive attribute, of two shapes."""
+"""Tables for benchmarks: where the public ones lie, and generated ones of two shapes."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +10,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+"""The public data sets."""
+ADULT_COLUMNS = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
+"""The columns of Adult, whose files have no header."""
 Shape = Literal["skewed", "distinct"]
 QUASI_IDENTIFIERS = ["town", "age", "sex", "education", "occupation", "marital", "nationality", "household"]
 SENSITIVE = "diagnosis"

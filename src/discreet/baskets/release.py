@@ -20,7 +20,7 @@ from discreet.baskets.goal import BasketGoal
 from discreet.baskets.loss import BasketLoss, lost_itemsets, pair_error
 from discreet.baskets.recoding import ItemCut, RecodedBaskets, generalised, item_hierarchy
 from discreet.baskets.suppression import suppressed
-from discreet.baskets.uncertainty import surest
+from discreet.baskets.uncertainty import ROUNDING, surest
 from discreet.errors import GoalUnreachable, InvalidParameter, RequirementNotMet
 from discreet.files.writing import atomically
 from discreet.plain import plain
@@ -120,7 +120,7 @@ class BasketRelease:
                     counts.update(combinations(sorted(line), size))
         if any(count < self.goal.k for count in counts.values()):
             raise _broken()
-        if self.goal.rho is not None and self._surest(part, separator) > self.goal.rho + 1e-9:
+        if self.goal.rho is not None and self._surest(part, separator) > self.goal.rho + ROUNDING:
             raise _broken()
 
     def _surest(self, part: Path, separator: str) -> float:
