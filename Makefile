@@ -12,7 +12,7 @@ export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs wheel test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
+.PHONY: help demo docs wheel pipelines test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
@@ -72,7 +72,7 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 test test-fast test-lowest test-newest truth thorough fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 # Without the plugin of a tool that only tests/web needs: it takes a second to import, in every process.
-QUICK = -p no:schemathesis --hypothesis-profile fast -m "not spark and not browser and not slow" \
+QUICK = -p no:schemathesis --hypothesis-profile fast -m "not spark and not browser and not slow and not walk" \
   tests/unit tests/property tests/docs src
 
 test: $(VENV)/.test-stamp system-tools ## Run every test but long walks, doctests and documentation included
@@ -102,16 +102,19 @@ lock: $(BIN)/python ## Find out anew which versions locked.txt holds (UPGRADE=1:
 truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tables with plain loops (N=1000)
 	DISCREET_TRUTH=$(or $(N),1000) $(BIN)/python -m pytest -q -n $(JOBS) tests/truth
 
-thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many examples as make test does, walk through the page with large files, lose a worker of Spark
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile thorough -m "not slow" \
+thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many examples as make test does, walk through the page with large files, release every table at hand, lose a worker of Spark
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile thorough -m "not slow and not walk" \
 	  tests/property tests/unit
-	$(BIN)/python -m pytest -m walk tests/web tests/contract
+	$(BIN)/python -m pytest -m walk tests/web tests/contract tests/property
 
 fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was
 	$(BIN)/python tests/fuzz/fuzz.py $(KIND) --count $(or $(N),1000) --seed $(or $(SEED),1)
 
 wheel: ## Build the wheel and use it as a stranger would, in an environment of its own
 	PYTHON=$(PYTHON) bash tools/wheel.sh
+
+pipelines: ## Run the examples for dbt and Dagster, each in an environment of its own
+	PYTHON=$(PYTHON) bash tools/pipelines.sh
 
 docs: $(VENV)/.test-stamp ## Make a site of the documentation in docs/site; every warning is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs docs/site

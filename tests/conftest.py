@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -55,6 +56,17 @@ def spark() -> Iterator[SparkEngine]:
         missing(str(error))
     yield made
     made.close()
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: without it every collection of garbage has a tenth to look at."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """At the end it goes: libraries complain of what is left."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(trylast=True)

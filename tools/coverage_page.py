@@ -11,7 +11,7 @@ from pkgutil import iter_modules
 
 from discreet import risk
 from discreet.attacks.catalogue import ATTACKS
-from discreet.attacks.composition.intersection import INTERSECTION, SOURCE
+from discreet.attacks.composition import correspondence, differencing, intersection
 from discreet.files.writing import write_text
 from discreet.perturb.registry import STEPS
 from discreet.privacy import MODELS
@@ -73,7 +73,23 @@ def coverage() -> str:
                         (name, f"discreet.attacks.{kind.function}", kind.source)
                         for name, kind in ATTACKS.items()
                     ),
-                    (INTERSECTION, "discreet.attacks.composition.intersection:intersect_pairs", SOURCE),
+                    (
+                        intersection.INTERSECTION,
+                        "discreet.attacks.composition.intersection:intersect_pairs",
+                        intersection.SOURCE,
+                    ),
+                    *(
+                        (
+                            direction,
+                            "discreet.attacks.composition.correspondence:correspond",
+                            correspondence.SOURCE,
+                        )
+                        for direction in correspondence.DIRECTIONS
+                    ),
+                    *(
+                        (change, "discreet.attacks.composition.differencing:difference", differencing.SOURCE)
+                        for change in differencing.CHANGES
+                    ),
                 ],
             ),
         ]

@@ -1,7 +1,8 @@
 """Makes the pictures of the page in the documentation: every step, at 1280 and 400 pixels, in light and dark.
 
     python tools/screenshots.py                       the few that the documentation shows, into docs/images
-    python tools/screenshots.py --all --folder NAME   every step in every width and light, to be looked at
+    python tools/screenshots.py --all --folder NAME   every step from top to bottom in every width, light and language,
+                                                      to be looked at
 
 It starts `discreet serve`, takes the made-up town through it in Chromium (DISCREET_CHROMIUM names another one)
 and stops the server. Pictures are reduced to 128 colours, which keeps them below 150 KB.
@@ -32,6 +33,8 @@ PATIENCE = 900_000
 LARGEST = 150_000
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
+LANGUAGES = ("en", "de")
+STEPS = ("file", "columns", "verdict", "release", "evidence")
 SHOWN = {
     "start-1280-light",
     "verdict-1280-light",
@@ -63,19 +66,19 @@ def server() -> Iterator[str]:
             process.wait()
 
 
-def save(page: Page, folder: Path, name: str) -> None:
-    """What the window shows, in few colours."""
-    raw = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
+def save(page: Page, folder: Path, name: str, *, whole: bool) -> None:
+    """What the window shows, or the whole page, in few colours."""
+    raw = Image.open(io.BytesIO(page.screenshot(animations="disabled", full_page=whole))).convert("RGB")
     path = folder / f"{name}.png"
     raw.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
     size = path.stat().st_size
     print(f"{path.name}: {size >> 10} KB")
-    if size > LARGEST:
+    if size > LARGEST and not whole:
         raise SystemExit(f"{path.name} is larger than {LARGEST >> 10} KB")
 
 
-def take(page: Page, folder: Path, step: str, names: set[str] | None) -> None:
-    """One step in every width and light; ``names`` says which ones are wanted."""
+def take(page: Page, folder: Path, step: str, names: set[str] | None, language: str = "en") -> None:
+    """One step in every width and light; ``names`` says which ones are wanted, if not all of them as a whole."""
     for width in WIDTHS:
         for scheme in SCHEMES:
             name = f"{step}-{width}-{scheme}"
@@ -87,12 +90,12 @@ def take(page: Page, folder: Path, step: str, names: set[str] | None) -> None:
                 page.click(f"#go-{step}")
             page.evaluate("window.scrollTo(0, 0)")
             page.mouse.move(0, 0)
-            save(page, folder, name)
+            save(page, folder, name if names is not None else f"{name}-{language}", whole=names is None)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the pictures of the page in the documentation.")
-    parser.add_argument("--all", action="store_true", help="every step in every width and light")
+    parser.add_argument("--all", action="store_true", help="every step in every width, light and language")
     parser.add_argument("--folder", type=Path, default=DOCS, help="where to write them")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -105,16 +108,25 @@ def main() -> None:
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         page.wait_for_selector("#drop")
-        take(page, given.folder, "start", names)
+        home = page.url
+        for language in LANGUAGES if given.all else LANGUAGES[:1]:
+            page.goto(f"{home}?lang={language}")
+            take(page, given.folder, "start", names, language)
+        page.goto(f"{home}?lang={LANGUAGES[0]}")
         page.click("button[value=residents]")
         page.wait_for_selector("#verdict .words")
-        for step in ("file", "columns", "verdict"):
-            take(page, given.folder, step, names)
+        if not given.all:
+            for step in STEPS[:3]:
+                take(page, given.folder, step, names)
         page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         page.click("#anonymize")
         page.wait_for_selector("#evidence .criteria li", state="attached")
-        for step in ("release", "evidence"):
-            take(page, given.folder, step, names)
+        case = page.url.partition("?")[0].partition("#")[0]
+        for language in LANGUAGES if given.all else LANGUAGES[:1]:
+            page.goto(f"{case}?lang={language}")
+            page.wait_for_selector("#evidence .criteria li", state="attached")
+            for step in STEPS if given.all else STEPS[3:]:
+                take(page, given.folder, step, names, language)
         browser.close()
 
 

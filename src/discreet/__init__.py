@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from discreet.dp.safepub import safepub as safepub
     from discreet.dp.synthesize import ArtificialPeople as ArtificialPeople
     from discreet.dp.synthesize import synthesize as synthesize
+    from discreet.dp.tabulate import NoisyTables as NoisyTables
+    from discreet.dp.tabulate import tabulate as tabulate
     from discreet.engine.read import read as read
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.policy import Policy as Policy
@@ -52,8 +54,14 @@ if TYPE_CHECKING:
     from discreet.release.compare import compare as compare
     from discreet.release.difference import Difference as Difference
     from discreet.release.difference import diff as diff
+    from discreet.release.family_contest import FamilyComparison as FamilyComparison
+    from discreet.release.family_contest import compare_families as compare_families
+    from discreet.release.fragment import FragmentRelease as FragmentRelease
+    from discreet.release.fragment import fragment as fragment
     from discreet.release.frontier import compare_methods as compare_methods
     from discreet.release.frontier import frontier as frontier
+    from discreet.release.kpi_answers import KpiAnswer as KpiAnswer
+    from discreet.release.kpi_answers import ask_kpis as ask_kpis
     from discreet.release.parts import CountedClasses as CountedClasses
     from discreet.release.parts import count as count
     from discreet.release.parts import merge as merge
@@ -86,10 +94,14 @@ _PUBLIC = {
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
     "Difference": "discreet.release.difference:Difference",
     "DiscreetError": "discreet.errors:DiscreetError",
+    "FamilyComparison": "discreet.release.family_contest:FamilyComparison",
+    "FragmentRelease": "discreet.release.fragment:FragmentRelease",
     "Judgement": "discreet.register:Judgement",
     "KAnonymity": "discreet.privacy:KAnonymity",
+    "KpiAnswer": "discreet.release.kpi_answers:KpiAnswer",
     "LDiversity": "discreet.privacy:LDiversity",
     "Ledger": "discreet.dp.ledger:Ledger",
+    "NoisyTables": "discreet.dp.tabulate:NoisyTables",
     "Plan": "discreet.policy.plan:Plan",
     "Policy": "discreet.policy:Policy",
     "Recipe": "discreet.transform.recipe:Recipe",
@@ -103,16 +115,19 @@ _PUBLIC = {
     "anonymize_baskets": "discreet.baskets.release:anonymize_baskets",
     "apply": "discreet.release.apply:apply",
     "ask": "discreet.dp.ask:ask",
+    "ask_kpis": "discreet.release.kpi_answers:ask_kpis",
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
     "bucketize": "discreet.release.bucketize:bucketize",
     "audit_baskets": "discreet.baskets.exposure:audit_baskets",
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
+    "compare_families": "discreet.release.family_contest:compare_families",
     "compare_methods": "discreet.release.frontier:compare_methods",
     "count": "discreet.release.parts:count",
     "diff": "discreet.release.difference:diff",
     "evidence_report": "discreet.reports.evidence.html:evidence_report",
+    "fragment": "discreet.release.fragment:fragment",
     "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",
     "merge": "discreet.release.parts:merge",
@@ -124,6 +139,7 @@ _PUBLIC = {
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",
     "synthesize": "discreet.dp.synthesize:synthesize",
+    "tabulate": "discreet.dp.tabulate:tabulate",
 }
 
 __all__ = list(_PUBLIC)

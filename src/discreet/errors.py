@@ -11,6 +11,9 @@ from difflib import get_close_matches
 
 from discreet.sentences import Sentence
 
+MOST_NAMES = 30
+"""So many names of what there is are listed."""
+
 
 class DiscreetError(Exception):
     """Something the user can mend. ``code`` is stable; ``remedy`` says what to do next.
@@ -72,8 +75,11 @@ class InvalidPolicy(DiscreetError):
         text = (
             self.problems[0]
             if len(self.problems) == 1
-            else f"{len(self.problems)} problems in the policy:\n"
-            + "\n".join(f"  - {p}" for p in self.problems)
+            else Sentence(
+                "{count} problems in the policy:\n  - {problems:\n  - }",
+                count=len(self.problems),
+                problems=tuple(map(Sentence, self.problems)),
+            )
         )
         super().__init__(text, remedy=remedy)
 
@@ -85,9 +91,15 @@ class InvalidHierarchy(DiscreetError):
 
     def __init__(self, name: str, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
-        listed = "\n".join(f"  - {problem}" for problem in self.problems)
+        told = {"name": name, "problems": tuple(map(Sentence, self.problems))}
         super().__init__(
-            f"the hierarchy of {name!r} has {len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}:\n{listed}",
+            Sentence("the hierarchy of {name!r} has 1 problem:\n  - {problems}", **told)
+            if len(self.problems) == 1
+            else Sentence(
+                "the hierarchy of {name!r} has {count} problems:\n  - {problems:\n  - }",
+                count=len(self.problems),
+                **told,
+            ),
             remedy="correct these lines; `discreet hierarchy check` shows them again",
         )
 
@@ -104,7 +116,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidParameter:
     >>> print(unknown("model", "k-anonimity", ["k-anonymity", "l-diversity"]))
     there is no model 'k-anonimity'; did you mean 'k-anonymity'? The models are: k-anonymity, l-diversity
     """
-    return InvalidParameter(f"there is no {kind} {name!r}", remedy=_known(kind, name, known))
+    told = Sentence("there is no {kind} {name!r}", kind=Sentence(kind), name=name)
+    return InvalidParameter(told, remedy=_known(kind, name, known))
 
 
 def refuse_surplus(name: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -118,18 +131,23 @@ def refuse_surplus(name: str, given: Iterable[str], known: Iterable[str]) -> Non
     surplus = [parameter for parameter in given if parameter not in taken]
     if surplus:
         raise InvalidParameter(
-            f"{name} has no parameter {', '.join(surplus)}",
-            remedy=f"{name} takes {', '.join(taken) or 'no parameters'}",
+            Sentence("{name} has no parameter {surplus}", name=name, surplus=tuple(surplus)),
+            remedy=Sentence("{name} takes {parameters}", name=name, parameters=tuple(taken))
+            if taken
+            else Sentence("{name} takes no parameters", name=name),
         )
 
 
-def _known(kind: str, name: str, known: Iterable[str]) -> str:
+def _known(kind: str, name: str, known: Iterable[str]) -> Sentence:
     """The name that was probably meant, and at most thirty of those that there are."""
     names = list(known)
+    there_are = Sentence("The {kind}s are: {names}", kind=Sentence(kind), names=tuple(names[:MOST_NAMES]))
+    if len(names) > MOST_NAMES:
+        there_are = Sentence("{names} and {more} more", names=there_are, more=len(names) - MOST_NAMES)
     close = get_close_matches(name, names, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    more = f" and {len(names) - 30} more" if len(names) > 30 else ""
-    return f"{hint}The {kind}s are: {', '.join(names[:30])}{more}"
+    if not close:
+        return there_are
+    return Sentence("did you mean {close!r}? {names}", close=close[0], names=there_are)
 
 
 SURPRISES = (RecursionError, OverflowError, UnicodeError)

@@ -23,6 +23,7 @@ from pyarrow import csv
 
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.files.writing import atomically
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 
 REFERENCE_DATE: Final = np.datetime64("2025-06-30", "D")
@@ -183,7 +184,8 @@ def town(people: int = 4000, *, seed: int = 1) -> pa.Table:
     """
     if people < 10:
         raise InvalidParameter(
-            f"a town of {people} people is too small to be an example", remedy="ask for people=10 or more"
+            Sentence("a town of {people} people is too small to be an example", people=people),
+            remedy="ask for people=10 or more",
         )
     rng = _generator(seed, stream=1)
     district = _choose(rng, _column(_DISTRICTS, 1)[None, :], np.zeros(people, dtype=np.intp))
@@ -461,7 +463,9 @@ def _require(table: pa.Table, name: str) -> pa.Array:
         raise UnknownColumn(name, table.column_names)
     column = table[name].combine_chunks()
     if column.null_count:
-        raise UnsuitableColumn(f"column {name!r} has nulls", remedy="pass residents that town() made")
+        raise UnsuitableColumn(
+            Sentence("column {name!r} has nulls", name=name), remedy="pass residents that town() made"
+        )
     return column
 
 
@@ -469,10 +473,13 @@ def _codes_of(table: pa.Table, name: str, vocabulary: Sequence[str]) -> IntArray
     """Strings as their positions in the vocabulary."""
     column = _require(table, name)
     if not pa.types.is_string(column.type):
-        raise UnsuitableColumn(f"column {name!r} is not text", remedy="pass residents that town() made")
+        raise UnsuitableColumn(
+            Sentence("column {name!r} is not text", name=name), remedy="pass residents that town() made"
+        )
     codes = pc.index_in(column, value_set=pa.array(vocabulary, type=pa.string()))
     if codes.null_count:
         raise UnsuitableColumn(
-            f"column {name!r} has values unknown in the town", remedy="pass residents that town() made"
+            Sentence("column {name!r} has values unknown in the town", name=name),
+            remedy="pass residents that town() made",
         )
     return np.asarray(codes.to_numpy(), dtype=np.intp)

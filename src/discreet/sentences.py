@@ -40,7 +40,7 @@ class Sentence(str):
         if isinstance(template, Sentence) and not parameters:
             return template
         given = {name: _parameter(value) for name, value in parameters.items()}
-        made = super().__new__(cls, _ENGLISH.vformat(template, (), given) if given else template)
+        made = super().__new__(cls, _said(template, given) if given else template)
         made.template, made.parameters = template, given
         return made
 
@@ -92,6 +92,13 @@ class _English(string.Formatter):
 
 
 _ENGLISH = _English()
+
+
+def _said(template: str, given: Mapping[str, Parameter]) -> str:
+    """A template with what was given; Python's own way, which is several times as fast, knows all but rows of texts."""
+    if any(isinstance(value, tuple) for value in given.values()):
+        return _ENGLISH.vformat(template, (), given)
+    return template.format_map(given)
 
 
 def places(template: str) -> dict[str, str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,7 +25,14 @@ from discreet.cli import main
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.postgres import PostgresEngine
 from discreet.engine.read import read
-from discreet.errors import InvalidParameter, RequirementNotMet, UnreadableInput
+from discreet.engine.sqlalchemy import _double, _moment, _text, _told
+from discreet.errors import (
+    InvalidParameter,
+    MissingDependency,
+    RequirementNotMet,
+    UnreadableInput,
+    UnsuitableColumn,
+)
 from discreet.files.addresses import database_address
 from discreet.files.writing import refuse_clashes
 from discreet.privacy import KAnonymity, LDiversity
@@ -247,3 +256,82 @@ def test_a_release_becomes_a_table_of_postgresql_in_one_transaction(
         release.save(f"{server}#exposed")
     with pytest.raises(UnreadableInput, match="no table exposed"):
         read(f"{server}#exposed")
+
+
+# ── what SQLAlchemy reaches ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def reached(tmp_path: Path) -> str:
+    """The rows in a database that is read through SQLAlchemy, as any other would be."""
+    if find_spec("sqlalchemy") is None:
+        missing("SQLAlchemy is not installed")
+    with closing(sqlite3.connect(tmp_path / "clinic.db")) as database:
+        database.execute(
+            "CREATE TABLE visits (age INTEGER, town TEXT, pay NUMERIC, day DATE, who TEXT, ill TEXT, weight REAL)"
+        )
+        rows = [
+            tuple(v.isoformat() if isinstance(v, dt.date) else v for v in row.values())
+            for row in ROWS.to_pylist()
+        ]
+        database.executemany("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        database.execute("CREATE VIEW old AS SELECT age, town FROM visits WHERE age > 40")
+        database.commit()
+    return f"sqlite+pysqlite:///{tmp_path}/clinic.db"
+
+
+def test_any_database_gives_the_classes_of_a_file(reached: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.engine.sqlalchemy.BATCH_ROWS", 7)
+    table = read(f"{reached}#visits", engine=DuckDBEngine())
+    assert (table.rows, table.source.name, table.source.format) == (24, "visits", "sql")
+    given = {"quasi_identifiers": ["age", "town", "pay", "day"], "sensitive": ["ill"], "person": "who"}
+    same(table.engine.count(table, **given), read(ROWS).engine.count(read(ROWS), **given))
+    assert table.to_arrow().to_pylist() == ROWS.to_pylist()
+    assert read(f"{reached}#main.old", engine=DuckDBEngine()).rows == 8
+    assert discreet.audit(f"{reached}#visits", POLICY).verdict == discreet.audit(ROWS, POLICY).verdict
+
+
+def test_what_is_wrong_with_such_a_database_is_told_without_secrets(
+    reached: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for address, told in (
+        (f"{reached}#nothing", "has no table nothing"),
+        ("sqlite+pysqlite:////no/such/place.db#t", "could not be read from the database"),
+        ("nonsense://me:secret@host/x#t", "none that SQLAlchemy knows"),
+        ("mysql+pymysql://me:secret@host/x#t", "driver of this database is not installed"),
+        (reached, "names no table"),
+    ):
+        with pytest.raises(discreet.errors.DiscreetError) as error:
+            read(address)
+        assert told in str(error.value)
+        assert "secret" not in str(error.value)
+    with pytest.raises(InvalidParameter, match="SQLite and PostgreSQL only"):
+        discreet.anonymize(ROWS, POLICY).save(f"{reached}#release")
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    with pytest.raises(MissingDependency, match=r"discreet\[sql\]"):
+        read(f"{reached}#visits")
+
+
+def test_moments_and_bytes_of_such_a_database() -> None:
+    berlin = dt.timezone(dt.timedelta(hours=2))
+    assert _moment(dt.datetime(2020, 7, 1, 12, tzinfo=berlin)) == dt.datetime(2020, 7, 1, 10)
+    assert _moment(dt.datetime(2020, 7, 1, 12)) == dt.datetime(2020, 7, 1, 12)
+    assert _text(b"\x01\xff") == "01ff"
+
+
+def test_whole_numbers_that_differ_stay_different_or_are_refused() -> None:
+    """2 to the 53rd and the next number are one double: two people would become one."""
+    assert _double(decimal.Decimal("0.1")) == 0.1
+    assert _double(decimal.Decimal("0.33333333333333333333")) == 1 / 3
+    assert _double(decimal.Decimal(2**53)) == 2**53
+    assert _double(1.5) == 1.5
+    with pytest.raises(UnsuitableColumn, match="more digits"):
+        _double(decimal.Decimal(2**53 + 1))
+
+
+def test_what_a_driver_stumbles_over_is_not_told() -> None:
+    address = database_address("mysql+pymysql://me@host/x#visits")
+    assert address is not None
+    with pytest.raises(UnreadableInput) as error, _told(address):
+        raise AttributeError("0000-00-00 of Jane Doe")
+    assert "Jane" not in str(error.value)

@@ -253,3 +253,9 @@ def test_kpis_are_measured_alike(engine: Engine) -> None:
     )
     assert [one.groups[0].released for one in found] == [None, 47.25, 1.0, 12.0, 4.0]
     assert found[0].reason == "no longer numbers in the release: age"
+
+
+def test_rows_that_break_a_condition_are_told_by_a_column(table: Table) -> None:
+    """Litres are missing in the last row: it breaks nothing."""
+    assert sorted(table.engine.breaking(table, "litres < 1", "km").tolist()) == [15, 40]
+    assert table.engine.count_breaking(table, "litres < 1") == 2

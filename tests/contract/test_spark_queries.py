@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+
 import pyarrow as pa
 import pytest
 
@@ -9,7 +12,7 @@ import discreet
 from discreet.engine import query as limits
 from discreet.engine.spark import SparkEngine
 from discreet.engine.spark_query import answer
-from discreet.engine.spark_session import spark_errors, unlogged
+from discreet.engine.spark_session import Silence, spark_errors, unlogged
 from discreet.errors import InvalidParameter
 
 WITH_SPARK = pytest.mark.parametrize(
@@ -44,3 +47,43 @@ def test_a_query_that_takes_too_long_is_stopped(engine: SparkEngine, monkeypatch
     context = engine._session.sparkContext
     assert not list(context.statusTracker().getActiveJobsIds())
     assert not context.getJobTags()
+
+
+@WITH_SPARK
+def test_whoever_asked_too_much_is_told_at_the_limit(
+    engine: SparkEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the work goes on: here nothing ends it, and it is still going on when the answer is there."""
+    monkeypatch.setattr(limits, "QUERY_SECONDS", 0.2)
+    context = engine._session.sparkContext
+    table = discreet.read(pa.table({"n": list(range(400))}), engine=engine)
+    # 64 million combinations, some seconds of work: a task may only notice that it is cancelled when it is done.
+    long = "SELECT count(*) AS n FROM data AS a, data AS b, data AS c WHERE a.n * b.n + c.n = 5"
+    cancel = context.cancelJobsWithTag
+    tags = []
+    with monkeypatch.context() as patched:
+        patched.setattr(type(context), "cancelJobsWithTag", lambda self, tag: tags.append(tag))
+        with pytest.raises(InvalidParameter, match="takes longer than"):
+            table.engine.query(table, long)
+        assert tags
+        # The query is there before its first job is.
+        waiting = threading.Event()
+        while not list(context.statusTracker().getActiveJobsIds()):
+            waiting.wait(0.05)
+    cancel(tags[0])
+    while list(context.statusTracker().getActiveJobsIds()):
+        waiting.wait(0.05)
+    assert not context.getJobTags()
+    monkeypatch.undo()
+    assert table.engine.query(table, "SELECT max(n) AS n FROM data").to_pylist() == [{"n": 399}]
+
+
+def test_a_logger_speaks_again_when_the_last_has_left() -> None:
+    logger, silence = logging.getLogger("discreet test of silence"), Silence()
+    with silence.of(logger):
+        late = silence.of(logger)
+        late.__enter__()
+        assert logger.disabled
+    assert logger.disabled
+    late.__exit__(None, None, None)
+    assert not logger.disabled

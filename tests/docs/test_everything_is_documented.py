@@ -38,7 +38,11 @@ from discreet.utility import (
     distances,
     distributions,
     entropy,
+    marginals,
+    moments,
     precision,
+    propensity,
+    scaled,
     tradeoff,
     workload,
 )
@@ -269,7 +273,20 @@ def test_every_measure_of_loss_that_is_documented_exists() -> None:
 
 
 def test_every_measure_of_loss_is_documented() -> None:
-    modules = [distances, dependence, distributions, entropy, precision, class_sizes, tradeoff, workload]
+    modules = [
+        distances,
+        dependence,
+        distributions,
+        entropy,
+        precision,
+        class_sizes,
+        marginals,
+        moments,
+        propensity,
+        scaled,
+        tradeoff,
+        workload,
+    ]
     found = {one.name for module in modules for one in vars(module).values() if isinstance(one, Definition)}
     for listed in (dependence.CHANGES, workload.MEDIANS, workload.MEANS):
         found |= {definition.name for definition in listed.values()}

@@ -3,6 +3,7 @@
 Blocks of a page run in their order, in a folder of their own that holds the made-up town in ``demo/``.
 A ``console`` block lists commands after ``$``; each must end with 0 unless ``echo $?`` shows another code,
 and each line shown below a command must be in what it printed (``…`` stands for what is left out).
+A page that needs the public data finds them where ``DISCREET_DATA`` says, and is skipped without them.
 ``discreet`` runs in a copy of a process that has imported it; on pages that need Spark, in this one, which has Spark.
 A block after ``<!-- file: NAME -->`` is written to that file first. ``sh`` blocks are for reading only.
 """
@@ -28,7 +29,7 @@ from helpers.markdown import ROOT, Block, anchors, blocks, documents, links
 BIN = Path(sys.executable).parent
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-SPARK = "<!-- needs: spark -->"
+SPARK, DATA = "<!-- needs: spark -->", "<!-- needs: data -->"
 RUN = [
     path
     for path in documents()
@@ -38,6 +39,11 @@ RUN = [
 
 def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+def needs(path: Path) -> list[pytest.MarkDecorator]:
+    text = path.read_text(encoding="utf-8")
+    return [mark for told, mark in ((SPARK, pytest.mark.spark), (DATA, pytest.mark.data)) if told in text]
 
 
 @dataclass
@@ -134,20 +140,15 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=[pytest.mark.spark] if SPARK in path.read_text("utf-8") else [])
-        for path in RUN
-    ],
-    ids=name,
-)
+@pytest.mark.parametrize("path", [pytest.param(path, marks=needs(path)) for path in RUN], ids=name)
 def test_the_examples_of_a_page_work(
     path: Path, town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     text = path.read_text(encoding="utf-8")
     if SPARK in text:
         request.getfixturevalue("spark")
+    if DATA in text:
+        monkeypatch.setenv("DISCREET_DATA", str(request.getfixturevalue("data_dir")))
     shutil.copytree(town, tmp_path / "demo")
     monkeypatch.chdir(tmp_path)
     shell, namespace = Shell(tmp_path, here=SPARK in text), {"__name__": "__main__"}

@@ -231,7 +231,7 @@ CASES = [
     option_case("fraction 2", ["--qi", "age", "--sampling-fraction", "2"], "2.0 is not in the range", "--help"),
     option_case("fraction NaN", ["--qi", "age", "--sampling-fraction", "nan"], "fraction is nan", "at most 1"),
     # ── profiles ──────────────────────────────────────────────────────────────────────────────────
-    option_case("no such profile", ["--profile", "opendata"], "no profile 'opendata'", "profiles are: ema-0070"),
+    option_case("no such profile", ["--profile", "opendata"], "no profile 'opendata'", "profiles are: differential-privacy, ema-0070"),
     option_case("no profile file", ["--profile", "none.toml"], "there is no profile none.toml", "check the path"),
     profile_case("profile no TOML", "title = ", "own.toml is not valid TOML", "discreet profiles"),
     profile_case("profile incomplete", 'title = "t"\n', "description: field required", "discreet profiles"),

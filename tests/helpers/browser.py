@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from helpers.server import Program
 
 CHROMIUM = Path(os.environ.get("DISCREET_CHROMIUM", "/usr/bin/chromium"))
-PATIENCE = 600_000
+PATIENCE = 1_800_000
 """How long a page may take for anything, in milliseconds: what takes longer hangs."""
 REBOUND = "rebound.example"
 """A foreign name that leads to this machine."""
@@ -30,6 +30,8 @@ TRIED = "#evidence .criteria li"
 """What is there once losses and attacks are computed."""
 JUDGE = "#judge"
 """What is offered while a verdict is outdated."""
+MOST_WORDS = 350
+"""So many words a step shows before a question is asked."""
 STEPS = ("file", "columns", "verdict", "release", "evidence")
 WORDS = """() => {
   let words = 0;
@@ -213,6 +215,15 @@ def size(page: Page, step: str, width: int) -> tuple[int, int]:
     if was is not None:
         page.set_viewport_size(was)
     return measured
+
+
+def fits(page: Page, *steps: str) -> None:
+    """Each step has two screens at most, four on a phone, and few words before a question is asked."""
+    for step in steps:
+        for width, most in ((1280, 1800), (400, 3600)):
+            height, words = size(page, step, width)
+            assert height <= most, (step, width, height)
+            assert words <= MOST_WORDS, (step, width, words)
 
 
 def upload(page: Page, file: Path) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from discreet.cli import COMMANDS, main
+from discreet.web.jobs.worker import EVIDENCE_MODULES
 
 PRELOADED = [
     "pandas",
@@ -27,6 +28,7 @@ PRELOADED = [
     "discreet.search.lattice.kernels",
     "discreet.utility.objectives.kernels",
     "discreet.web.jobs.compiled",
+    *EVIDENCE_MODULES,
 ]
 COPIES = get_context("forkserver")
 PATIENCE = 600.0

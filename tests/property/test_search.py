@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ from discreet.privacy import (
     WorstGroupProtection,
     XYPrivacy,
 )
+from discreet.search.lattice import evaluator
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
 from discreet.search.lattice.evaluator import LatticeResult
@@ -215,7 +217,8 @@ def test_parts_of_the_attributes_bound_the_whole(
 @tries(25)
 def test_threads_change_nothing(example: Example, objective: str) -> None:
     problem = example.problem([KAnonymity(2), TCloseness(0.4, "dx")], objective)
-    alone, together = search(problem, threads=1), search(problem, threads=3)
+    with patch.object(evaluator, "THREADED_CLASSES", 0):
+        alone, together = search(problem, threads=1), search(problem, threads=3)
     assert alone == together
 
 

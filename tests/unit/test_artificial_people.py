@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 import discreet
 from discreet.cli import cli
+from discreet.dp import aim, junction, mst, privbayes
 from discreet.dp import synthesize as module
 from discreet.dp.coding import codings
 from discreet.dp.ledger import Ledger
@@ -89,9 +90,13 @@ def test_shares_are_whole_and_have_their_sum() -> None:
 # ── one person ────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("unknown", [False, True], ids=["given domains", "found values"])
+@pytest.mark.parametrize(
+    ("method", "unknown"),
+    [("mst", False), ("mst", True), ("aim", False), ("aim", True), ("privbayes", False)],
+    ids=lambda value: {False: "given domains", True: "found values"}.get(value, value),
+)
 def test_nobody_changes_a_table_or_a_score_further_than_stated(
-    unknown: bool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    method: str, unknown: bool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second run gets the draws of the first: so every table and score is compared as the proof does."""
     log: list[tuple[np.ndarray, float]] = []
@@ -114,8 +119,13 @@ def test_nobody_changes_a_table_or_a_score_further_than_stated(
             return drawn[-1]
         return replayed.pop(0)
 
-    monkeypatch.setattr(module, "gaussian", gaussian)
-    monkeypatch.setattr(module, "noisy_max_rho", noisy_max_rho)
+    for part in (module, mst, aim, privbayes):
+        monkeypatch.setattr(part, "gaussian", gaussian)
+    for part in (mst, aim, privbayes):
+        monkeypatch.setattr(part, "noisy_max_rho", noisy_max_rho)
+    # Rows that models are looked at by are drawn from what was measured: the same in both runs.
+    monkeypatch.setattr(junction, "uniforms", lambda count: np.linspace(0, 0.999, count))
+    terms = {**TERMS, "method": method}
     villain = [
         {"who": "villain", "sex": sex, "town": town, "age": age, "pay": pay}
         for sex in "fm"
@@ -126,11 +136,11 @@ def test_nobody_changes_a_table_or_a_score_further_than_stated(
     for more in (villain, [{**row, "who": None} for row in villain]):
         drawn: list[Any] = []
         log.clear()
-        discreet.synthesize(pa.Table.from_pylist(people()), keys=keys, ledger=ledger, **TERMS)
+        discreet.synthesize(pa.Table.from_pylist(people()), keys=keys, ledger=ledger, **terms)
         before, replayed[:] = log.copy(), drawn.copy()
         log.clear()
         changed = [*more[:9], *people(), *more[9:]]
-        discreet.synthesize(pa.Table.from_pylist(changed), keys=keys, ledger=ledger, **TERMS)
+        discreet.synthesize(pa.Table.from_pylist(changed), keys=keys, ledger=ledger, **terms)
         assert not replayed
         moved = 0.0
         for (old, stated), (new, _) in zip(before, log, strict=True):
@@ -156,7 +166,10 @@ def test_found_values_are_those_that_many_share(ledger: Ledger) -> None:
 
 
 @pytest.mark.slow
-def test_an_attacker_who_sees_the_rows_cannot_tell_who_was_in(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", ["mst", "aim", "privbayes"])
+def test_an_attacker_who_sees_the_rows_cannot_tell_who_was_in(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without the ledger, which would take longer than all draws."""
     keys = {"a": ["x", "y"], "b": ["x", "y"]}
 
@@ -165,9 +178,8 @@ def test_an_attacker_who_sees_the_rows_cannot_tell_who_was_in(monkeypatch: pytes
         found = []
         for _ in range(120):
             coded = codings(table, ["a", "b"], {}, keys, 10)
-            made, _ = module._Synthesis(table, coded, None, 1, Fraction(1), Fraction(1, 1000)).rows(
-                lambda: None
-            )
+            work = module._Synthesis(table, coded, None, 1, Fraction(1), Fraction(1, 1000), method=method)
+            made, _ = work.rows(lambda: None)
             found.append(float(sum(a == "y" for a in made["a"].to_pylist())))
         return found
 
@@ -224,6 +236,7 @@ def test_terms_that_are_refused(ledger: Ledger) -> None:
         ({"epsilon": 0}, "epsilon is"),
         ({"max_rows": 0}, "max_rows"),
         ({"bins": 0}, "bins"),
+        ({"method": "gan"}, "the method is"),
         ({"keys": {"sex": []}}, "no value is given"),
         ({"keys": {"age": ["old"]}}, "of another kind"),
         ({"keys": {"age": [1.5]}}, "of another kind"),

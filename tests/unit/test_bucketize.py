@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet
+from discreet.attacks.disclosure.inference import attribute_inference
 from discreet.classes.pair import Pair
 from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy, RequirementNotMet
 from discreet.perturb.randomness import Randomness
@@ -160,13 +161,91 @@ def test_rows_stay_open_to_whoever_knows_the_quasi_identifiers() -> None:
     tried = discreet.attack(
         discreet.bucketize(HOSPITAL, POLICY),
         original=HOSPITAL,
-        attacks=["record-linkage", "attribute-inference"],
+        attacks=["record-linkage", "minimality"],
     )
     # Six of eight are alone with what is known of them, and two are alike.
     assert tried.results[0].successes == 7.0
     assert [each.why for each in tried.untested] == [
         "disease: the release tells this attribute by bucket, not by record"
     ]
+
+
+# ── the deFinetti attack ──────────────────────────────────────────────────────────────────────────────
+
+
+def smokers(generator: np.random.Generator, ill: int) -> pa.Table:
+    """200 smokers, of whom so many have a disease of the lung, and 200 others, of whom as many have none."""
+    smokes = np.repeat(["yes", "no"], 200)
+    lung = np.concatenate([np.arange(200) < ill, np.arange(200) >= ill])
+    kinds = np.empty(400, dtype=object)
+    kinds[lung] = generator.permutation(np.repeat(["cancer", "asthma", "bronchitis"], [90, 70, 40]))
+    kinds[~lung] = generator.permutation(np.repeat(["flu", "acne", "gout"], [80, 65, 55]))
+    ages = generator.permutation(400)  # in days, as it were: nobody shares it
+    return pa.table({"age": ages, "smokes": smokes, "ill": kinds})
+
+
+SMOKERS = discreet.Policy.of(
+    quasi_identifiers=["age", "smokes"],
+    sensitive=["ill"],
+    require=[LDiversity(2, kind="simple", sensitive="ill")],
+)
+
+
+def test_who_learns_from_all_buckets_guesses_better_than_each_bucket_tells() -> None:
+    """Kifer 2009: every bucket says one half, and all together that smokers have diseases of the lung."""
+    table = smokers(np.random.default_rng(1), 190)
+    release = discreet.bucketize(table, SMOKERS)
+    assert release.buckets.classes.histogram("ill").records.tolist() == [1] * 400
+    tried = discreet.attack(release, original=table, attacks=["attribute-inference"])
+    learned = tried.result("attribute-inference-naive-bayes", "ill")
+    assert learned.tries == 400
+    assert learned.low > 0.6
+    # Who is not in the table may have either disease of the lung: nobody tells better than one half.
+    assert learned.baseline < 0.55
+    assert not tried.untested
+
+
+def test_people_stand_in_the_buckets_of_their_rows() -> None:
+    table = pa.table({"age": [30, 30, 40, 50], "ill": ["a", "b", "a", "b"]})
+    policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["ill"])
+    rows = pa.table({"age": [30, 40, 30, 50], "bucket": [7, 7, 9, 9]})
+    counts = pa.table({"bucket": [7, 7, 9, 9], "ill": ["a", "b", "a", "b"], "records": [1, 1, 1, 1]})
+    bucketed = open_buckets(discreet.read(rows), counts, policy)
+    count = discreet.read(table).engine.count
+    original = count(discreet.read(table), quasi_identifiers=["age"], sensitive=["ill"])
+    shown = count(discreet.read(rows), quasi_identifiers=["age"])
+    people = bucketed.with_people(Pair.of(original, shown))
+    assert people is not None
+    assert people.links is not None
+    assert people.links.original.tolist() == [0, 0, 1, 2]
+    assert people.links.released.tolist() == [0, 1, 0, 1]
+    assert people.links.records.tolist() == [1, 1, 1, 1]
+    wide = count(discreet.read(pa.table({"age": ["[30, 40]"] * 3 + ["50"]})), quasi_identifiers=["age"])
+    wide_rows = dataclasses.replace(
+        bucketed, table=discreet.read(pa.table({"age": ["[30, 40]"] * 3 + ["50"], "bucket": [7, 7, 9, 9]}))
+    )
+    assert wide_rows.with_people(Pair.of(original, wide)) is None
+
+
+@pytest.mark.slow
+def test_where_nothing_can_be_learned_the_interval_covers_one_half() -> None:
+    generator = np.random.default_rng(11)
+    covered = 0
+    for _ in range(40):
+        table = smokers(generator, 100)
+        release = discreet.bucketize(table, SMOKERS, seed=int(generator.integers(2**40)))
+        original = discreet.read(table).engine.count(
+            discreet.read(table), quasi_identifiers=["age", "smokes"], sensitive=["ill"]
+        )
+        shown = release.bucketed.table.engine.count(
+            release.bucketed.table, quasi_identifiers=["age", "smokes"]
+        )
+        people = release.bucketed.with_people(Pair.of(original, shown))
+        assert people is not None
+        (result,) = attribute_inference(people, "ill", models=["naive-bayes"])
+        covered += result.low <= 0.5 <= result.high
+    # 95 % of 40 are 38; fewer than 32 is a chance of one in a thousand.
+    assert covered >= 32
 
 
 # ── releases ──────────────────────────────────────────────────────────────────────────────────────────
@@ -228,6 +307,42 @@ def test_any_model_of_values_is_a_condition(model: discreet.LDiversity) -> None:
     release = discreet.bucketize(rows, policy)
     assert model.holds(release.buckets.classes).all()
     assert len(release.buckets.classes) > 10
+
+
+MISSING = ("?", "NA", None)
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy", "simple"])
+def test_missing_values_are_one_value_however_they_are_written(kind: str) -> None:
+    """Three of six say nothing: each of the three buckets has one of them, and one that says something."""
+    rows = pa.table({"age": range(6), "disease": [*MISSING, "flu", "cold", "asthma"]})
+    asked = LDiversity(2, kind=kind, sensitive="disease")  # type: ignore[arg-type]
+    policy = discreet.Policy.of(quasi_identifiers=["age"], sensitive=["disease"], require=[asked])
+    for seed in range(10):
+        for inside in by_bucket(discreet.bucketize(rows, policy, seed=seed)).values():
+            assert sum(inside[mark] for mark in MISSING) * 2 <= inside.total()
+
+
+def test_more_missing_values_than_others_are_refused() -> None:
+    rows = pa.table({"age": range(4), "disease": [*MISSING, "flu"]})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"],
+        sensitive=["disease"],
+        require=[LDiversity(2, kind="simple", sensitive="disease")],
+    )
+    with pytest.raises(GoalUnreachable, match="even all records as one bucket"):
+        discreet.bucketize(rows, policy)
+
+
+def test_written_buckets_of_missing_values_alone_do_not_hold() -> None:
+    rows = pa.table({"age": range(4), "disease": ["?", None, "flu", "cold"]})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["age"], sensitive=["disease"], require=[LDiversity(2, sensitive="disease")]
+    )
+    release = discreet.bucketize(rows, policy, seed=1)
+    counts = pa.table({"bucket": [1, 1, 2, 2], "disease": ["?", None, "flu", "cold"], "records": [1] * 4})
+    assert release.verify(release.rows, release.counts).holds
+    assert not release.verify(release.rows, counts).holds
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])

@@ -17,7 +17,7 @@ import pytest
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnreadableInput
 from discreet.files.reading import TEXT_BYTES, check_regular, read_text
-from discreet.files.writing import atomically, refuse_clashes, same_file, write_text
+from discreet.files.writing import atomically, pair_atomically, refuse_clashes, same_file, write_text
 from discreet.policy import load
 from discreet.release.profile import load_profile
 from discreet.release.write import write_rows
@@ -104,6 +104,68 @@ def test_what_was_verified_is_what_is_put_in_place(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="could not be written"):
         atomically(tmp_path / "out.csv", lambda part: part.write_text("x"), swap)
     assert names(tmp_path) == set()
+
+
+EXCHANGED = """
+import os, sys
+from pathlib import Path
+from discreet.files import writing
+
+left = int(sys.argv[2])
+
+def dying(move):
+    def moved(*paths):
+        global left
+        left -= 1
+        if left < 0:
+            os._exit(9)
+        move(*paths)
+    return moved
+
+writing.os.replace = dying(os.replace)
+rows, values = Path(sys.argv[1], "rows.csv"), Path(sys.argv[1], "values.csv")
+write = lambda first, second: (first.write_text("new"), second.write_text("new"))
+writing.pair_atomically(rows, values, write, lambda first, second: None)
+"""
+
+
+@pytest.mark.parametrize("moves", range(5))
+def test_a_kill_leaves_no_two_files_that_do_not_belong_together(tmp_path: Path, moves: int) -> None:
+    """Killed before each of the moves by which a pair is exchanged; there are three."""
+    targets = [tmp_path / "rows.csv", tmp_path / "values.csv"]
+    for target in targets:
+        target.write_text("old")
+    ended = subprocess.run([sys.executable, "-c", EXCHANGED, str(tmp_path), str(moves)], check=False)
+    left = [target.read_text() if target.exists() else "gone" for target in targets]
+    assert (ended.returncode, left) == {
+        0: (9, ["old", "old"]),
+        1: (9, ["gone", "old"]),
+        2: (9, ["gone", "new"]),
+    }.get(moves, (0, ["new", "new"]))
+    write_text(tmp_path / "other.txt", "x")
+    assert names(tmp_path) == {"other.txt", *(t.name for t in targets if t.exists())}
+
+
+def test_a_pair_of_which_one_cannot_be_exchanged_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = [tmp_path / "rows.csv", tmp_path / "values.csv"]
+    for target in targets:
+        target.write_text("old")
+    move = os.replace
+
+    def refused(source: Path, target: Path) -> None:
+        if Path(target) == targets[1]:
+            raise PermissionError(1, "not yours")
+        move(source, target)
+
+    monkeypatch.setattr("discreet.files.writing.os.replace", refused)
+    with pytest.raises(UnreadableInput, match=r"rows.csv or values.csv could not be written \(not yours\)"):
+        pair_atomically(
+            *targets, lambda *parts: [part.write_text("new") for part in parts], lambda *parts: None
+        )
+    assert [target.read_text() for target in targets] == ["old", "old"]
+    assert names(tmp_path) == {"rows.csv", "values.csv"}
 
 
 KILLED = (

@@ -138,6 +138,44 @@ def test_numbers_that_did_not_change_keep_their_type(people: pd.DataFrame) -> No
     assert back["age"].dtype == pd.Int64Dtype()
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize(
+    ("texts", "typed"),
+    [
+        (["1980-01-22", None, "1975-12-01"], "date"),
+        (["22.1.1980", "01.12.1975", "03.04.2001"], "date"),
+        (["01/22/1980", "12/01/1975", "03/04/2001"], "date"),
+        (["01/02/1980", "12/01/1975", "03/04/2001"], "nominal"),
+        (["1980-01-22", "1975-12-01", "unknown"], "nominal"),
+        (["1980-02-30", "1975-12-01", "2001-04-03"], "nominal"),
+    ],
+)
+def test_texts_of_frames_that_are_all_dates_are_dates(kind: Any, texts: list[str | None], typed: str) -> None:
+    """As those of text files are: day and month that cannot be told apart, marks and impossible days stay text."""
+    [column] = discreet.read(kind({"seen": texts})).columns
+    assert column.type == typed
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_dates_that_were_texts_come_back_as_texts(kind: Any) -> None:
+    texts = ["2024-05-01", "2024-05-02", None]
+    back = discreet.read(kind({"seen": texts})).to_native()
+    assert type(back) is type(kind({}))
+    arrow = back if isinstance(back, pa.Table) else pa.table(back)
+    assert [text or None for text in arrow["seen"].to_pylist()] == texts
+
+
+def test_text_dates_of_a_frame_are_generalised_as_dates() -> None:
+    days = pd.date_range("1940-01-01", periods=240, freq="97D")
+    frame = pd.DataFrame({"born": days.strftime("%d.%m.%Y"), "ill": ["flu", "cold", "gout"] * 80})
+    policy = discreet.Policy.of(
+        quasi_identifiers=["born"], sensitive=["ill"], require=[KAnonymity(10)], profile="research-partner-3"
+    )
+    released = set(discreet.anonymize(frame, policy).to_pandas()["born"])
+    assert released
+    assert not any("{" in label for label in released)
+
+
 def test_rows_of_a_release_that_breaks_its_policy_are_not_handed_out(people: pd.DataFrame) -> None:
     release = discreet.anonymize(people[["age", "sex", "ill"]], POLICY)
     object.__setattr__(release, "models", (KAnonymity(13),))
@@ -258,3 +296,10 @@ def test_results_print_as_something_that_a_person_reads(people: pd.DataFrame) ->
 
 def test_the_version_is_public() -> None:
     assert discreet.__version__
+
+
+def test_times_that_were_texts_come_back_without_empty_digits() -> None:
+    rows = {"seen": ["2020-01-02T10:00:00", "2020-01-03T11:30:00"], "exact": ["2020-01-02T10:00:00.5"] * 2}
+    frame = discreet.read(pa.table(rows)).to_pandas()
+    assert frame["seen"].tolist() == ["2020-01-02 10:00:00", "2020-01-03 11:30:00"]
+    assert frame["exact"].tolist() == ["2020-01-02 10:00:00.500000"] * 2

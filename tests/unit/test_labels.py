@@ -201,3 +201,13 @@ def test_an_end_that_many_share_stays() -> None:
     )
     [column] = discreetly_named(groups).columns
     assert column.values.to_pylist() == ["<= 2345", "[4711, 19999]", ">= 20000"]
+
+
+def test_a_label_that_ends_below_the_largest_value_stays_closed() -> None:
+    """[400, 600) does not hold 600, the largest value: open, it would stand for the people of 600 too."""
+    amounts = [120.0] * 4 + [412.37, 589.11] * 2 + [600.0] * 4
+    classes = EquivalenceClasses.from_columns({"amount": amounts})
+    recoding = Recoding.of_groups(classes, np.array([0, 1, 1, 2]), kept=np.ones(3, dtype=bool), method="x")
+    named = discreetly_named(recoding).columns[0]
+    assert named.printed()[1:2] == ["[400, 600)"]
+    assert named.shares.tolist() == [0.25, 0.5, 0.5, 0.25]

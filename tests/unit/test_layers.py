@@ -41,9 +41,9 @@ ALLOWED: dict[str, set[str]] = {
     "perturb": COUNTED,
     "search": FAMILIES,
     "attacks": FAMILIES,
-    "policy": COUNTED | {"privacy", "risk", "perturb", "engine.read"},
+    "policy": COUNTED | {"privacy", "risk", "perturb", "engine.read", "dp.amounts"},
     "dp": COUNTED | {"engine.read", "engine.question", "engine.bounded"},
-    "release": FAMILIES | {"search", "attacks", "policy", "engine.read", "engine.targets"},
+    "release": FAMILIES | {"search", "attacks", "policy", "dp", "engine.read", "engine.targets"},
     "baskets": COUNTED | {"privacy"},
     "register": FAMILIES | {"attacks", "policy", "release"},
     "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp", "register", "baskets"},
@@ -106,13 +106,14 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
 
 def runtime_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """Every node but what stands under ``if TYPE_CHECKING``: types do not couple at run time."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for other in node.orelse:
-                yield from runtime_nodes(other)
-            continue
-        yield node
-        yield from runtime_nodes(node)
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            todo += node.orelse
+        else:
+            yield node
+            todo += ast.iter_child_nodes(node)
 
 
 @cache

@@ -173,6 +173,12 @@ def test_the_audit_says_what_was_estimated(many: None, monkeypatch: pytest.Monke
     )
 
 
+def test_an_audit_keeps_nothing_that_can_be_made_again(many: None) -> None:
+    classes = discreet.audit(people(500), discreet.Policy.of(**ROLES)).classes
+    assert not {"_packed", "records", "persons", "class_of_cell"} & set(classes.__dict__)
+    assert classes.records.sum() == classes.total
+
+
 def test_an_answer_comes_batch_by_batch_into_arrays_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven numbers in batches, where five rows were expected: a source that grew is seen, and nothing is lost."""
     monkeypatch.setattr("discreet.engine.duckdb.BATCH_ROWS", 2)

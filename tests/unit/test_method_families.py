@@ -22,7 +22,7 @@ from discreet.release.families import RATINGS, MethodFamily, Rating, family_of, 
 from discreet.reports.release.html import render_release
 from discreet.utility.measures import MEASURES
 
-RELEASING = ("bucketize", "synthesize", "safepub", "ask")
+RELEASING = ("bucketize", "fragment", "synthesize", "safepub", "ask")
 """Commands that give out something by a method of their own."""
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import discreet
 from discreet.classes.pair import ExpectedCells
-from discreet.perturb.pram import Pram
+from discreet.errors import InvalidParameter
+from discreet.perturb.pram import Pram, belief_bound
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import RandomSwap
 from discreet.release.estimates import _told_back, entries_of_matrix, plain_steps
@@ -116,3 +119,32 @@ def test_the_codebook_names_no_value_that_is_not_released() -> None:
     counted = shown.engine.count(shown, quasi_identifiers=[], sensitive=["ill"])
     entries = entries_of_matrix(Pram(("ill",), keep=0.8), given, counted.histogram("ill"))
     assert {entry.label for entry in entries} == {"none", "flu"}
+
+
+# ── ρ1-to-ρ2 breaches ─────────────────────────────────────────────────────────────────────────────────
+
+
+@given(
+    st.lists(st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3), min_size=3, max_size=3),
+    st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3),
+)
+def test_no_belief_rises_above_its_bound(drawn: list[list[float]], weights: list[float]) -> None:
+    """Every statement about the true value, every released value, by Bayes' rule."""
+    matrix = np.array([np.array(row) / sum(row) for row in drawn])
+    prior = np.array(weights) / sum(weights)
+    for members in ([0], [1], [2], [0, 1], [0, 2], [1, 2]):
+        before = float(prior[members].sum())
+        for released in range(3):
+            joint = prior * matrix[:, released]
+            after = float(joint[members].sum() / joint.sum())
+            assert after <= belief_bound(matrix, min(before, 1.0)) + 1e-9
+
+
+def test_the_bound_is_reached_by_two_values() -> None:
+    matrix = np.array([[0.9, 0.1], [0.2, 0.8]])
+    # γ is 0.8 / 0.1 for the second value: a belief of 0.3 in the second becomes 0.24 / (0.24 + 0.07).
+    assert belief_bound(matrix, 0.3) == pytest.approx(0.24 / 0.31)
+    assert belief_bound(np.eye(2), 0.3) == 1.0
+    assert belief_bound(matrix, 0.0) == 0.0
+    with pytest.raises(InvalidParameter):
+        belief_bound(matrix, 1.5)

@@ -15,7 +15,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.policy.plan import Plan
 from discreet.policy.policy import Policy
 from discreet.privacy import KAnonymity, TCloseness
-from discreet.release.prices import Prices, prices
+from discreet.release.prices import prices
 
 
 def people(rows: int = 300) -> dict[str, list[object]]:
@@ -50,15 +50,42 @@ def test_a_column_is_priced_by_the_others_alone() -> None:
     assert (told["age"].loss_with, told["age"].loss_without) == (0.0, 0.0)
 
 
+def counted_calls(monkeypatch: pytest.MonkeyPatch, name: str) -> list[str]:
+    """A note for each call of a function by which prices are found."""
+    calls: list[str] = []
+    inner = getattr(discreet.release.prices, name)
+
+    def called(*given: Any, **settings: Any) -> Any:
+        calls.append(name)
+        return inner(*given, **settings)
+
+    monkeypatch.setattr(f"discreet.release.prices.{name}", called)
+    return calls
+
+
+def test_a_lossy_release_prices_its_columns_and_what_is_asked_for_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its note tells columns to leave out; other profiles are tried for whoever asks for all prices."""
+    searches = counted_calls(monkeypatch, "_of_other_profiles")
+    table = {
+        "age": list(range(40)),
+        "zip": [i * 7 % 40 for i in range(40)],
+        "job": [i * 3 % 40 for i in range(40)],
+    }
+    asked = discreet.Policy.of(
+        quasi_identifiers=list(table), require=[KAnonymity(15)], profile="research-partner-3"
+    )
+    release = discreet.anonymize(pa.table(table), asked)
+    assert any("of the detail is lost" in note for note in release.notes)
+    assert not searches
+    assert release.prices == prices(EquivalenceClasses.from_columns(table), asked)
+    assert len(searches) == 2
+
+
 def test_releases_of_one_table_share_its_audit_and_its_prices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prices are of the table and what is required: they are looked for once, whichever release asks first."""
-    searches: list[str] = []
-
-    def told(*given: Any, **settings: Any) -> Prices:
-        searches.append("asked")
-        return prices(*given, **settings)
-
-    monkeypatch.setattr("discreet.release.prices.prices", told)
+    searches = counted_calls(monkeypatch, "prepare")
     table = people()
     asked = discreet.Policy.of(
         quasi_identifiers=list(table), require=[KAnonymity(5)], profile="research-partner-3"

@@ -31,7 +31,7 @@ def test_every_profile_has_source_and_date(name: str) -> None:
     assert all(limit.source for limit in profile.limits)
 
 
-@pytest.mark.parametrize("name", profile_names())
+@pytest.mark.parametrize("name", [name for name in profile_names() if not load_profile(name).guarantees])
 def test_every_profile_judges_a_table(name: str) -> None:
     table = pa.table({"age": [31] * 20 + [47] * 20, "dx": list("abcd") * 10})
     policy = Policy.of(quasi_identifiers=["age"], sensitive=["dx"], profile=name)

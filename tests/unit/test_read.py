@@ -263,13 +263,14 @@ def test_the_private_directory_is_gone_after_closing(tmp_path: Path) -> None:
     assert not engine._scratch.exists()
 
 
-MANY = 300_000  # beyond what is looked at to find the format
+MANY = 30_000
+ROW = f"{'x' * 40},y\n"  # so many of them are more than what is looked at to find the format
 BROKEN = {
-    "ragged.csv": "a,b\n" + "x,y\n" * MANY + f"{SECRET},1,2\n",
-    "short.csv": "a,b\n" + "x,y\n" * MANY + f"{SECRET}\n",
+    "ragged.csv": "a,b\n" + ROW * MANY + f"{SECRET},1,2\n",
+    "short.csv": "a,b\n" + ROW * MANY + f"{SECRET}\n",
     "early.csv": "a,b\nx,y\n" + f"{SECRET},1,2\n",
-    "quote.csv": "a,b\n" + "x,y\n" * MANY + f'"{SECRET},1\n',
-    "after.csv": "a,b\n" + "x,y\n" * MANY + f'"x"{SECRET},1\n',
+    "quote.csv": "a,b\n" + ROW * MANY + f'"{SECRET},1\n',
+    "after.csv": "a,b\n" + ROW * MANY + f'"x"{SECRET},1\n',
     "broken.jsonl": f'{{"a": 1}}\n{{"a": "{SECRET}\n',
     "broken.parquet": f"PAR1{SECRET}PAR1",
     "broken.feather": f"ARROW1{SECRET}",

@@ -34,7 +34,7 @@ def test_each_release_has_its_column_and_the_numbers_of_its_audit() -> None:
     assert told[0] > told[2]
     assert {known for _, known in rows} == {"all together", "age", "town <b>"}
     # One panel for each risk, each with a heatmap; names are escaped.
-    heads = re.findall(r'<p class="panel">([^<]+)</p>', picture.svg)
+    heads = re.findall(r'<p class="panel"[^>]*>([^<]+)</p>', picture.svg)
     assert heads == ["Uniqueness", "Uniformity", "Correlation: ill"]
     assert picture.svg.count("<svg") == 3
     assert "<b>" not in picture.svg

@@ -36,6 +36,21 @@ def test_the_buckets_of_the_paper() -> None:
     assert buckets[0] != buckets[4]
 
 
+def test_missing_values_are_one_value_however_they_are_written() -> None:
+    """Of the two youngest nothing is known but that it is missing: they are no bucket with two values."""
+    step = Slicing(("ill",), sensitive="ill", beside=("age",), slices=1)
+    rows = pa.table({"age": [20, 21, 60, 61], "ill": ["?", None, "flu", "cold"]})
+    assert step.buckets(rows).tolist() == [0, 0, 0, 0]
+    assert step.buckets(rows.set_column(1, "ill", pa.array(["?", "flu", None, "cold"]))).tolist() == [
+        0,
+        0,
+        1,
+        1,
+    ]
+    with pytest.raises(UnsuitableColumn, match="more than one in 2"):
+        step.buckets(pa.table({"age": [20, 21, 60], "ill": ["?", None, "flu"]}))
+
+
 def test_zip_and_disease_move_together_and_age_and_sex_stay() -> None:
     seen = set()
     for seed in range(30):

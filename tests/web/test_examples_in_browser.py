@@ -25,10 +25,10 @@ from helpers.browser import (
     TRIED,
     VERDICT,
     Hands,
+    fits,
     home_of,
     roles,
     says,
-    size,
     watch_for,
     watched,
 )
@@ -41,7 +41,6 @@ pytest_plugins = ("helpers.server", "helpers.browser")
 pytestmark = [pytest.mark.browser, pytest.mark.data]
 MOST = 4
 """So many interactions from the start to a verdict, or to a bundle; the published tool takes 11 to 14 to a verdict."""
-MOST_WORDS = 350
 
 
 @dataclass(frozen=True)
@@ -109,15 +108,6 @@ def judged(page: Page, example: Example, least: int = 3) -> None:
     says(page, "#file", example.rows)
     page.wait_for_selector("#columns .column", state="attached")
     assert example.roles.items() <= roles(page).items()
-
-
-def fits(page: Page, *steps: str) -> None:
-    """Each step has two screens at most, four on a phone, and few words before a question is asked."""
-    for step in steps:
-        for width, most in ((1280, 1800), (400, 3600)):
-            height, words = size(page, step, width)
-            assert height <= most, (step, width, height)
-            assert words <= MOST_WORDS, (step, width, words)
 
 
 def started(page: Page, way: str, file: Path) -> Hands:

@@ -140,6 +140,14 @@ def test_where_no_copies_can_be_had_processes_are_started_anew(
     assert counting.state == "done"
 
 
+@pytest.mark.skipif(not scheduler.COPIED, reason="processes are copies on Linux only")
+def test_copies_have_learners_and_templates_already(jobs: Jobs, tmp_path: Path) -> None:
+    """To import them takes longer than to learn a small table."""
+    telling = jobs.submit(job(tmp_path, "tells_what_it_has"))
+    wait_for(lambda: ended(telling))
+    assert list(telling.messages) == ["sklearn: True", "splink: True", "jinja2: True"]
+
+
 def test_a_result_that_cannot_be_taken_over_is_a_failure(tmp_path: Path) -> None:
     def refuse(one: Job) -> None:
         raise OSError("disk")

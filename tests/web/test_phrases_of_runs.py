@@ -26,7 +26,9 @@ from discreet.release.audit import audit as run_audit
 from discreet.release.compare import compare
 from discreet.release.recommend import recommend
 from discreet.reports.audit.html import render
+from discreet.reports.charts.svg import SAID
 from discreet.reports.evidence.html import render_evidence
+from discreet.reports.phrasebook import words_of
 from discreet.reports.release.html import render_release
 from discreet.reports.words import Edition
 from discreet.utility.measures import MEASURES as LOSSES
@@ -94,7 +96,7 @@ def texts(value: object, field: str = "") -> Iterator[str]:
 
 def in_drawings(view: dict[str, object]) -> Iterator[str]:
     for picture in view.get("pictures", ()):  # type: ignore[attr-defined]
-        yield from map(unescape, re.findall(r"<text[^>]*>([^<]+)</text>", picture["svg"]))
+        yield from words_of(picture["svg"])
 
 
 def residents() -> pa.Table:
@@ -170,6 +172,7 @@ def test_what_real_runs_show_has_german(
     assert sorted({one for one in said if one and german(one, names) is None}) == []
     cells = table.engine.to_arrow(table)
     values = {str(value) for name in cells.column_names for value in cells[name].to_pylist()}
+    assert [page for page in pages if SAID in page] == []
     left = {one for page in pages for one in english(page)} - values - IDENTIFIERS
     assert sorted(one for one in left if not set(one.split(", ")) <= {*names, *ATTACKS}) == []
     drawn = {one for view in shown for one in in_drawings(view) if german(one, names) is None}

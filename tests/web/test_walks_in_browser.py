@@ -17,7 +17,20 @@ import pytest
 pytest.importorskip("fastapi")
 
 from discreet.example import town
-from helpers.browser import JUDGE, TAKE, VERDICT, Hands, go, roles, settled, watch_for, watched
+from helpers.browser import (
+    JUDGE,
+    STEPS,
+    TAKE,
+    TRIED,
+    VERDICT,
+    Hands,
+    fits,
+    go,
+    roles,
+    settled,
+    watch_for,
+    watched,
+)
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -78,6 +91,9 @@ def test_few_interactions_to_a_bundle(
     assert [one for one in names if re.fullmatch("hand-out/.*-release.csv", one)]
     assert "SHA256SUMS" in names
     assert len(hands.moves) <= MOST, hands.moves
+    page.wait_for_selector(TRIED, state="attached")
+    settled(page)
+    fits(page, *STEPS)
     assert complaints == []
     page.context.close()
 

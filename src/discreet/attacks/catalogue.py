@@ -18,6 +18,7 @@ from discreet.table.hierarchies.hierarchy import Hierarchy
 
 Need = Literal[
     "original",
+    "people",
     "links",
     "order",
     "records",
@@ -39,6 +40,7 @@ Need = Literal[
 WHY_NOT: Mapping[Need, str] = MappingProxyType(
     {
         "original": "it needs the original table",
+        "people": "it needs the original table",
         "links": "it is not known which released record is which of the original",
         "order": "it is not known row by row which released record is which of the original: give the links or a key",
         "records": "the release tells this attribute by bucket, not by record",
@@ -73,11 +75,13 @@ class Setup:
     hierarchies: Mapping[str, Hierarchy]
     seed: int
     steps: tuple[Perturbation, ...] = ()
+    in_buckets: Pair | None = None
+    """People against the buckets that tell the attribute, if it is told so: there is no pair of records then."""
 
     def arguments(self, sensitive: str) -> dict[str, object]:
         """What attacks take, by the names of their parameters."""
         return {
-            "pair": self.pair,
+            "pair": self.in_buckets if self.pair is None else self.pair,
             "release": self.released if self.pair is None else self.pair,
             "sensitive": sensitive,
             "hierarchy": self.hierarchies.get(sensitive),
@@ -101,6 +105,7 @@ class Setup:
 
 AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "original": lambda setup, _: setup.pair is not None,
+    "people": lambda setup, _: setup.pair is not None or setup.in_buckets is not None,
     "links": lambda setup, _: setup.pair is not None and setup.pair.links is not None,
     "order": lambda setup, _: setup.pair is not None and setup.pair.order is not None,
     "truth": lambda setup, _: setup.pair is None or setup.pair.links is not None or setup.pair.truthful,
@@ -264,7 +269,7 @@ _ALL = (
     AttackKind(
         "attribute-inference",
         "Can the sensitive value be predicted by a model learned from the release?",
-        ("sensitive", "original"),
+        ("sensitive", "people"),
         "disclosure.inference:inference_by_each_model",
         ("pair", "sensitive", "seed"),
         "Kifer, Attacks on privacy and deFinetti's theorem, SIGMOD 2009",

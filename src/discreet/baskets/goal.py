@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
 from discreet.privacy.base import need_number
+from discreet.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,10 @@ class BasketGoal:
         for name, value in (("k", self.k), ("m", self.m)):
             need_number(name, value, low=1)
             if value != int(value):
-                raise InvalidParameter(f"{name} must be a whole number", remedy=f"for example {name} = 2")
+                raise InvalidParameter(
+                    Sentence("{name} must be a whole number", name=name),
+                    remedy=Sentence("for example {name} = 2", name=name),
+                )
         if (self.rho is None) != (not self.sensitive):
             raise InvalidParameter(
                 "sensitive items and the share that may be guessed (rho) go together",

@@ -16,10 +16,13 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import distinct
 from discreet.classes.histogram import Histogram, PersonCounts, Unit
-from discreet.classes.packing import Packing, run_starts, smallest_type, sort_words
+from discreet.classes.packing import Packing, merged_words, run_bounds, run_starts, smallest_type, sort_words
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
 from discreet.types import AnyIntArray, BoolArray, CodeArray, FloatArray, IntArray
+
+PIECE = 1 << 20
+"""So many classes are given new codes at once."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,13 @@ class EquivalenceClasses:
         else:
             words, counts = sort_words(words, counts, spent=spent)
         m = len(attributes)
-        starts = run_starts(_class_words(packing, words, m))
-        first = [word[starts] for word in words]
+        indptr = _class_bounds(packing, words, m)
+        starts = indptr[:-1]
         person_codes = packing.unpack(words, m).astype(np.int64) if persons else None
         return cls(
             attributes=tuple(attributes),
-            codes=tuple(packing.unpack(first, j) for j in range(m)),
-            indptr=np.append(starts, len(counts)),
+            codes=tuple(packing.unpack(words, j, starts) for j in range(m)),
+            indptr=indptr,
             counts=counts,
             sensitive=tuple(sensitive),
             sensitive_codes={
@@ -199,18 +202,18 @@ class EquivalenceClasses:
         >>> EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]}, person=[1, 1, 2], weight=[5, 5, 9]).class_weights
         array([5., 9.])
         """
-        return self._people_weighed(self.class_of_cell, len(self))
+        return None if self.weights is None else self._people_weighed(self.class_of_cell, len(self))
 
     @cached_property
     def total_weight(self) -> float | None:
         """The estimated size of the population: the weights of all people added up, each person once."""
-        whole = self._people_weighed(np.zeros(len(self.counts), dtype=np.int64), 1)
-        return None if whole is None else float(whole[0])
-
-    def _people_weighed(self, group: IntArray, groups: int) -> FloatArray | None:
-        """Weights per group of cells; a person counts once in each, with the mean if the weights of the rows differ."""
         if self.weights is None:
             return None
+        return float(self._people_weighed(np.zeros(len(self.counts), dtype=np.int64), 1)[0])
+
+    def _people_weighed(self, group: IntArray, groups: int) -> FloatArray:
+        """Weights per group of cells; a person counts once in each, with the mean if the weights of the rows differ."""
+        assert self.weights is not None, "only where there are weights"
         if self.person_codes is None:
             return np.bincount(group, weights=self.weights, minlength=groups).astype(np.float64)
         width = int(self.person_codes.max()) + 1
@@ -268,8 +271,7 @@ class EquivalenceClasses:
             columns.append(self.person_codes)
         packing = Packing.of(sizes)
         words, counts = sort_words(packing.pack(columns), self.counts)
-        entry_words = _class_words(packing, words, 2)
-        starts = run_starts(entry_words)
+        starts = _class_bounds(packing, words, 2)[:-1]
         records = np.add.reduceat(counts, starts)
         people = None
         if self.person_codes is not None:
@@ -386,6 +388,13 @@ class EquivalenceClasses:
 
     def recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
         """The classes after each class was given new codes: those that agree are merged, with their cells."""
+        if self.person_codes is None and self.weights is None and len(self.counts) > PIECE:
+            packing = Packing.of([domain.size for domain in (*domains, *self.sensitive)])
+            if packing.words == 1:
+                words, counts = self._merged_pieces(packing, class_codes)
+                return EquivalenceClasses.from_packed(
+                    packing, words, counts, attributes=domains, sensitive=self.sensitive
+                )
         spread = self.class_of_cell
         columns: list[AnyIntArray] = [codes[spread] for codes in class_codes]
         sizes = [domain.size for domain in domains]
@@ -413,6 +422,25 @@ class EquivalenceClasses:
             weights=None if weights is None else np.add.reduceat(weights, starts),
         )
 
+    def _merged_pieces(
+        self, packing: Packing, class_codes: Sequence[AnyIntArray]
+    ) -> tuple[list[IntArray], IntArray]:
+        """The distinct words of all cells with new codes of their classes, and their records.
+
+        Piece by piece: where many cells become one, what is left of each piece is small.
+        """
+        sensitive = [self.sensitive_codes[domain.name] for domain in self.sensitive]
+        parts = []
+        for start in range(0, len(self), PIECE):
+            bounds = self.indptr[start : start + PIECE + 1]
+            own = [np.repeat(codes[start : start + PIECE], np.diff(bounds)) for codes in class_codes]
+            cells = slice(bounds[0], bounds[-1])
+            words = packing.pack([*own, *(codes[cells] for codes in sensitive)])
+            parts.append(merged_words(words[0], self.counts[cells]))
+        word, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        word, counts = merged_words(word, counts)
+        return [word], counts
+
     # ── two attributes at a time ──────────────────────────────────────────────────────────────────
 
     def column_of_cells(self, name: str) -> tuple[Domain, AnyIntArray]:
@@ -432,12 +460,12 @@ class EquivalenceClasses:
         }
 
 
-def _class_words(packing: Packing, words: Sequence[IntArray], fields: int) -> list[IntArray]:
-    """The words cut down to their first ``fields`` attributes."""
+def _class_bounds(packing: Packing, words: Sequence[IntArray], fields: int) -> IntArray:
+    """Where ordered words begin to differ in their first ``fields`` attributes, and where they end."""
     if not fields:
-        return [np.zeros_like(words[0])]
+        return np.array([0, len(words[0])] if len(words[0]) else [0])
     last = packing.fields[fields - 1]
-    return [*words[: last.word], words[last.word] >> last.shift]
+    return run_bounds(words[: last.word + 1], last.shift)
 
 
 def _encode(name: str, values: Sequence[object]) -> tuple[Domain, AnyIntArray]:

@@ -13,9 +13,10 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from discreet.arrays import tallied
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.histogram import Histogram
-from discreet.classes.packing import Packing, expanded
+from discreet.classes.packing import CHUNK, Packing, expanded, smallest_type
 from discreet.table.domain import Domain
 from discreet.types import BoolArray, IntArray
 
@@ -59,9 +60,7 @@ class ClassKinds(EquivalenceClasses):
             whole=whole,
             times=times,
             value_records={
-                domain.name: np.bincount(
-                    whole.sensitive_codes[domain.name], weights=whole.counts, minlength=domain.size
-                ).astype(np.int64)
+                domain.name: tallied(whole.sensitive_codes[domain.name], whole.counts, domain.size)
                 for domain in whole.sensitive
             },
         )
@@ -101,9 +100,11 @@ def _distinct_contents(classes: EquivalenceClasses) -> tuple[IntArray, IntArray]
     bits = sum(place.bits for place in packing.fields) + COUNT_BITS
     if bits > 62:
         return np.arange(len(classes)), np.ones(len(classes), dtype=np.int64)
-    contents = np.zeros(len(classes.counts), dtype=np.int64)
-    if classes.sensitive:
-        [contents] = packing.pack([classes.sensitive_codes[domain.name] for domain in classes.sensitive])
+    contents = np.zeros(len(classes.counts), dtype=smallest_type(1 << bits - COUNT_BITS))
+    codes = [classes.sensitive_codes[domain.name] for domain in classes.sensitive]
+    for start in range(0, len(contents), CHUNK):
+        piece = slice(start, start + CHUNK)
+        contents[piece] = packing.pack([column[piece] for column in codes])[0] if codes else 0
     keys, fits = content_keys(classes.indptr, classes.counts, contents, bits, COUNT_BITS)
     bound = 1 << min(bits, TABLE_BITS)
     first, often = occurrences(keys, fits, bound)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from discreet.types import BoolArray, IntArray
+from discreet.types import BoolArray, CodeArray, IntArray
 
 
 @njit(cache=True, nogil=True)
 def content_keys(
-    indptr: IntArray, counts: IntArray, contents: IntArray, bits: int, count_bits: int
+    indptr: IntArray, counts: IntArray, contents: CodeArray, bits: int, count_bits: int
 ) -> tuple[IntArray, BoolArray]:
     """One integer for what each class holds, and whether it fits; ``contents`` are the sensitive codes of each cell.
 
@@ -29,7 +29,7 @@ def content_keys(
             if counts[cell] >> count_bits:
                 fits[c] = False
                 break
-            key = (key << bits) | (contents[cell] << count_bits) | counts[cell]
+            key = (key << bits) | (np.int64(contents[cell]) << count_bits) | counts[cell]
         keys[c] = key
     return keys, fits
 

@@ -77,15 +77,16 @@ class Packing:
                 words[at.word] |= column.astype(np.int64) << at.shift
         return words
 
-    def unpack(self, words: Sequence[IntArray], index: int) -> CodeArray:
-        """The codes of attribute ``index``, in the smallest type that holds them."""
+    def unpack(self, words: Sequence[IntArray], index: int, places: IntArray | None = None) -> CodeArray:
+        """The codes of attribute ``index``, in the smallest type that holds them; of all words or of those at ``places``."""
         at = self.fields[index]
         word = words[at.word]
-        codes = np.empty(len(word), dtype=smallest_type(at.mask + 1))
+        length = len(word) if places is None else len(places)
+        codes = np.empty(length, dtype=smallest_type(at.mask + 1))
         # Piece by piece: what lies between word and code stays in the caches.
-        for start in range(0, len(word), CHUNK):
+        for start in range(0, length, CHUNK):
             piece = slice(start, start + CHUNK)
-            codes[piece] = (word[piece] >> at.shift) & at.mask
+            codes[piece] = ((word[piece] if places is None else word[places[piece]]) >> at.shift) & at.mask
         return codes
 
 
@@ -123,6 +124,8 @@ def sort_words(
     if not len(counts):
         return list(words), counts
     if len(words) == 1:
+        if is_ordered(words[0]):
+            return [words[0]], counts
         width = int(counts.max()).bit_length()
         if int(words[0].max()).bit_length() + width <= WORD_BITS:
             # In place, one step after the other: of a hundred million words every copy takes 800 MB.
@@ -139,20 +142,82 @@ def sort_words(
     return [word[order] for word in words], counts[order]
 
 
+def counted_words(words: IntArray) -> tuple[list[IntArray], IntArray]:
+    """The distinct words in order, and how often each occurs; the words are overwritten.
+
+    >>> counted_words(np.array([7, 3, 7]))
+    ([array([3, 7])], array([1, 2]))
+    """
+    from discreet.classes.packing_kernels import run_lengths
+
+    words.sort()
+    counts = np.empty(len(words), dtype=np.int64)
+    length = run_lengths(words, counts)
+    return [words[:length]], counts[:length]
+
+
+def merged_words(words: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """The distinct words in order, and the sum of the counts of each.
+
+    >>> merged_words(np.array([7, 3, 7]), np.array([1, 5, 2]))
+    (array([3, 7]), array([5, 3]))
+    """
+    [ordered], counts = sort_words([words], counts)
+    starts = run_starts([ordered])
+    return ordered[starts], np.add.reduceat(counts, starts)
+
+
+def is_ordered(words: IntArray) -> bool:
+    """Whether words ascend; looked at piece by piece, so that one that do not are known soon.
+
+    >>> is_ordered(np.array([1, 1, 4])), is_ordered(np.array([4, 1]))
+    (True, False)
+    """
+    return all(
+        bool((piece[1:] >= piece[:-1]).all())
+        for start in range(0, len(words), CHUNK)
+        for piece in [words[start : start + CHUNK + 1]]
+    )
+
+
 def run_starts(words: Sequence[IntArray]) -> IntArray:
     """Where a new combination starts in ordered ``words``.
 
     >>> run_starts([np.array([1, 1, 4, 4, 9])])
     array([0, 2, 4])
     """
+    return run_bounds(words, 0)[:-1]
+
+
+def run_bounds(words: Sequence[IntArray], shift: int) -> IntArray:
+    """Where a new combination starts in ordered ``words`` whose last one lacks its lowest bits, and where they end.
+
+    >>> run_bounds([np.array([1, 1, 4, 5, 9])], 1)
+    array([0, 2, 4, 5])
+    """
     length = len(words[0])
-    if not length:
-        return np.zeros(0, dtype=np.int64)
-    changed = np.zeros(length, dtype=bool)
-    changed[0] = True
-    for word in words:
-        changed[1:] |= word[1:] != word[:-1]
-    return np.flatnonzero(changed)
+    pieces = [slice(start, start + CHUNK) for start in range(0, length, CHUNK)]
+
+    def changed(piece: slice) -> IntArray:
+        different = np.zeros(min(piece.stop, length) - piece.start, dtype=bool)
+        different[0] = piece.start == 0
+        before = max(piece.start - 1, 0)
+        for i, word in enumerate(words):
+            cut = word[before : piece.stop]
+            if i == len(words) - 1:
+                cut = cut >> shift
+            different[-len(cut) + 1 or length :] |= cut[1:] != cut[:-1]
+        return np.asarray(np.flatnonzero(different) + piece.start)
+
+    # Twice through them: of a hundred million words every array takes 800 MB.
+    bounds = np.empty(sum(len(changed(piece)) for piece in pieces) + 1, dtype=np.int64)
+    at = 0
+    for piece in pieces:
+        starts = changed(piece)
+        bounds[at : at + len(starts)] = starts
+        at += len(starts)
+    bounds[-1] = length
+    return bounds
 
 
 def expanded(indptr: IntArray, rows: AnyIntArray) -> tuple[IntArray, IntArray]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from discreet.cli import EXIT_NOT_MET
 from discreet.cli.budget import LEDGER, ledger_of
 from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import (
@@ -21,11 +22,14 @@ from discreet.cli.options import (
 )
 from discreet.cli.progress import progress
 from discreet.dp.ask import ask as run_ask
+from discreet.dp.certificate import write_statement
 from discreet.errors import InvalidParameter
 from discreet.files.writing import atomically
+from discreet.policy.file import load
+from discreet.release.kpi_answers import KpiAnswer, ask_kpis
 from discreet.release.write import check_target, write_rows
 from discreet.reports.console import Terminal
-from discreet.reports.differential_privacy import show_answer
+from discreet.reports.differential_privacy import show_answer, show_kpi_answers
 
 EPSILON = click.option("--epsilon", required=True, help="What it may cost: 0.5, 1/3.", metavar="AMOUNT")
 DELTA = click.option(
@@ -58,10 +62,26 @@ KEYS = click.option(
     metavar="COLUMN=A,B,…|COLUMN=1:9",
 )
 
+CONFIDENCE = click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="How often the interval holds the true figure.",
+)
+
 
 @click.command(cls=StrictCommand)
 @FILE
-@click.argument("question")
+@click.argument("question", required=False)
+@click.option("--policy", "policy_file", type=PATH, help="The policy whose KPIs --kpi names.")
+@click.option(
+    "--kpi",
+    "kpis",
+    multiple=True,
+    help="A KPI of the policy, instead of a question. May be repeated.",
+    metavar="NAME",
+)
 @EPSILON
 @DELTA
 @PERSON
@@ -83,20 +103,16 @@ KEYS = click.option(
     show_default=True,
     help="Which noise counts and sums get.",
 )
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0.5, 1, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="How often the interval holds the true figure.",
-)
+@CONFIDENCE
 @LEDGER
 @click.option("--output", "-o", type=PATH, help="Also write the answer as a table.")
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def ask(
     file: Path,
-    question: str,
+    question: str | None,
+    policy_file: Path | None,
+    kpis: Sequence[str],
     bounds: Sequence[str],
     keys: Sequence[str],
     ledger: Path | None,
@@ -111,37 +127,52 @@ def ask(
     mechanism: Any,
     confidence: float,
     **given: Any,
-) -> None:
+) -> int:
     """Answer QUESTION about FILE with noise, paid for from the table's budget.
 
     QUESTION is a part of SQL about the table `data`, e.g. "select sex, count(*) from data where age >= 18 group by sex".
+    With --kpi the key figures of a policy are asked instead, and share the amount; exit code 1 if one cannot be answered.
     """
+    if (question is None) == (not kpis) or (policy_file is None) != (not kpis):
+        raise click.UsageError("ask a QUESTION, or name a --policy and at least one --kpi of it")
+    if output is not None and len(kpis) > 1:
+        raise click.UsageError("--output takes one answer: ask for the KPIs one by one")
     if output is not None:
         check_target(output)
-    refuse_unwritable(output, inputs=[file], given=given)
+    refuse_unwritable(output, inputs=[file, *([policy_file] if policy_file else [])], given=given)
+    terms: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "person": person,
+        "unit": unit,
+        "max_groups": max_groups,
+        "max_rows": max_rows,
+        "bounds": once(map(bounds_option, bounds), "bounds"),
+        "keys": once(map(keys_option, keys), "keys"),
+        "mechanism": mechanism,
+        "confidence": confidence,
+        "ledger": ledger_of(file, ledger),
+    }
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
-        answer = run_ask(
-            open_table(file, given),
-            question,
-            epsilon=epsilon,
-            delta=delta,
-            person=person,
-            unit=unit,
-            max_groups=max_groups,
-            max_rows=max_rows,
-            bounds=once(map(bounds_option, bounds), "bounds"),
-            keys=once(map(keys_option, keys), "keys"),
-            mechanism=mechanism,
-            confidence=confidence,
-            ledger=ledger_of(file, ledger),
-        )
-        if output is not None:
-            atomically(output, lambda part: write_rows(answer.to_arrow(), part))
-    if as_json:
-        print_json(answer.to_dict())
+        if question is not None:
+            answers: tuple[KpiAnswer, ...] = (
+                KpiAnswer("", run_ask(open_table(file, given), question, **terms)),
+            )
+        else:
+            policy = load(policy_file or "")
+            answers = ask_kpis(open_table(file, given, policy), policy, kpis, **terms)
+        told = answers[0].answer
+        if output is not None and told is not None and told.payment is not None:
+            atomically(output, lambda part: write_rows(told.to_arrow(), part))
+            write_statement(output, told.guarantee, told.payment)
+    if as_json and told is not None and question is not None:
+        print_json(told.to_dict())
+    elif as_json:
+        print_json({"schema": "discreet-kpi-answers-1", "kpis": [answer.to_dict() for answer in answers]})
     else:
-        Terminal().print(show_answer(answer))
+        Terminal().print(show_kpi_answers(answers) if kpis else show_answer(*filter(None, [told])))
+    return EXIT_NOT_MET if any(answer.answer is None for answer in answers) else 0
 
 
 def bounds_option(text: str) -> tuple[str, tuple[float, float]]:

@@ -8,7 +8,11 @@ import click
 
 from discreet.cli.command import StrictGroup
 from discreet.cli.options import PATH, print_json
+from discreet.dp.amounts import said
+from discreet.dp.disjoint import combined, declare_disjoint
+from discreet.dp.foresight import foresee_amount
 from discreet.dp.ledger import Ledger
+from discreet.plain import printable
 from discreet.reports.console import Terminal
 from discreet.reports.differential_privacy import show_balance
 
@@ -60,3 +64,54 @@ def show(table: Path, ledger: Path | None, as_json: bool) -> None:
         print_json(balance.to_dict())
     else:
         Terminal().print(show_balance(balance, place.path.name))
+
+
+@budget.command()
+@TABLE
+@click.option("--epsilon", required=True, help="What might be spent: 0.5, 1/3.", metavar="AMOUNT")
+@click.option("--delta", default="0", show_default=True, help="The same of delta.", metavar="AMOUNT")
+@LEDGER
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def foresee(table: Path, epsilon: str, delta: str, ledger: Path | None, as_json: bool) -> None:
+    """Say what an amount would mean for those in TABLE, before it is spent. Nothing is spent."""
+    foresight = foresee_amount(ledger_of(table, ledger).balance(), epsilon, delta)
+    if as_json:
+        print_json(foresight.to_dict())
+        return
+    click.echo(printable(foresight.alone))
+    click.echo(printable(f"With everything that is spent on the table then: {foresight.together}"))
+    if not foresight.allowed:
+        click.echo("The budget does not have so much left.")
+
+
+@budget.command()
+@click.argument("tables", type=PATH, nargs=-1, required=True)
+@click.option(
+    "--person", required=True, help="Column that says which rows belong to one person.", metavar="COLUMN"
+)
+@click.option("--ledger", type=PATH, required=True, help="The ledger that all of them spend from.")
+def disjoint(tables: tuple[Path, ...], person: str, ledger: Path) -> None:
+    """Declare that nobody is in two of TABLES, after comparing their person ids.
+
+    Of what is spent on them only the largest sum counts then, as long as the files stay as they are.
+    """
+    declare_disjoint(tables, person, ledger)
+    book = Ledger(ledger)
+    Terminal().print(show_balance(book.balance(), book.path.name))
+
+
+@budget.command()
+@click.argument("ledgers", type=PATH, nargs=-1, required=True)
+@click.option("--disjoint", is_flag=True, help="Nobody is with two of the holders: declared, not checked.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def total(ledgers: tuple[Path, ...], disjoint: bool, as_json: bool) -> None:
+    """Say what several holders spent together, by their LEDGERS: the sum, or with --disjoint the largest."""
+    spent = combined([Ledger(path).balance() for path in ledgers], disjoint=disjoint)
+    epsilon, delta = map(said, spent)
+    if as_json:
+        print_json(
+            {"schema": "discreet-budget-total-1", "disjoint": disjoint, "epsilon": epsilon, "delta": delta}
+        )
+    else:
+        how = "the largest, as nobody is said to be with two of them" if disjoint else "the sum"
+        click.echo(printable(f"Spent by {len(ledgers)} holders together: ε {epsilon}, δ {delta} ({how})."))

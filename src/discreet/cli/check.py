@@ -23,6 +23,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.progress import progress
 from discreet.cli.streams import InputFile
+from discreet.dp.certificate import statement_beside
 from discreet.errors import DiscreetError
 from discreet.files.writing import write_text
 from discreet.policy.project import PROJECT_FILE, Project
@@ -39,12 +40,18 @@ from discreet.reports.gates import CheckedTable, junit, sarif, workflow_commands
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.option("--junit", "junit_file", type=PATH, help="Also write the results as JUnit XML.")
 @click.option("--sarif", "sarif_file", type=PATH, help="Also write what fails as SARIF.")
+@click.option(
+    "--statement", type=PATH, help="What a release says of how it was made (default: beside the file)."
+)
+@click.option("--ledger", type=PATH, help="The ledger that paid for it (default: beside the statement).")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code says it all.")
 def check(
     files: tuple[Path, ...],
     as_json: bool,
     junit_file: Path | None,
     sarif_file: Path | None,
+    statement: Path | None,
+    ledger: Path | None,
     quiet: bool,
     **given: Any,
 ) -> int:
@@ -55,12 +62,15 @@ def check(
     the discreet.toml names is checked.
     """
     tables = _asked_for(files, given)
+    if statement is not None and len(tables) > 1:
+        raise click.UsageError("a --statement speaks of one file: check the others by themselves")
+    claimed = {"statement": statement, "ledger": ledger}
     refuse_unwritable(junit_file, sarif_file, inputs=[file for file, _ in tables], given=given)
     only = len(tables) == 1 and len(files) == 1
     checked = []
     for file, policy_file in tables:
         with progress(quiet=quiet or as_json) as tell:
-            checked.append(_checked(file, {**given, "policy_file": policy_file}, tell, only=only))
+            checked.append(_checked(file, {**given, **claimed, "policy_file": policy_file}, tell, only=only))
     if junit_file is not None:
         write_text(junit_file, junit(checked))
     if sarif_file is not None:
@@ -101,7 +111,9 @@ def _checked(file: Path, given: dict[str, Any], tell: Callable[[str], None], *, 
     name = _shown(file)
     try:
         table, policy, _ = open_with_policy(file, given, tell)
-        return CheckedTable(name, run_check(table, policy, progress=tell))
+        statement = given["statement"] or (beside if (beside := statement_beside(file)).exists() else None)
+        verdict = run_check(table, policy, statement=statement, ledger=given["ledger"], progress=tell)
+        return CheckedTable(name, verdict)
     except DiscreetError as error:
         if only:
             raise

@@ -27,6 +27,7 @@ from discreet.cli.plan_options import PERTURBED, with_steps
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.engine.read import read
+from discreet.policy.analysis import Analysis
 from discreet.reports.words import Edition
 
 
@@ -45,6 +46,13 @@ from discreet.reports.words import Edition
     show_default=True,
     help="Random queries to ask of both tables.",
 )
+@click.option(
+    "--analysis",
+    "analyses",
+    multiple=True,
+    help="A regression to run on both tables, e.g. 'income ~ age + sex', besides those of the policy. May be repeated.",
+    metavar="FORMULA",
+)
 @add_options(INTRUDER)
 @reading_options
 def compare(
@@ -52,6 +60,7 @@ def compare(
     release: Path,
     labels: str | None,
     queries: int,
+    analyses: tuple[str, ...],
     report_file: Path | None,
     edition: Edition,
     language: str,
@@ -84,6 +93,8 @@ def compare(
     with progress(quiet=as_json) as tell:
         before, policy, assumed = open_with_policy(original, given, tell)
         policy = with_steps(policy, given)
+        named = tuple(Analysis(formula) for formula in analyses)
+        policy = dataclasses.replace(policy, analyses=(*policy.analyses, *named))
         after = read(release, expected=policy.names)
         comparison = run_compare(
             before,

@@ -13,6 +13,7 @@ from discreet.cli.budget import LEDGER, ledger_of
 from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
 from discreet.cli.progress import progress
+from discreet.dp.certificate import write_statement
 from discreet.dp.safepub import safepub as run_safepub
 from discreet.errors import InvalidParameter
 from discreet.files.writing import atomically
@@ -72,6 +73,7 @@ def safepub(
         )
         tell("writing")
         atomically(output, lambda part: write_rows(records.rows, part))
+        write_statement(output, records.guarantee, records.payment)
     if as_json:
         print_json(records.to_dict())
     else:

@@ -24,6 +24,8 @@ from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
+from discreet.dp.certificate import write_statement
+from discreet.dp.synthesize import MODELS
 from discreet.dp.synthesize import synthesize as run_synthesize
 from discreet.errors import InvalidParameter
 from discreet.files.writing import atomically
@@ -50,6 +52,13 @@ from discreet.reports.differential_privacy import show_artificial_people
     show_default=True,
     help="In so many bins are numbers kept, at most.",
 )
+@click.option(
+    "--method",
+    type=click.Choice(list(MODELS)),
+    default="mst",
+    show_default=True,
+    help="mst: a tree of pairs, in a second. aim: tables of up to three columns, nearer, in up to a minute.",
+)
 @LEDGER
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was guaranteed as JSON.")
@@ -65,6 +74,7 @@ def synthesize(
     bounds: Sequence[str],
     keys: Sequence[str],
     bins: int,
+    method: Any,
     ledger: Path | None,
     as_json: bool,
     **given: Any,
@@ -87,10 +97,12 @@ def synthesize(
             bounds=once(map(bounds_option, bounds), "bounds"),
             keys=once(map(keys_option, keys), "keys"),
             bins=bins,
+            method=method,
             ledger=ledger_of(file, ledger),
         )
         tell("writing")
         atomically(output, lambda part: write_rows(people.rows, part))
+        write_statement(output, people.guarantee, people.payment)
     if as_json:
         print_json(people.to_dict())
     else:

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 
 Amount = int | float | str | Decimal | Fraction
 """How an amount may be given; a float means the decimal number that it prints as."""
@@ -40,7 +41,9 @@ def exact(amount: Amount, name: str, *, zero: bool = False, below_one: bool = Fa
 
 
 def _refused(amount: Amount, name: str, remedy: str) -> InvalidParameter:
-    return InvalidParameter(f"{name} is {str(amount)[:LONGEST]}", remedy=remedy)
+    return InvalidParameter(
+        Sentence("{name} is {amount}", name=name, amount=str(amount)[:LONGEST]), remedy=remedy
+    )
 
 
 def _number(amount: Amount) -> Fraction | None:

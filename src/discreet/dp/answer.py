@@ -8,6 +8,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from discreet.dp.amounts import said
+from discreet.dp.ledger import Payment
 from discreet.dp.statement import Guarantee
 from discreet.plain import plain
 
@@ -55,6 +56,7 @@ class Answer:
     left_epsilon: Fraction
     left_delta: Fraction
     notes: tuple[str, ...] = field(default=())
+    payment: Payment | None = None
 
     @property
     def value(self) -> float | int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from narwhals.typing import IntoFrame
 
-from discreet.dp.amounts import Amount, exact
+from discreet.dp.amounts import Amount
 from discreet.dp.answer import Answer, AnswerRow, Key, NoisyFigure
 from discreet.dp.keys import (
     PublicKeys,
@@ -29,30 +28,13 @@ from discreet.dp.ledger import Ledger
 from discreet.dp.measuring import Bounds, MeasurementPlan, Planner, measure
 from discreet.dp.noise import Mechanism, Noisy, OpenDP, check_scale, noisy_max
 from discreet.dp.statement import Guarantee, Unit, describe_unit
+from discreet.dp.terms import GivenTerms, Terms, people_of, resolve_ledger, resolve_terms
 from discreet.engine.bounded import ValueGrid
 from discreet.engine.question import Condition, Figure, Junction, Predicate, Question, parse_question
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.sentences import Sentence
 from discreet.table import Table
-
-
-@dataclass(frozen=True)
-class _Terms:
-    """Under which terms a question is answered."""
-
-    person: str | None
-    max_groups: int
-    max_rows: int
-    mechanism: Mechanism
-    epsilon: Fraction
-    delta: Fraction
-    public: PublicKeys
-    error: float
-
-    @property
-    def unit(self) -> Unit:
-        return "record" if self.person is None else "person"
 
 
 def ask(
@@ -82,6 +64,7 @@ def ask(
 
     Add or remove all rows of one person, and the probability of any answer changes by a factor of at most e^ε, up to δ.
 
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> folder = TemporaryDirectory()
     >>> ledger = Ledger(Path(folder.name) / "budget")
@@ -94,44 +77,37 @@ def ask(
     """
     OpenDP()
     table = read(source)
-    asked = _resolved(parse_question(question), table)
-    terms = _terms(
-        table,
-        asked,
-        person=person,
-        unit=unit,
-        max_groups=max_groups,
-        max_rows=max_rows,
-        mechanism=mechanism,
-        epsilon=epsilon,
-        delta=delta,
-        keys=keys or {},
-        confidence=confidence,
+    given = GivenTerms(
+        epsilon, delta, person, unit, max_groups, max_rows, bounds or {}, keys or {}, mechanism, confidence
     )
-    plan = Planner(table, bounds or {}, terms.person).plan(asked)
-    answering = _Answering(table, asked, plan, terms)
+    answering = prepared(table, question, given)
+    terms = answering.terms
     place = resolve_ledger(source, ledger)
     with place.reserve(
-        terms.epsilon, terms.delta, purpose=question, table=table.source.sha256 or ""
+        terms.epsilon, terms.delta, purpose=question, table=people_of(table, terms.person), unit=terms.unit
     ) as reservation:
         answer = answering.answer(reservation.drawing)
     balance = place.balance()
     return replace(
-        answer, question=question, left_epsilon=balance.left_epsilon, left_delta=balance.left_delta
+        answer,
+        question=question,
+        left_epsilon=balance.left_epsilon,
+        left_delta=balance.left_delta,
+        payment=reservation.payment,
     )
 
 
-def resolve_ledger(source: object, ledger: Ledger | str | PathLike[str] | None) -> Ledger:
-    """The ledger that was named, or the one beside the file."""
-    if isinstance(ledger, Ledger):
-        return ledger
-    if ledger is not None:
-        return Ledger(ledger)
-    if isinstance(source, str | PathLike):
-        return Ledger.beside(Path(source))
-    raise InvalidParameter(
-        "it is not said from which budget this is paid", remedy="pass ledger='people.budget'"
-    )
+def prepared(table: Table, question: str, given: GivenTerms) -> Answering:
+    """A question ready to be answered; whatever cannot be is refused here, before anything is spent."""
+    asked = _resolved(parse_question(question), table)
+    terms = resolve_terms(table, asked, given)
+    return Answering(table, asked, Planner(table, given.bounds, terms.person).plan(asked), terms)
+
+
+def keys_asked_for(question: str, keys: PublicKeys) -> PublicKeys:
+    """Of given keys those by which a question groups."""
+    grouped = {key.lower() for key in parse_question(question).keys}
+    return {name: values for name, values in keys.items() if name.lower() in grouped}
 
 
 def _resolved(question: Question, table: Table) -> Question:
@@ -157,74 +133,10 @@ def _resolved(question: Question, table: Table) -> Question:
     )
 
 
-def _terms(
-    table: Table,
-    question: Question,
-    *,
-    person: str | None,
-    unit: Unit | None,
-    max_groups: int,
-    max_rows: int,
-    mechanism: Mechanism,
-    epsilon: Amount,
-    delta: Amount | None,
-    keys: PublicKeys,
-    confidence: float,
-) -> _Terms:
-    whose = resolve_unit(table, person, unit)
-    for name, number in (("max_groups", max_groups), ("max_rows", max_rows)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1_000_000:
-            raise InvalidParameter(f"{name} is {number}", remedy="it is a whole number from 1 on")
-    if mechanism not in ("laplace", "gaussian"):
-        raise InvalidParameter(f"the mechanism is {mechanism!r}", remedy="choose laplace or gaussian")
-    if not 0.5 <= confidence < 1:
-        raise InvalidParameter(f"confidence is {confidence}", remedy="give a number such as 0.95")
-    public = {table.column(name).name: values for name, values in keys.items()}
-    for name in public:
-        if name not in question.keys:
-            raise InvalidParameter(
-                Sentence("keys are given for {name}, by which nothing is grouped", name=name),
-                remedy="leave them out, or group by the column",
-            )
-    measured = any(figure.kind != "quantile" for figure in question.figures)
-    needs_delta = set(question.keys) - set(public) or (mechanism == "gaussian" and measured)
-    if needs_delta and delta is None:
-        raise InvalidParameter(
-            "this needs a delta: Gaussian noise does, and groups that are not given by keys are shown only if enough "
-            "persons share them",
-            remedy="give a delta such as 1e-6, or the keys and Laplace noise",
-        )
-    return _Terms(
-        person=whose,
-        max_groups=max_groups if question.keys and whose is not None else 1,
-        max_rows=max_rows if whose is not None else 1,
-        mechanism=mechanism,
-        epsilon=exact(epsilon, "epsilon"),
-        delta=exact(delta or 0, "delta", below_one=True) if needs_delta else Fraction(0),
-        public=public,
-        error=1 - confidence,
-    )
-
-
-def resolve_unit(table: Table, person: str | None, unit: Unit | None) -> str | None:
-    """The column of the person ids, or nothing if each row is somebody else; it has to be said which."""
-    if unit not in (None, "person", "record") or (unit == "record" and person is not None):
-        raise InvalidParameter(
-            "the unit of privacy is unclear", remedy="name the column of the person ids, or say unit='record'"
-        )
-    if unit != "record" and person is None:
-        raise InvalidParameter(
-            "it is not said whose privacy is protected",
-            remedy="name the column that says which rows belong to one person (person), or say that each row is "
-            "somebody else (unit='record')",
-        )
-    return None if person is None else table.column(person).name
-
-
-class _Answering:
+class Answering:
     """Counts in the engine, draws, and makes figures of what was drawn."""
 
-    def __init__(self, table: Table, question: Question, plan: MeasurementPlan, terms: _Terms) -> None:
+    def __init__(self, table: Table, question: Question, plan: MeasurementPlan, terms: Terms) -> None:
         self.table, self.question, self.plan, self.terms = table, question, plan, terms
         self.given = {name: constants_of(table.column(name), values) for name, values in terms.public.items()}
         self.selects = bool(set(question.keys) - set(terms.public))

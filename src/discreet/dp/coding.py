@@ -6,6 +6,7 @@ bounds as the nearest bound.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,18 @@ class NumberCoding:
         digits = max(0, 2 - math.floor(math.log10(self.unit)))
         return pa.array(np.round(numbers, digits), mask=absent)
 
+    def labels(self) -> pa.Array:
+        """What each code stands for, in words: a value, or the bin from a number to below another."""
+        ends = [self.low + at * self.unit for at in range(self.bins + 1)]
+        if self.whole:
+            whole = [int(end) for end in ends]
+            if self.unit == 1:
+                return pa.array([*whole[:-1], None], pa.int64())
+            shown = [f"[{low}, {high - 1}]" for low, high in itertools.pairwise(whole)]
+        else:
+            shown = [f"[{low:g}, {high:g})" for low, high in itertools.pairwise(ends)]
+        return pa.array([*shown, None], pa.string())
+
 
 @dataclass(frozen=True)
 class ListedCoding:
@@ -85,7 +98,11 @@ class ListedCoding:
         return np.asarray(np.array([*codes, absent], dtype=np.int64)[places])
 
     def decode(self, codes: IntArray) -> pa.Array:
-        return pa.array([*self.values, None], self.kind).take(pa.array(codes))
+        return self.labels().take(pa.array(codes))
+
+    def labels(self) -> pa.Array:
+        """What each code stands for; the last, what is missing, is null."""
+        return pa.array([*self.values, None], self.kind)
 
 
 Coding = NumberCoding | ListedCoding

@@ -13,8 +13,9 @@ both are whole, too, and what was spent after them is forgotten: that cannot be 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,19 +24,24 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from discreet.dp.amounts import Amount, exact, said
+from discreet.dp.amounts import Amount, ceiling_float, exact, said
+from discreet.dp.statement import Unit
 from discreet.errors import BudgetExceeded, InvalidParameter, UnreadableInput
 from discreet.files.chain import FIRST, digest, told_head, wait_for_lock, write_head
 from discreet.plain import plain
 from discreet.sentences import Sentence
 
-Kind = Literal["budget", "reserve", "commit", "void"]
+Kind = Literal["budget", "reserve", "commit", "void", "disjoint"]
 SUFFIX = ".budget"
 
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A line of the ledger. ``reservation`` is the number of the line that a commit or a void speaks of."""
+    """A line of the ledger.
+
+    ``reservation`` is the number of the line that a commit or a void speaks of, ``table`` a hash that says whose rows were asked about;
+    ``tables`` are those of which a line says that nobody is in two. ``unit`` says whom an amount protects, a person or a record.
+    """
 
     number: int
     kind: Kind
@@ -45,6 +51,9 @@ class LedgerEntry:
     purpose: str
     reservation: int
     hash: str
+    table: str = ""
+    tables: tuple[str, ...] = ()
+    unit: str = ""
 
     def to_dict(self) -> dict[str, object]:
         document: dict[str, object] = plain(self)
@@ -53,7 +62,12 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Balance:
-    """What may be spent in all, and what was spent: reserved amounts that were not given back."""
+    """What may be spent in all, and what was spent: reserved amounts that were not given back.
+
+    Amounts add up, since somebody may be in every table (sequential composition). Of tables that were declared disjoint only the
+    largest sum counts: whoever is added or removed is in one of them, and what was drawn from the others does not depend on
+    them (parallel composition: McSherry, *Privacy Integrated Queries*, 2009).
+    """
 
     epsilon: Fraction
     delta: Fraction
@@ -69,6 +83,22 @@ class Balance:
     def left_delta(self) -> Fraction:
         return max(self.delta - self.spent_delta, Fraction(0))
 
+    def holds(self, payment: Payment) -> LedgerEntry | None:
+        """The line by which a release was paid, if it is there and was not given back."""
+        return next((entry for entry in _spent(self.entries) if entry.hash == payment.hash), None)
+
+    def spent_by(self, unit: Unit) -> tuple[Fraction, Fraction] | None:
+        """What was spent as it protects such a unit; nothing if an amount protects single rows, or does not say whom."""
+        amounts = []
+        for entry in _spent(self.entries):
+            if entry.unit not in ("person", "record") or (unit, entry.unit) == ("person", "record"):
+                return None
+            amounts.append((entry.table, *as_protecting(unit, entry.unit, entry.epsilon, entry.delta)))
+        return (
+            _composed(self.entries, [(table, epsilon) for table, epsilon, _ in amounts]),
+            _composed(self.entries, [(table, delta) for table, _, delta in amounts]),
+        )
+
     def to_dict(self) -> dict[str, object]:
         return {
             "schema": "discreet-budget-1",
@@ -80,11 +110,20 @@ class Balance:
         }
 
 
+@dataclass(frozen=True)
+class Payment:
+    """By which line of which ledger a release was paid."""
+
+    ledger: str
+    line: int
+    hash: str
+
+
 class Reservation:
     """An amount that is set aside. Once ``drawing`` was said, it stays spent whatever happens."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, payment: Payment) -> None:
+        self.payment = payment
         self.drawn = False
 
     def drawing(self) -> None:
@@ -134,28 +173,46 @@ budget with `discreet budget set` if those who decide on it agree
         with self._locked() as handle:
             return _balance(self._entries(handle))
 
+    def declare_disjoint(self, tables: Sequence[str]) -> None:
+        """Enter that nobody is in two of some tables, which are named by hashes (`dp.terms.people_of`); see `dp.disjoint`."""
+        with self._locked(create=True) as handle:
+            entries = self._entries(handle)
+            known = {table for entry in entries if entry.kind == "disjoint" for table in entry.tables}
+            if known & set(tables):
+                raise InvalidParameter(
+                    "one of these tables was declared disjoint from others before",
+                    remedy="declare all tables of which nobody is in two at once, in a ledger of their own",
+                )
+            self._append(handle, entries, kind="disjoint", tables=list(tables))
+
+    def refuse_excess(self, epsilon: Amount, delta: Amount = 0, *, table: str = "") -> None:
+        """Refuse amounts that are not left, before the first part of them is spent."""
+        wanted = exact(epsilon, "epsilon"), exact(delta, "delta", zero=True, below_one=True)
+        with self._locked() as handle:
+            _refuse_excess(self._entries(handle), *wanted, table)
+
     @contextmanager
     def reserve(
-        self, epsilon: Amount, delta: Amount = 0, *, purpose: str, table: str = ""
+        self, epsilon: Amount, delta: Amount = 0, *, purpose: str, table: str = "", unit: Unit | None = None
     ) -> Iterator[Reservation]:
         """Set an amount aside, on disk; give it back if the block fails before anything is drawn.
 
-        ``table`` says which rows are asked about, e.g. by the hash of their file.
+        ``table`` says whose rows are asked about, by a hash (`dp.terms.people_of`), and ``unit`` whom the amount protects.
         """
         wanted = exact(epsilon, "epsilon"), exact(delta, "delta", zero=True, below_one=True)
         with self._locked() as handle:
             entries = self._entries(handle)
-            _refuse_excess(_balance(entries), *wanted)
-            number = self._append(
-                handle, entries, kind="reserve", amounts=wanted, purpose=purpose, table=table
+            _refuse_excess(entries, *wanted, table)
+            line, last = self._append(
+                handle, entries, kind="reserve", amounts=wanted, purpose=purpose, table=table, unit=unit or ""
             )
-        reservation = Reservation(number)
+        reservation = Reservation(Payment(self.path.name, line, last))
         try:
             yield reservation
         finally:
             with self._locked() as handle:
                 kind: Kind = "commit" if reservation.drawn else "void"
-                self._append(handle, self._entries(handle), kind=kind, reservation=number)
+                self._append(handle, self._entries(handle), kind=kind, reservation=line)
 
     # ── the file ──────────────────────────────────────────────────────────────────────────────────
 
@@ -226,8 +283,8 @@ budget with `discreet budget set` if those who decide on it agree
         kind: Kind,
         amounts: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0)),
         **more: object,
-    ) -> int:
-        """Write a line to the end, onto the disk, and then the head; the number of the line."""
+    ) -> tuple[int, str]:
+        """Write a line to the end, onto the disk, and then the head; the number of the line and its hash."""
         content: dict[str, object] = {
             "number": len(entries) + 1,
             "kind": kind,
@@ -255,7 +312,7 @@ budget with `discreet budget set` if those who decide on it agree
                 remedy="check the space left; no answer is shown that is not paid for",
             ) from None
         write_head(self.head, len(entries) + 1, last)
-        return len(entries) + 1
+        return len(entries) + 1, last
 
 
 def _content(handle: int) -> bytes:
@@ -282,30 +339,74 @@ def _entry(line: bytes, number: int, previous: str) -> LedgerEntry | None:
             purpose=content.get("purpose", ""),
             reservation=content.get("reservation", 0),
             hash=told,
+            table=content.get("table", ""),
+            tables=tuple(content.get("tables", ())),
+            unit=content.get("unit", ""),
         )
     except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
         return None
 
 
-def _balance(entries: list[LedgerEntry]) -> Balance:
+def _balance(entries: Sequence[LedgerEntry]) -> Balance:
     limits = [entry for entry in entries if entry.kind == "budget"]
-    given_back = {entry.reservation for entry in entries if entry.kind == "void"}
-    spent = [entry for entry in entries if entry.kind == "reserve" and entry.number not in given_back]
+    spent = _spent(entries)
     return Balance(
         epsilon=limits[-1].epsilon if limits else Fraction(0),
         delta=limits[-1].delta if limits else Fraction(0),
-        spent_epsilon=sum((entry.epsilon for entry in spent), Fraction(0)),
-        spent_delta=sum((entry.delta for entry in spent), Fraction(0)),
+        spent_epsilon=_composed(entries, [(entry.table, entry.epsilon) for entry in spent]),
+        spent_delta=_composed(entries, [(entry.table, entry.delta) for entry in spent]),
         entries=tuple(entries),
     )
 
 
-def _refuse_excess(balance: Balance, epsilon: Fraction, delta: Fraction) -> None:
-    for name, wanted, left, total in (
-        ("epsilon", epsilon, balance.left_epsilon, balance.epsilon),
-        ("delta", delta, balance.left_delta, balance.delta),
+def _spent(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+    """Reservations that were not given back."""
+    given_back = {entry.reservation for entry in entries if entry.kind == "void"}
+    return [entry for entry in entries if entry.kind == "reserve" and entry.number not in given_back]
+
+
+def as_protecting(unit: str, paid: str, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """An amount that was paid for persons, as it protects each of their records: twice ε, and (1 + e^ε)·δ.
+
+    Neighbours by person differ in all rows of somebody. Of somebody with several rows a table without one of them is two steps away: the
+    person is taken out, and put in again with the others.
+
+    >>> as_protecting("record", "person", Fraction(1, 2), Fraction(0)), as_protecting("person", "person", Fraction(1), Fraction(0))
+    ((Fraction(1, 1), Fraction(0, 1)), (Fraction(1, 1), Fraction(0, 1)))
+    """
+    if (unit, paid) != ("record", "person"):
+        return epsilon, delta
+    # Rounded up, to as many digits as people read.
+    growth = Fraction(math.ceil(math.exp(min(600.0, ceiling_float(epsilon))) * (1 + 1e-12) * 10**6), 10**6)
+    return 2 * epsilon, (1 + growth) * delta
+
+
+def _composed(entries: Sequence[LedgerEntry], amounts: Sequence[tuple[str, Fraction]]) -> Fraction:
+    """The sum of amounts, but of each set of disjoint tables only that of the table with the most."""
+    declared = {
+        table: entry.number for entry in entries if entry.kind == "disjoint" for table in entry.tables
+    }
+    total = Fraction(0)
+    parts: dict[int, dict[str, Fraction]] = {}
+    for table, amount in amounts:
+        if table in declared:
+            sums = parts.setdefault(declared[table], {})
+            sums[table] = sums.get(table, Fraction(0)) + amount
+        else:
+            total += amount
+    return total + sum((max(sums.values()) for sums in parts.values()), Fraction(0))
+
+
+def _refuse_excess(entries: Sequence[LedgerEntry], epsilon: Fraction, delta: Fraction, table: str) -> None:
+    """Refuse an amount with which more would be spent than may be."""
+    balance = _balance(entries)
+    wish = LedgerEntry(len(entries) + 1, "reserve", "", epsilon, delta, "", 0, "", table)
+    after = _balance([*entries, wish])
+    for name, wanted, spent, total, left in (
+        ("epsilon", epsilon, after.spent_epsilon, balance.epsilon, balance.left_epsilon),
+        ("delta", delta, after.spent_delta, balance.delta, balance.left_delta),
     ):
-        if wanted > left:
+        if spent > total:
             raise BudgetExceeded(
                 Sentence(
                     "{name} {wanted} is asked for, and of {total} {left} is left",

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from discreet.dp.amounts import said
+from discreet.dp.ledger import Payment
 from discreet.dp.statement import Guarantee
 from discreet.table.frames import AsFrames, FrameKind
 
@@ -20,6 +21,7 @@ class GuaranteedRows(AsFrames):
     guarantee: Guarantee
     left_epsilon: Fraction
     left_delta: Fraction
+    payment: Payment
 
     @property
     def frame_kind(self) -> FrameKind:

@@ -20,11 +20,11 @@ from narwhals.typing import IntoFrame
 from scipy.special import bdtrc
 
 from discreet.dp.amounts import Amount, exact, floor_float, said
-from discreet.dp.ask import resolve_ledger
 from discreet.dp.keys import plain_key
 from discreet.dp.ledger import Ledger
 from discreet.dp.rows import GuaranteedRows
 from discreet.dp.statement import Guarantee, describe_unit
+from discreet.dp.terms import people_of, resolve_ledger
 from discreet.dp.tree import shuffled, uniforms
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter, UnsuitableColumn
@@ -131,15 +131,14 @@ def safepub(
     sampling = sampling_for(*amounts)
     place = resolve_ledger(source, ledger)
     purpose = f"truthful records with {', '.join(labels)}"
-    with place.reserve(*amounts, purpose=purpose, table=table.source.sha256 or "") as reservation:
+    with place.reserve(*amounts, purpose=purpose, table=people_of(table, None), unit="record") as reservation:
         # Whether rows can be read may depend on them, so from here on the amount is spent.
         reservation.drawing()
         cells = table.engine.to_arrow(table, list(labels))
         rows = _released(cells.filter(pa.array(_drawn(cells.num_rows, sampling.share))), labels, sampling.k)
     balance = place.balance()
-    return TruthfulRecords(
-        rows, _guarantee(levels, *amounts, sampling), balance.left_epsilon, balance.left_delta, sampling
-    )
+    left = balance.left_epsilon, balance.left_delta
+    return TruthfulRecords(rows, _guarantee(levels, *amounts, sampling), *left, reservation.payment, sampling)
 
 
 def _labels(

@@ -91,6 +91,11 @@ at most 6.9% of a value of theirs of which they were 1% sure, whatever else they
     )
 
 
+def unit_of(person: str | None) -> Unit:
+    """Whom a guarantee protects: persons if there is a column that tells them apart."""
+    return "record" if person is None else "person"
+
+
 def describe_unit(unit: Unit, person: str | None, max_groups: int, max_rows: int) -> tuple[str, str]:
     """The unit in words, and what neighbouring tables differ in."""
     if unit == "record":

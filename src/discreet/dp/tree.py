@@ -102,12 +102,13 @@ def _with_margins(counts: FloatArray, rows: FloatArray, columns: FloatArray) -> 
     # A trace of independence everywhere, so that every row and column can be filled.
     table += np.outer(rows, columns) / max(rows.sum(), 1.0) * 1e-6
     for _ in range(ROUNDS):
-        table *= _ratio(rows, table.sum(axis=1))[:, None]
-        table *= _ratio(columns, table.sum(axis=0))[None, :]
+        table *= ratio(rows, table.sum(axis=1))[:, None]
+        table *= ratio(columns, table.sum(axis=0))[None, :]
     return table
 
 
-def _ratio(wanted: FloatArray, present: FloatArray) -> FloatArray:
+def ratio(wanted: FloatArray, present: FloatArray) -> FloatArray:
+    """What tables have to be multiplied with to become others; 0 where there is nothing to multiply."""
     return np.divide(wanted, present, out=np.zeros_like(wanted), where=present > 0)
 
 

@@ -10,18 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.packing import Packing
-from discreet.engine.limits import check_counted
+from discreet.classes.packing import Packing, counted_words
+from discreet.engine.few_rows import class_of_rows, codes_of, grouped, in_order
+from discreet.engine.limits import check_counted, machine_memory, memory
 from discreet.engine.relations import SqlRelations
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Domain, Table
-from discreet.types import BoolArray, IntArray
+from discreet.types import BoolArray, FloatArray, IntArray
 
 MANY_ROWS = 1_000_000
 """Of more rows than this, new labels are kept as numbers, where the engine can: they are sorted and written faster."""
 MOST_LABELS = 1 << 16
 """Columns with more labels than this are kept as texts."""
+LOOKED_AT = 1 << 18
+"""So many rows tell whether nearly all differ."""
+FEW_ALIKE = 2.0
+"""Where a row has on average no more rows like it, sorting all of them is cheaper than grouping them."""
 
 
 class Counting(SqlRelations):
@@ -39,19 +44,12 @@ class Counting(SqlRelations):
             self.dialect.text_order.format(value="v") if wanted.storage in ("text", "list", "other") else "v"
         )
         if wanted.numeric and wanted.storage == "text":
-            number = self.dialect.number.format(text="v")
-            order = f"CASE WHEN v IN ({self._marks}) THEN NULL ELSE {number} END NULLS LAST, {order}"
+            order = f"{self._number('v')} NULLS LAST, {order}"
         distinct = self._fetch(
             f"WITH distinct_values AS (SELECT DISTINCT {value} AS v FROM {table.relation}) "
             f"SELECT v FROM distinct_values ORDER BY {order}"
         )["v"].combine_chunks()
-        values = distinct.drop_null()
-        if wanted.storage == "float" and not np.isfinite(values.to_numpy(zero_copy_only=False)).all():
-            raise UnsuitableColumn(
-                Sentence("column {column!r} holds infinite values", column=column),
-                remedy="replace them by a number or leave them empty before the audit",
-            )
-        return Domain(column, values, has_null=len(values) < len(distinct), type=_known(wanted))
+        return _domain(wanted, distinct.drop_null(), has_null=distinct.null_count > 0)
 
     def count(
         self,
@@ -77,22 +75,22 @@ class Counting(SqlRelations):
                 Sentence("column {column!r} is asked for in two roles", column=sorted(repeated)[0]),
                 remedy="give each column one role",
             )
-        domains = [self.domain(table, name) for name in names]
+        few = weight is None and bool(names) and self._is_small(table)
+        if few:
+            domains, codes = self._coded_rows(table, columns)
+        else:
+            domains = [self.domain(table, name) for name in names]
         if person and domains[len(quasi_identifiers)].has_null:
             raise UnsuitableColumn(
                 Sentence("column {person!r} is the person id but is empty in some rows", person=person),
                 remedy="fill or remove these rows, or choose another person id",
             )
         packing = Packing.of([domain.size for domain in domains])
-        coded = self._coded.get(table.relation)
-        numbered = coded.labels.keys() if coded else ()
-        looked_up = [None if domain.name in numbered else values_and_codes(domain) for domain in domains]
-        with self._dictionaries(looked_up) as dictionaries:
-            query = self._counting_query(table, columns, domains, dictionaries, packing, weight)
-            cells = self._fetch_numbers(query, table.rows)
-        words = [cells.pop(f"w{i}").astype(np.int64, copy=False) for i in range(packing.words)]
-        counts = cells.pop("n").astype(np.int64, copy=False)
-        weights = cells["weight"].astype(np.float64) if weight else None
+        weights = None
+        if few:
+            words, counts = grouped(packing, codes)
+        else:
+            words, counts, weights = self._counted_cells(table, columns, domains, packing, weight)
         if int(counts.sum()) != table.rows:
             raise UnreadableInput(
                 Sentence(
@@ -123,7 +121,51 @@ class Counting(SqlRelations):
             spent=True,
         )
 
-    def _counting_query(
+    def _is_small(self, table: Table) -> bool:
+        """Whether the rows are so few that they are coded here, where the engine offers that."""
+        return table.rows <= self.few_rows and table.relation not in self._coded
+
+    def _coded_rows(self, table: Table, columns: Sequence[Column]) -> tuple[list[Domain], list[IntArray]]:
+        """The domains of some columns of few rows, and the codes of the rows: one statement brings both."""
+        wanted = [f"{self.dialect.value(column)} AS v{i}" for i, column in enumerate(columns)]
+        written = {
+            i: self.dialect.value(c) for i, c in enumerate(columns) if c.numeric and c.storage == "text"
+        }
+        wanted += [f"{self._number(value)} AS n{i}" for i, value in written.items()]
+        rows = self._fetch(f"SELECT {', '.join(wanted)} FROM {table.relation}")
+        domains, codes = [], []
+        for i, column in enumerate(columns):
+            values, places = in_order(rows[f"v{i}"], rows[f"n{i}"] if i in written else None)
+            domains.append(_domain(column, values, has_null=rows[f"v{i}"].null_count > 0))
+            codes.append(places)
+        return domains, codes
+
+    def _number(self, text: str) -> str:
+        """The number that a text is written for, and null for a mark of a missing one."""
+        return (
+            f"CASE WHEN {text} IN ({self._marks}) THEN NULL ELSE {self.dialect.number.format(text=text)} END"
+        )
+
+    def _counted_cells(
+        self,
+        table: Table,
+        columns: Sequence[Column],
+        domains: Sequence[Domain],
+        packing: Packing,
+        weight: str | None,
+    ) -> tuple[list[IntArray], IntArray, FloatArray | None]:
+        """The packed words of the combinations that occur, how often each does, and with which weight."""
+        coded = self._coded.get(table.relation)
+        numbered = coded.labels.keys() if coded else ()
+        looked_up = [None if domain.name in numbered else values_and_codes(domain) for domain in domains]
+        with self._dictionaries(_needed(domains, looked_up)) as dictionaries:
+            rows = self._row_words(table, columns, domains, dictionaries, packing, weight)
+            if packing.words == 1 and weight is None and self._nearly_distinct(rows, table.rows):
+                words, counts = counted_words(self._fetch_numbers(rows, table.rows)["w0"])
+                return words, counts, None
+            return self._grouped(rows, table.rows, packing, weight)
+
+    def _row_words(
         self,
         table: Table,
         columns: Sequence[Column],
@@ -132,8 +174,9 @@ class Counting(SqlRelations):
         packing: Packing,
         weight: str | None,
     ) -> str:
+        """The query for the packed words of all rows, and their weights if they have any."""
         packed, joins = self._packed(columns, domains, dictionaries, packing)
-        weighed = weight_sum = ""
+        weighed = ""
         if weight:
             column = table.column(weight)
             if not column.numeric:
@@ -146,13 +189,38 @@ class Counting(SqlRelations):
                 weighed = f", {self.dialect.number.format(text=value)} AS weight"
             else:
                 weighed = f", CAST({value} AS {self.dialect.double}) AS weight"
-            # A missing weight must not vanish in the sum: it makes the whole cell's weight unknown.
-            weight_sum = ", CASE WHEN count(weight) = count(*) AND min(weight) > 0 THEN sum(weight) ELSE -1 END AS weight"
-        keys = ", ".join(f"w{i}" for i in range(packing.words))
-        return (
-            f"WITH coded AS (SELECT {packed}{weighed} FROM {self._stored(table.relation)} AS r {joins}) "
-            f"SELECT {keys}, count(*) AS n{weight_sum} FROM coded GROUP BY {keys}"
+        return f"SELECT {packed}{weighed} FROM {self._stored(table.relation)} AS r {joins}"
+
+    def _nearly_distinct(self, rows: str, many: int) -> bool:
+        """Whether so few rows are alike that sorting all their words here is cheaper than grouping them in the engine.
+
+        The first rows tell: n of them with s pairs that are alike stand for a table of N rows in which a row has
+        2 s N / n² others like it. It decides how rows are counted, not what comes out.
+        """
+        if not self.streams_numbers or many <= MANY_ROWS or 16 * many > (memory() or machine_memory()):
+            return False
+        first = self._fetch_numbers(f"{rows} LIMIT {LOOKED_AT}", LOOKED_AT)["w0"]
+        _, counts = counted_words(first)
+        alike = float((counts * (counts - 1)).sum()) * many / len(first) ** 2
+        return alike <= FEW_ALIKE
+
+    def _grouped(
+        self, rows: str, many: int, packing: Packing, weight: str | None
+    ) -> tuple[list[IntArray], IntArray, FloatArray | None]:
+        """The distinct words of rows, grouped by the engine, with how many have them and their weights."""
+        # A missing weight must not vanish in the sum: it makes the whole cell's weight unknown.
+        weight_sum = (
+            ", CASE WHEN count(weight) = count(*) AND min(weight) > 0 THEN sum(weight) ELSE -1 END AS weight"
         )
+        keys = ", ".join(f"w{i}" for i in range(packing.words))
+        cells = self._fetch_numbers(
+            f"WITH coded AS ({rows}) "
+            f"SELECT {keys}, count(*) AS n{weight_sum if weight else ''} FROM coded GROUP BY {keys}",
+            many,
+        )
+        words = [cells.pop(f"w{i}").astype(np.int64, copy=False) for i in range(packing.words)]
+        counts = cells.pop("n").astype(np.int64, copy=False)
+        return words, counts, cells["weight"].astype(np.float64) if weight else None
 
     def _packed(
         self,
@@ -163,16 +231,18 @@ class Counting(SqlRelations):
     ) -> tuple[str, str]:
         """The packed words ``w0, w1 …`` of a row ``r``, and the joins with dictionaries that they need.
 
-        A column without a dictionary holds numbers of labels already.
+        A column without a dictionary holds whole numbers without gaps, or numbers of labels already.
         """
         words: list[list[str]] = [[] for _ in range(packing.words)]
         joins = []
         for i, (column, domain, at) in enumerate(zip(columns, domains, packing.fields, strict=True)):
             if at.bits:
                 number = f"d{i}.code"
+                value = self.dialect.value(column, "r.")
                 if dictionaries[i]:
-                    value = self.dialect.value(column, "r.")
                     joins.append(f"LEFT JOIN {dictionaries[i]} AS d{i} ON {value} = d{i}.v")
+                elif has_no_gaps(domain):
+                    number = f"CAST({value} AS BIGINT) - CAST({domain.values[0].as_py()} AS BIGINT)"
                 else:
                     number = self.dialect.label_number.format(name=f"r.{self.dialect.quote(column.name)}")
                 words[at.word].append(
@@ -222,18 +292,29 @@ class Counting(SqlRelations):
         quasi_identifiers = [table.column(name) for name in classes.names]
         packing = Packing.of([domain.size for domain in classes.attributes])
         words = packing.pack(classes.codes) if classes.names else [np.zeros(len(classes), dtype=np.int64)]
-        plan = {f"w{i}": pa.array(word) for i, word in enumerate(words)}
-        plan |= {f"v{i}": new for i, new in enumerate(values.values())}
-        chosen = pa.array(np.flatnonzero(kept))
-        plan = {name: column.take(chosen) for name, column in plan.items()}
-        fate, labels = self._fate(plan, many=table.rows > MANY_ROWS)
-        replaced = {name: f"m.v{i}" for i, name in enumerate(values)}
         coarser = [
             (codes or {}).get(domain.name) or values_and_codes(domain) for domain in classes.attributes
         ]
+        chosen = np.flatnonzero(kept)
+        few = bool(classes.names) and self._is_small(table)
+        if few:
+            # Few rows are told by their numbers, which need no dictionaries.
+            of_rows = class_of_rows(words, self._packed_rows(table, classes, coarser, packing))
+            numbers = np.flatnonzero(np.isin(of_rows, chosen))
+            chosen, matched, coarser = of_rows[numbers], [numbers], []
+        else:
+            matched, coarser = [word[chosen] for word in words], _needed(classes.attributes, coarser)
+        plan = {f"w{i}": pa.array(word) for i, word in enumerate(matched)}
+        plan |= {f"v{i}": new.take(pa.array(chosen)) for i, new in enumerate(values.values())}
+        fate, labels = self._fate(plan, many=table.rows > MANY_ROWS)
+        replaced = {name: f"m.v{i}" for i, name in enumerate(values)}
         try:
             with self._dictionaries(coarser) as dictionaries:
-                packed, joins = self._packed(quasi_identifiers, classes.attributes, dictionaries, packing)
+                packed, joins = (
+                    (f"{self._row_number(table.relation)} AS w0", "")
+                    if few
+                    else self._packed(quasi_identifiers, classes.attributes, dictionaries, packing)
+                )
                 taken, given = [], []
                 for i, name in enumerate(columns):
                     quoted = self.dialect.quote(table.column(name).name)
@@ -251,7 +332,7 @@ class Counting(SqlRelations):
                     taken.append(f"{value} AS o{i}")
                     given.append(f"c.o{i} AS {quoted}")
                 row, place = self._free_name(table), f"{self._free_name(table)}_place"
-                on = " AND ".join(f"c.w{i} = m.w{i}" for i in range(packing.words))
+                on = " AND ".join(f"c.w{i} = m.w{i}" for i in range(len(matched)))
                 relation = self._keep(
                     f"WITH r AS (SELECT *, {self._place(table)} AS {row} FROM {table.relation}), "
                     f"c AS (SELECT {', '.join([f'r.{row} AS place', packed, *taken])} FROM r {joins}) "
@@ -264,6 +345,27 @@ class Counting(SqlRelations):
             name: labels[f"v{i}"] for i, name in enumerate(values) if f"v{i}" in labels and name in columns
         }
         return self._placed(relation, table, place, labels=shown)
+
+    def _packed_rows(
+        self,
+        table: Table,
+        classes: EquivalenceClasses,
+        dictionaries: Sequence[tuple[pa.Array, IntArray] | None],
+        packing: Packing,
+    ) -> list[IntArray]:
+        """The packed words of few rows, in their order."""
+        values = ", ".join(
+            f"{self.dialect.value(table.column(name))} AS v{i}" for i, name in enumerate(classes.names)
+        )
+        rows = self._fetch(f"SELECT {values} FROM {table.relation}")
+        return packing.pack(
+            [
+                np.zeros(rows.num_rows, dtype=np.int64)
+                if dictionary is None
+                else codes_of(rows[f"v{i}"], dictionary, len(domain.values))
+                for i, (domain, dictionary) in enumerate(zip(classes.attributes, dictionaries, strict=True))
+            ]
+        )
 
     def _fate(self, plan: Mapping[str, pa.Array], *, many: bool) -> tuple[str, dict[str, pa.Array]]:
         """The relation of what becomes of classes and, where rows are many, the labels that are numbers in it."""
@@ -281,9 +383,39 @@ class Counting(SqlRelations):
         return numbered, labels
 
 
+def _domain(column: Column, values: pa.Array, *, has_null: bool) -> Domain:
+    """The domain of a column with these values, none of which may be infinite."""
+    if column.storage == "float" and not np.isfinite(values.to_numpy(zero_copy_only=False)).all():
+        raise UnsuitableColumn(
+            Sentence("column {column!r} holds infinite values", column=column.name),
+            remedy="replace them by a number or leave them empty before the audit",
+        )
+    return Domain(column.name, values, has_null=has_null, type=_known(column))
+
+
 def values_and_codes(domain: Domain) -> tuple[pa.Array, IntArray] | None:
     """The values of a domain and their codes; a single value needs none."""
     return None if domain.size < 2 else (domain.values, np.arange(len(domain.values), dtype=np.int64))
+
+
+def _needed(
+    domains: Sequence[Domain], dictionaries: Sequence[tuple[pa.Array, IntArray] | None]
+) -> list[tuple[pa.Array, IntArray] | None]:
+    """The dictionaries by which a query looks up codes: those of whole numbers without gaps it works out."""
+    return [None if has_no_gaps(domain) else each for domain, each in zip(domains, dictionaries, strict=True)]
+
+
+def has_no_gaps(domain: Domain) -> bool:
+    """Whether the values are whole numbers, all from the first to the last: a code is a difference then.
+
+    >>> has_no_gaps(Domain("age", pa.array([7, 8, 9]))), has_no_gaps(Domain("age", pa.array([7, 9])))
+    (True, False)
+    """
+    values = domain.values
+    if not pa.types.is_integer(values.type) or not len(values):
+        return False
+    first, last = int(values[0].as_py()), int(values[-1].as_py())
+    return last - first == len(values) - 1 and -(1 << 63) <= first <= last < 1 << 63
 
 
 def _known(column: Column) -> DataType | None:

@@ -52,6 +52,8 @@ class DuckDBEngine(SqlEngine):
 
     name = "duckdb"
     dialect = DUCKDB
+    few_rows = 20_000
+    streams_numbers = True
 
     def __init__(self, *, memory_limit: str | None = None, threads: int | None = None) -> None:
         super().__init__()
@@ -61,6 +63,7 @@ class DuckDBEngine(SqlEngine):
         workers = threads or allowed_threads()
         self._lock = threading.RLock()
         self._views: set[str] = set()
+        self._row_counts: dict[str, int] = {}
         self._folder = Scratch("rows")
         self._scratch = self._folder.path
         self._closed = False
@@ -133,7 +136,7 @@ class DuckDBEngine(SqlEngine):
         if written is None:
             told = ", ".join(f"{key} = {value}" for key, value in FOLDERS.items()) if several.keys else ""
             call = f"read_parquet({listed}{', ' if told else ''}{told})"
-            cells = self._cells([column for column in self._schema(call) if column[0] not in several.keys])
+            cells = self._cells([column for column in self._described(call) if column[0] not in several.keys])
             scan = f"SELECT {cells}{self._folder_columns(several)} FROM {call}{limit}"
             return self._finish(self._view(scan, source), source, options)
         options = replace(options, decimal=written.decimal)
@@ -166,7 +169,7 @@ class DuckDBEngine(SqlEngine):
         """The scan of a Parquet file."""
         call = f"read_parquet({self._address(path)})"
         try:
-            return f"SELECT {self._cells(self._schema(call))} FROM {call}"
+            return f"SELECT {self._cells(self._described(call))} FROM {call}"
         except (duckdb.Error, UnreadableInput):
             raise _unreadable(source) from None
 
@@ -175,7 +178,7 @@ class DuckDBEngine(SqlEngine):
         suffix = ".gz" if path.suffix == ".gz" else ""
         call = f"read_json({self._address(path, suffix)}, format = 'newline_delimited'"
         try:
-            schema = self._schema(f"{call}, sample_size = -1)")
+            schema = self._described(f"{call}, sample_size = -1)")
         except (duckdb.Error, UnreadableInput):
             raise _unreadable(source) from None
         columns = ", ".join(
@@ -226,7 +229,7 @@ class DuckDBEngine(SqlEngine):
             return self._keep(scan)
         except duckdb.Error as error:
             at = re.search(r"[Ll]ine:?\s*(\d+)", str(error))
-            raise _unreadable(source, f" (line {at.group(1)})" if at else "") from None
+            raise _unreadable(source, int(at.group(1)) if at else None) from None
 
     def _view(self, scan: str, source: Source) -> str:
         try:
@@ -329,8 +332,16 @@ class DuckDBEngine(SqlEngine):
 
     def _keep(self, query: str) -> str:
         relation = f"on_disk.main.{self._name()}" if self._on_disk else self._name()
-        self._run(f"CREATE TABLE {relation} AS {query}")
+        with self._lock:
+            # What is created says how many rows it has.
+            self._row_counts[relation] = int(
+                self._connection.execute(f"CREATE TABLE {relation} AS {query}").fetchall()[0][0]
+            )
         return relation
+
+    def _row_count(self, relation: str) -> int:
+        known = self._row_counts.get(relation)
+        return super()._row_count(relation) if known is None else known
 
     def _computed(self, query: str) -> str:
         relation = self._name()
@@ -340,12 +351,8 @@ class DuckDBEngine(SqlEngine):
 
     def _put(self, table: pa.Table) -> str:
         with self._lock:
-            self._connection.register("incoming", table)
-            try:
-                relation = self._name()
-                self._run(f"CREATE TEMP TABLE {relation} AS SELECT * FROM incoming")
-            finally:
-                self._connection.unregister("incoming")
+            relation = self._name()
+            self._connection.from_arrow(table).create(relation)
         return relation
 
     def _numbered(self, relation: str, labels: Mapping[str, pa.Array]) -> str:
@@ -375,12 +382,18 @@ class DuckDBEngine(SqlEngine):
             if not self._closed:
                 self._run(f"DROP {'VIEW' if relation in self._views else 'TABLE'} IF EXISTS {relation}")
                 self._views.discard(relation)
+                self._row_counts.pop(relation, None)
 
     def _schema(self, relation: str) -> list[tuple[str, str]]:
-        described = self._fetch(f"DESCRIBE SELECT * FROM {relation}")
-        return list(
-            zip(described["column_name"].to_pylist(), described["column_type"].to_pylist(), strict=True)
-        )
+        # Bound, and not run: a statement that describes takes several times as long.
+        with self._lock:
+            bound = self._connection.sql(f"SELECT * FROM {relation}")
+            return list(zip(bound.columns, map(str, bound.types), strict=True))
+
+    def _described(self, scan: str) -> list[tuple[str, str]]:
+        """Names and types of the columns of a file, which may be damaged: binding fails at names that are no text."""
+        columns = self._fetch(f"DESCRIBE SELECT * FROM {scan}")
+        return list(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
 
     def _row_number(self, relation: str) -> str:
         return "row_number() OVER () - 1"
@@ -408,9 +421,12 @@ def _unread() -> Iterator[None]:
         ) from None
 
 
-def _unreadable(source: Source, where: str = "") -> UnreadableInput:
+def _unreadable(source: Source, line: int | None = None) -> UnreadableInput:
+    told = {"name": source.name, "file_format": source.format}
     return UnreadableInput(
-        f"{source.name} could not be read as {source.format}{where}",
+        Sentence("{name} could not be read as {file_format}", **told)
+        if line is None
+        else Sentence("{name} could not be read as {file_format} (line {line})", line=line, **told),
         remedy="check that the file is complete and of this format, or name delimiter, quote and encoding",
     )
 

@@ -94,7 +94,11 @@ def describe_file(path: Path, options: ReadOptions) -> tuple[Source, TextFormat 
     skipped = {"skip_rows": text_format.skip_rows, "skip_last": text_format.skip_last}
     settings |= {name: lines for name, lines in skipped.items() if lines}
     told = {*settings, "names", *(["blank_lines"] if text_format.blank_lines else [])}
-    notes = [f"{key.replace('_', ' ')}: {why}" for key, why in text_format.reasons.items() if key in told]
+    notes = [
+        Sentence("{setting}: {why}", setting=Sentence(key.replace("_", " ")), why=Sentence(why))
+        for key, why in text_format.reasons.items()
+        if key in told
+    ]
     return Source(path.name, "text", settings, tuple(notes), sha256), text_format
 
 
@@ -223,7 +227,7 @@ def _arrow_batches(path: Path) -> pa.RecordBatchReader:
                 yield batch
         except (OSError, pa.ArrowException):
             raise UnreadableInput(
-                f"{path.name} could not be read as arrow",
+                Sentence("{name} could not be read as {file_format}", name=path.name, file_format="arrow"),
                 remedy="check that the file is complete and of this format",
             ) from None
 

@@ -51,7 +51,7 @@ def parse_size(text: str) -> int:
     parts = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)i?B?\s*", text, re.IGNORECASE | re.ASCII)
     size = int(float(parts[1]) * UNITS[parts[2].upper()]) if parts else 0
     if size < 1:
-        raise InvalidParameter(f"{text!r} is not a size", remedy="write e.g. 500M or 2G")
+        raise InvalidParameter(Sentence("{text!r} is not a size", text=text), remedy="write e.g. 500M or 2G")
     return size
 
 
@@ -61,7 +61,8 @@ def memory() -> int | None:
     size = parse_size(text) if text else None
     if size is not None and size < LEAST_MEMORY:
         raise InvalidParameter(
-            f"{text!r} is too little memory for an engine", remedy=f"give at least {LEAST_MEMORY >> 20}M"
+            Sentence("{text!r} is too little memory for an engine", text=text),
+            remedy=Sentence("give at least {least}M", least=LEAST_MEMORY >> 20),
         )
     return size
 
@@ -108,7 +109,9 @@ def threads() -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[1-9][0-9]{0,3}", text):
-        raise InvalidParameter(f"{text!r} is no number of threads", remedy="give a whole number from 1 on")
+        raise InvalidParameter(
+            Sentence("{text!r} is no number of threads", text=text), remedy="give a whole number from 1 on"
+        )
     return int(text)
 
 

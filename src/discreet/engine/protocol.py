@@ -92,6 +92,9 @@ class Engine(Protocol):
     def count_breaking(self, table: Table, condition: str) -> int:
         """How many rows break a condition of the user's own."""
 
+    def breaking(self, table: Table, condition: str, place: str) -> IntArray:
+        """What a column of whole numbers, their places, has in the rows that break a condition of the user's own."""
+
     def bounded_groups(
         self,
         table: Table,

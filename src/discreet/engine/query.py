@@ -66,8 +66,16 @@ NOW = _words(
 def refuse(reason: str) -> NoReturn:
     """Refuse a query; the reason quotes nothing but the query."""
     raise InvalidParameter(
-        f"the query {reason}",
-        remedy=f"write one SELECT that reads the table {TABLE!r} and nothing else",
+        Sentence("the query {reason}", reason=Sentence(reason)),
+        remedy=Sentence("write one SELECT that reads the table {table!r} and nothing else", table=TABLE),
+    )
+
+
+def takes_too_long() -> InvalidParameter:
+    """What to say of a query that was stopped at its limit."""
+    return InvalidParameter(
+        Sentence("the query takes longer than {query_seconds:.0f} seconds", query_seconds=QUERY_SECONDS),
+        remedy="ask for less at once",
     )
 
 
@@ -80,7 +88,7 @@ def in_time(stop: Callable[[], None]) -> Iterator[None]:
         if not over.wait(QUERY_SECONDS):
             late.set()
             stop()
-            # A query of several jobs has moments in which none runs.
+            # A query may begin something else in the moment in which it is stopped.
             while not over.wait(0.5):
                 stop()
 
@@ -92,10 +100,7 @@ def in_time(stop: Callable[[], None]) -> Iterator[None]:
         if not late.is_set():
             # Refused by the engine, or somebody pressed Ctrl-C.
             raise
-        raise InvalidParameter(
-            Sentence("the query takes longer than {query_seconds:.0f} seconds", query_seconds=QUERY_SECONDS),
-            remedy="ask for less at once",
-        ) from None
+        raise takes_too_long() from None
     finally:
         over.set()
         watcher.join()
@@ -111,13 +116,19 @@ def check_function(name: str, *, qualified: bool) -> None:
 call; write one SELECT that reads the table 'data' and nothing else
     """
     if qualified or name.lower() not in FUNCTIONS:
-        refuse(f"calls {name!r}, which is not among the functions that a query may call")
+        refuse(Sentence("calls {name!r}, which is not among the functions that a query may call", name=name))
 
 
 def check_column(name: str) -> None:
     """Refuse a name that stands for the clock, the user or the place instead of a column."""
     if name.lower() in NOW:
-        refuse(f"speaks of {name!r}, which differs from run to run; a column is written {TABLE}.{name}")
+        refuse(
+            Sentence(
+                "speaks of {name!r}, which differs from run to run; a column is written {table}.{name}",
+                name=name,
+                table=TABLE,
+            )
+        )
 
 
 # ── DuckDB ───────────────────────────────────────────────────────────────────────────────────────────
@@ -177,7 +188,9 @@ def _duckdb(part: object, scope: frozenset[str]) -> frozenset[str]:
     kind = part.get("type")
     if "class" in part:
         if part["class"] not in DUCKDB_EXPRESSIONS:
-            refuse(f"holds an expression of the kind {part['class']}, which is not allowed")
+            refuse(
+                Sentence("holds an expression of the kind {kind}, which is not allowed", kind=part["class"])
+            )
         if "function_name" in part:
             path = (part.get("qualified_name") or {}).get("path", [part["function_name"]])
             qualified = bool(part.get("schema") or part.get("catalog")) or len(path) != 1
@@ -185,7 +198,7 @@ def _duckdb(part: object, scope: frozenset[str]) -> frozenset[str]:
         if part["class"] == "COLUMN_REF" and len(part["column_names"]) == 1:
             check_column(part["column_names"][0])
     elif isinstance(kind, str) and kind not in DUCKDB_NODES:
-        refuse(f"holds a part of the kind {kind}, which is not allowed")
+        refuse(Sentence("holds a part of the kind {kind}, which is not allowed", kind=kind))
     if part.get("sample") is not None:
         refuse("draws a sample, so its answer would change from run to run")
     if kind == "BASE_TABLE":
@@ -197,19 +210,24 @@ def _duckdb(part: object, scope: frozenset[str]) -> frozenset[str]:
 
 def _cte_name(name: str) -> str:
     if name.lower() == TABLE or not re.fullmatch(r"\w+", name):
-        refuse(f"calls a part of itself {name!r}; choose another name, of letters, digits and underscores")
+        refuse(
+            Sentence(
+                "calls a part of itself {name!r}; choose another name, of letters, digits and underscores",
+                name=name,
+            )
+        )
     return name.lower()
 
 
 def _table(name: str, scope: frozenset[str], *, plain: bool) -> frozenset[str]:
     if not plain or name.lower() not in scope:
-        refuse(f"reads {name!r}")
+        refuse(Sentence("reads {name!r}", name=name))
     return frozenset([name.lower()])
 
 
 def _check_read(tables: frozenset[str]) -> None:
     if TABLE not in tables:
-        refuse(f"does not read the table {TABLE!r}")
+        refuse(Sentence("does not read the table {table!r}", table=TABLE))
 
 
 # ── Spark ────────────────────────────────────────────────────────────────────────────────────────────
@@ -263,7 +281,7 @@ def _spark_tree(
     kind = str(node["class"])
     short = kind.rpartition(".")[2]
     if not kind.startswith(SPARK_PACKAGE) or short not in SPARK_CLASSES:
-        refuse(f"holds a part of the kind {short}, which is not allowed")
+        refuse(Sentence("holds a part of the kind {short}, which is not allowed", short=short))
     reads: frozenset[str] = frozenset()
     relations = node.get("cteRelations")
     if short == "UnresolvedWith":
@@ -281,7 +299,7 @@ def _spark_tree(
         reads |= _table(str(node["multipartIdentifier"])[1:-1], scope, plain=not node.get("isStreaming"))
     for key, value in node.items():
         if value is None and key not in SPARK_UNTOLD and (short, key) != ("Literal", "value"):
-            refuse(f"holds a part of the kind {short} that cannot be checked")
+            refuse(Sentence("holds a part of the kind {short} that cannot be checked", short=short))
         if key != "cteRelations":
             reads |= _spark(value, scope)
     children = node["num-children"]

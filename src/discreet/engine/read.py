@@ -19,6 +19,7 @@ from discreet.engine.limits import check_columns
 from discreet.engine.postgres import PostgresEngine
 from discreet.engine.protocol import Engine
 from discreet.engine.relations import check_names
+from discreet.engine.sqlalchemy import sql_batches
 from discreet.engine.sqlite import sqlite_batches
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
 from discreet.files.addresses import database_address
@@ -66,7 +67,7 @@ def read(
     Table('frame', 2 rows × 2 columns)
     """
     if rows is not None and rows < 1:
-        raise InvalidParameter(f"rows is {rows}", remedy="ask for at least one row")
+        raise InvalidParameter(Sentence("rows is {rows}", rows=rows), remedy="ask for at least one row")
     options = ReadOptions(
         rows=rows,
         delimiter=delimiter,
@@ -94,7 +95,8 @@ def read(
         return PostgresEngine(address).read_table(address, options)
     target = engine or default_engine()
     if address is not None:
-        return target.read_batches(sqlite_batches(address), Source(address.name, "sqlite"), options)
+        batches = sqlite_batches(address) if address.kind == "sqlite" else sql_batches(address)
+        return target.read_batches(batches, Source(address.name, address.kind), options)
     if isinstance(source, (str, PathLike)):
         return target.read_file(Path(source), options)
     reader, library = _batches(source)
@@ -133,7 +135,11 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
         ) from error
     except NOT_FOR_ARROW:
         raise UnreadableInput(
-            f"a column of the {kind} frame mixes types or has one that Arrow lacks ({_unfit_columns(source)})",
+            Sentence(
+                "a column of the {kind} frame mixes types or has one that Arrow lacks ({source})",
+                kind=kind,
+                source=_unfit_columns(source),
+            ),
             remedy="convert the column to one usual type, e.g. to text",
         ) from None
 
@@ -153,7 +159,7 @@ def _exchanged(source: object) -> pa.RecordBatchReader:
             remedy="convert it to a pandas, polars or pyarrow table first",
         ) from None
     raise UnreadableInput(
-        f"an object of type {type(source).__name__} is not a table",
+        Sentence("an object of type {name} is not a table", name=type(source).__name__),
         remedy="pass a path, or a pandas, polars, pyarrow or DuckDB table",
     )
 
@@ -173,7 +179,7 @@ def _unfit_columns(source: object) -> str:
             pa.array(source[name])  # type: ignore[index]
         except NOT_FOR_ARROW:
             unfit.append(str(name))
-    return ", ".join(unfit) or "it could not be told which"
+    return Sentence("{names}", names=tuple(unfit)) if unfit else Sentence("it could not be told which")
 
 
 def _duckdb_batches(source: object) -> pa.RecordBatchReader:
@@ -188,6 +194,6 @@ def _duckdb_batches(source: object) -> pa.RecordBatchReader:
                 break
             return batches
     raise UnreadableInput(
-        f"an object of type {type(source).__name__} without rows to fetch is not a table",
+        Sentence("an object of type {name} without rows to fetch is not a table", name=type(source).__name__),
         remedy="pass a DuckDB relation, e.g. connection.sql('SELECT …')",
     )

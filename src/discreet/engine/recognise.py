@@ -10,7 +10,7 @@ from typing import Literal
 from discreet.engine.relations import SqlRelations, batched
 from discreet.errors import UnreadableInput
 from discreet.sentences import Sentence
-from discreet.table import MISSING_MARKS, DataType, Source, Table
+from discreet.table import MISSING_MARKS, Column, DataType, Lease, Source, Table
 from discreet.table.reading import ReadOptions
 
 FIRST_LOOK_ROWS = 1_000
@@ -79,19 +79,34 @@ DATES = tuple(reading for reading in READINGS if reading.type == "date")
 """For formats that know numbers but not dates."""
 
 
+@dataclass(frozen=True)
+class RecognisedColumns:
+    """How the columns of a relation are read: as SQL, which texts are known to be numbers, and whether nothing changes."""
+
+    listed: str
+    numeric: Mapping[str, DataType]
+    as_written: bool
+
+
 class TypeRecognition(SqlRelations):
     """Tables from relations whose columns are text or already have types."""
 
     def _finish(self, relation: str, source: Source, options: ReadOptions) -> Table:
-        """A table from a relation that has its types already: only missing marks are applied."""
-        self._refuse_dates(relation, source)
-        return (
-            self._typed(relation, source, options, ()) if options.missing else self._table(relation, source)
-        )
+        """A table from a relation that has its types already: missing marks are applied, and texts that are dates are dates."""
+        columns = self._columns(relation)
+        self._refuse_dates(relation, columns, source)
+        if options.missing:
+            return self._typed(relation, source, options, DATES)
+        cells = self._recognised(relation, options, DATES)
+        if cells.as_written:
+            return self._table(relation, source, columns)
+        # What was not read into the engine stays where it is.
+        made = self._table(self._computed(f"SELECT {cells.listed} FROM {relation}"), source)
+        made.lease.rests_on = Lease(relation, self._unused.append)
+        return made
 
-    def _refuse_dates(self, relation: str, source: Source) -> None:
+    def _refuse_dates(self, relation: str, columns: Sequence[Column], source: Source) -> None:
         """Raise if a column holds dates that no calendar of people has, which files can hold all the same."""
-        columns = [self._column(*column) for column in self._schema(relation)]
         dates = [column.name for column in columns if column.storage in ("date", "timestamp")]
         tests = []
         for i, name in enumerate(dates):
@@ -119,6 +134,15 @@ class TypeRecognition(SqlRelations):
         text. Where only missing marks stand between a column and numbers, it stays text (with a decimal
         point and without groups of digits) and is known to be numeric.
         """
+        cells = self._recognised(relation, options, readings)
+        typed = self._keep(f"SELECT {cells.listed} FROM {relation}")
+        self._drop(relation)
+        return self._table(typed, source).retype(cells.numeric, declared=False)
+
+    def _recognised(
+        self, relation: str, options: ReadOptions, readings: Sequence[Reading]
+    ) -> RecognisedColumns:
+        """How to read every column of a relation: its texts by the first of the readings that all of them allow."""
         select: dict[str, str] = {}
         texts: dict[str, str] = {}
         for name, type_name in self._schema(relation):
@@ -138,9 +162,9 @@ class TypeRecognition(SqlRelations):
                 )
                 numeric[name] = reading.type
         listed = ", ".join(f"{value} AS {self.dialect.quote(name)}" for name, value in select.items())
-        typed = self._keep(f"SELECT {listed} FROM {relation}")
-        self._drop(relation)
-        return self._table(typed, source).retype(numeric, declared=False)
+        return RecognisedColumns(
+            listed, numeric, all(value == self.dialect.quote(name) for name, value in select.items())
+        )
 
     def _fitting(
         self, relation: str, texts: Mapping[str, str], wanted: Sequence[Reading]

@@ -37,8 +37,14 @@ class SqlRelations(ABC):
     columns_at_once = 32
     """So many columns are asked about in one query: time and memory of planning grow with the square of them."""
 
+    few_rows = 0
+    """Up to so many rows are coded here and not by statements, each of which costs more than they do."""
+
     recomputes = False
     """Whether a relation that was kept is made anew, with other numbers of rows, once what it was made of is dropped."""
+
+    streams_numbers = False
+    """Whether the numbers of an answer come piece by piece, so that those of all rows may be asked for."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -131,9 +137,13 @@ class SqlRelations(ABC):
         """The list of columns that reads a relation of this schema."""
         return ", ".join(self.dialect.cell(self._column(name, type_name)) for name, type_name in schema)
 
-    def _table(self, relation: str, source: Source) -> Table:
-        """A handle over a relation; dropped from the engine some time after the handle is no longer used."""
-        columns = [self._column(name, type_name) for name, type_name in self._schema(relation)]
+    def _columns(self, relation: str) -> list[Column]:
+        """What the columns of a relation are."""
+        return [self._column(name, type_name) for name, type_name in self._schema(relation)]
+
+    def _table(self, relation: str, source: Source, columns: Sequence[Column] | None = None) -> Table:
+        """A handle over a relation, whose columns may be known; dropped from the engine some time after its last use."""
+        columns = self._columns(relation) if columns is None else columns
         if not columns:
             raise EmptyTable(
                 Sentence("{name} has no columns", name=source.name),
@@ -141,11 +151,15 @@ class SqlRelations(ABC):
             )
         check_columns([column.name for column in columns], source.name)
         check_names([column.name for column in columns], source.name)
-        rows = int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
+        rows = self._row_count(relation)
         if not rows:
             raise no_rows(source)
         # Every concrete engine has all verbs; this part of it has only some.
         return Table(cast(Engine, self), Lease(relation, self._unused.append), tuple(columns), rows, source)
+
+    def _row_count(self, relation: str) -> int:
+        """How many rows a relation has."""
+        return int(self._fetch(f"SELECT count(*) AS n FROM {relation}")["n"][0].as_py())
 
     @property
     def _marks(self) -> str:
@@ -200,7 +214,7 @@ def no_rows(source: Source) -> EmptyTable:
 
 def unanswerable(table: Table) -> UnsuitableColumn:
     return UnsuitableColumn(
-        f"the query cannot be computed on {table.source.name}",
+        Sentence("the query cannot be computed on {name}", name=table.source.name),
         remedy="check that the columns it computes with hold numbers or dates, and that no value is out of range",
     )
 

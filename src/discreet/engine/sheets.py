@@ -139,10 +139,10 @@ def _table(path: Path, name: str, why: str, rows: list[Cells], options: ReadOpti
         settings["skip_rows"] = numbers[head] - 1
     if numbers[-1] < len(rows):
         settings["skip_last"] = len(rows) - numbers[-1]
-    notes = [f"sheet: {why}"]
+    notes = [Sentence("sheet: {why}", why=Sentence(why))]
     if options.header is not False:
-        notes.append(f"header: row {numbers[head]} of the sheet holds the column names")
-    notes += [f"names: {told}"] if told else []
+        notes.append(Sentence("header: row {row} of the sheet holds the column names", row=numbers[head]))
+    notes += [Sentence("names: {why}", why=Sentence(told))] if told else []
     return Sheet(tuple(names), body, settings, tuple(notes))
 
 

@@ -28,6 +28,7 @@ from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
 from discreet.files.members import Members, members
 from discreet.files.scratch import Scratch
+from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
 from discreet.table.reading import ReadOptions
@@ -214,7 +215,11 @@ class SparkEngine(SqlEngine):
         frame = self._session.read.json(address, columnNameOfCorruptRecord=broken)
         if broken in frame.columns:
             raise UnreadableInput(
-                f"{source.name} could not be read as {source.format}: a line is not a JSON object",
+                Sentence(
+                    "{name} could not be read as {file_format}: a line is not a JSON object",
+                    name=source.name,
+                    file_format=source.format,
+                ),
                 remedy="check that the file is complete and has one object per line",
             )
         seen: dict[str, None] = {}

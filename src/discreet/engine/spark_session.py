@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import subprocess
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,17 +35,39 @@ def spark_errors() -> tuple[type[Exception], ...]:
     return (Py4JJavaError, PySparkException)
 
 
+class Silence:
+    """Who wants no log of a logger, counted: it speaks again when the last of them has left, in whichever thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wanted = 0
+        self._before = False
+
+    @contextmanager
+    def of(self, logger: logging.Logger) -> Iterator[None]:
+        with self._lock:
+            self._wanted += 1
+            if self._wanted == 1:
+                self._before, logger.disabled = logger.disabled, True
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._wanted -= 1
+                if not self._wanted:
+                    logger.disabled = self._before
+
+
+SILENCE = Silence()
+
+
 @contextmanager
 def unlogged() -> Iterator[None]:
     """No log while this lasts: Spark would log a query that fails together with the cell it failed on."""
     from pyspark.logger import PySparkLogger
 
-    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
-    before, logger.disabled = logger.disabled, True
-    try:
+    with SILENCE.of(PySparkLogger.getLogger("SQLQueryContextLogger")):
         yield
-    finally:
-        logger.disabled = before
 
 
 def unresolved_column(error: Exception) -> str:

@@ -15,6 +15,7 @@ from discreet.engine.counting import MANY_ROWS, Counting
 from discreet.engine.query import MAX_ROWS
 from discreet.engine.recognise import TypeRecognition
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 from discreet.table import ColumnProfile, Table
 from discreet.types import IntArray
 
@@ -71,11 +72,14 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
         )
 
     def sample(self, table: Table, rows: int) -> Table:
-        """A reproducible sample of rows, spread over the table (all rows if there are no more)."""
+        """A reproducible sample of rows, spread over the table (all rows if there are no more); drawn once."""
         if rows >= table.rows:
             return table
-        kept = self._keep(self.dialect.sample.format(relation=table.relation, rows=int(rows)))
-        return replace(self._table(kept, table.source), columns=table.columns)
+        drawn = table.lease.samples.get(rows)
+        if drawn is None:
+            kept = self._keep(self.dialect.sample.format(relation=table.relation, rows=int(rows)))
+            drawn = table.lease.samples[rows] = self._table(kept, table.source)
+        return replace(drawn, columns=table.columns, source=table.source)
 
     def unique_share(self, table: Table, columns: Sequence[str]) -> float:
         """The share of rows that are alone with their values of some columns.
@@ -98,7 +102,10 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
         A row is drawn by the hash of its place and the seed, so that both engines draw the same rows.
         """
         if not 0 < share <= 1:
-            raise InvalidParameter(f"the share of rows is {share}", remedy="it must be above 0 and at most 1")
+            raise InvalidParameter(
+                Sentence("the share of rows is {share}", share=share),
+                remedy="it must be above 0 and at most 1",
+            )
         if share == 1:
             return table
         row = self._free_name(table)
@@ -176,6 +183,13 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
             raise InvalidParameter("what holds is no condition", remedy="write one comparison over columns")
         return int(answer.column(0)[0].as_py())
 
+    def breaking(self, table: Table, condition: str, place: str) -> IntArray:
+        """What a column of whole numbers has in the rows that break a condition of the user's own."""
+        quoted = self.dialect.quote(place)
+        checked = self._checked(f"SELECT {quoted} FROM data WHERE NOT (\n{condition}\n)")
+        answer = self._answer(checked, table)
+        return np.asarray(answer.column(0).to_numpy(), dtype=np.int64)
+
     def query(self, table: Table, query: str) -> pa.Table:
         """The answer to one SELECT of the user's own, in which the table is called ``data``.
 
@@ -187,7 +201,7 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
         answer = self._answer(f"SELECT * FROM (\n{checked}\n) AS answer LIMIT {MAX_ROWS + 1}", table)
         if answer.num_rows > MAX_ROWS:
             raise InvalidParameter(
-                f"the query gives more than {MAX_ROWS:,} rows",
+                Sentence("the query gives more than {most:,} rows", most=MAX_ROWS),
                 remedy="aggregate: a KPI has one row per group",
             )
         return answer

@@ -29,6 +29,11 @@ class StoredRows:
 
 def refuse_taken(address: DatabaseAddress) -> None:
     """Raise if the database cannot be reached or has the table already: no table is ever replaced."""
+    if address.kind == "sql":
+        raise InvalidParameter(
+            "releases are written into databases of SQLite and PostgreSQL only",
+            remedy="write .parquet, and load that",
+        )
     with closing(_target(address)) as target:
         if target.has_table():
             raise InvalidParameter(

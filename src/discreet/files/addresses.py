@@ -1,4 +1,5 @@
-"""Addresses of tables in databases: ``postgresql://user@host/database#table`` and ``sqlite:///file.db#table``."""
+"""Addresses of tables in databases: ``postgresql://user@host/database#table``, ``sqlite:///file.db#table``, and all that
+SQLAlchemy knows (``mysql+pymysql://…``)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from urllib.parse import unquote
 
 from discreet.errors import InvalidParameter
 
-ADDRESS = re.compile(r"(postgresql|postgres|sqlite)://[^#]*(#.*)?", re.DOTALL)
+ADDRESS = re.compile(r"([a-z][a-z0-9]*(?:[+][a-z0-9_]+)?)://[^#]*(#.*)?", re.DOTALL)
+NO_DATABASES = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "abfs", "abfss", "hdfs", "dbfs", "spark")
+"""What begins the address of a file or a service, not of a database."""
 
 
 class DatabaseAddress(str):
@@ -18,8 +21,13 @@ class DatabaseAddress(str):
 
     @property
     def kind(self) -> str:
-        """The kind of database."""
-        return "sqlite" if self.startswith("sqlite:") else "postgresql"
+        """The kind of database: one that is read in a way of its own, or ``sql`` for what SQLAlchemy reaches.
+
+        >>> DatabaseAddress("mysql+pymysql://host/clinic#visits").kind
+        'sql'
+        """
+        known = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql"}
+        return known.get(self.partition(":")[0], "sql")
 
     @property
     def database(self) -> str:
@@ -38,7 +46,7 @@ class DatabaseAddress(str):
             raise InvalidParameter(
                 "the address of a database names no table", remedy="put it after a #, e.g. …/database#visits"
             )
-        return tuple(name.split(".", 1)) if self.kind == "postgresql" else (name,)
+        return (name,) if self.kind == "sqlite" else tuple(name.split(".", 1))
 
     @property
     def name(self) -> str:
@@ -62,5 +70,10 @@ class DatabaseAddress(str):
 
 
 def database_address(source: str) -> DatabaseAddress | None:
-    """The address of a table in a database; nothing for a path."""
-    return DatabaseAddress(source) if ADDRESS.fullmatch(source) else None
+    """The address of a table in a database; nothing for a path.
+
+    >>> database_address("https://example.org/a.csv#b") is None
+    True
+    """
+    address = ADDRESS.fullmatch(source)
+    return DatabaseAddress(source) if address and address[1] not in NO_DATABASES else None

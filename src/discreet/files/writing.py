@@ -9,8 +9,9 @@ import secrets
 import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
@@ -41,24 +42,81 @@ def atomically(
     """
     try:
         place = destination(target)
-        remove_parts(place.parent)
-        part, handle = _new_part(place, 0o600 if private else 0o666)
-        try:
-            write(part)
-            os.fsync(handle)
+        with _begun(place, private=private) as part:
+            write(part.path)
+            os.fsync(part.handle)
             if verify is not None:
-                verify(part)
-            if not os.path.samestat(os.fstat(handle), os.lstat(part)):
-                raise OSError(errno.EBUSY, "somebody else replaced it")
-            if place.exists() and not private:
-                part.chmod(stat.S_IMODE(place.stat().st_mode))
-            os.replace(part, place)
-        finally:
-            part.unlink(missing_ok=True)
-            UNFINISHED.discard(part)
-            os.close(handle)
+                verify(part.path)
+            part.complete()
+            os.replace(part.path, place)
     except OSError as error:
         raise unwritable(target.name, error) from None
+
+
+def pair_atomically(
+    first: Path, second: Path, write: Callable[[Path, Path], object], verify: Callable[[Path, Path], object]
+) -> None:
+    """Write two files that belong together, verify both, and only then put them in place.
+
+    Whatever happens in between, there are never two files that do not belong together: an old ``first`` is taken away
+    before the ``second`` is exchanged, and comes back if that fails. Only a kill between the two leaves the second alone.
+    """
+    try:
+        places = destination(first), destination(second)
+        with _begun(places[0]) as begun, _begun(places[1]) as beside:
+            parts = begun, beside
+            write(parts[0].path, parts[1].path)
+            for part in parts:
+                os.fsync(part.handle)
+            verify(parts[0].path, parts[1].path)
+            for part in parts:
+                part.complete()
+            aside = begun.path.with_name(_part_name(places[0].suffix))
+            UNFINISHED.add(aside)
+            try:
+                with suppress(FileNotFoundError):
+                    os.replace(places[0], aside)
+                os.replace(beside.path, places[1])
+            except OSError:
+                with suppress(FileNotFoundError):
+                    os.replace(aside, places[0])
+                raise
+            finally:
+                aside.unlink(missing_ok=True)
+                UNFINISHED.discard(aside)
+            os.replace(begun.path, places[0])
+    except OSError as error:
+        raise unwritable(f"{first.name} or {second.name}", error) from None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file that is being written for a place, and the handle whose lock says that it is in use."""
+
+    path: Path
+    handle: int
+    place: Path
+    private: bool
+
+    def complete(self) -> None:
+        """Make sure that it is still the same file, and give it the rights of the one that it replaces."""
+        if not os.path.samestat(os.fstat(self.handle), os.lstat(self.path)):
+            raise OSError(errno.EBUSY, "somebody else replaced it")
+        if self.place.exists() and not self.private:
+            self.path.chmod(stat.S_IMODE(self.place.stat().st_mode))
+
+
+@contextmanager
+def _begun(place: Path, *, private: bool = False) -> Iterator[_Part]:
+    """A new file beside a place, which is gone in the end unless it was put there."""
+    remove_parts(place.parent)
+    path, handle = _new_part(place, 0o600 if private else 0o666)
+    try:
+        yield _Part(path, handle, place, private)
+    finally:
+        path.unlink(missing_ok=True)
+        UNFINISHED.discard(path)
+        os.close(handle)
 
 
 def folder_atomically(
@@ -123,15 +181,22 @@ def destination(target: Path) -> Path:
     if not target.is_symlink():
         place = target
     elif sys.platform != "win32" and target.lstat().st_uid not in (os.getuid(), SYSTEM):
-        raise UnreadableInput(f"{target.name} is a link of another user's", remedy="name another file")
+        raise UnreadableInput(
+            Sentence("{name} is a link of another user's", name=target.name), remedy="name another file"
+        )
     else:
         try:
             place = target.resolve()
         except RuntimeError:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
     if place.exists() and not place.is_file():
-        what = "a folder" if place.is_dir() else "not a regular file"
-        raise UnreadableInput(f"{target.name or target} is {what}", remedy="name a file")
+        name = target.name or str(target)
+        raise UnreadableInput(
+            Sentence("{name} is a folder", name=name)
+            if place.is_dir()
+            else Sentence("{name} is not a regular file", name=name),
+            remedy="name a file",
+        )
     return place
 
 
@@ -149,10 +214,13 @@ def refuse_clashes(
     for target in filter(None, outputs):
         if any(same_file(target, path) for path in read):
             raise InvalidParameter(
-                f"{target.name} is a file that is read, and would be overwritten", remedy="name another file"
+                Sentence("{name} is a file that is read, and would be overwritten", name=target.name),
+                remedy="name another file",
             )
         if any(same_file(target, other) for other in written):
-            raise InvalidParameter(f"{target.name} is to be written twice", remedy="name another file")
+            raise InvalidParameter(
+                Sentence("{name} is to be written twice", name=target.name), remedy="name another file"
+            )
         written.append(target)
 
 
@@ -171,10 +239,15 @@ def same_file(left: Path, right: Path) -> bool:
         return os.path.realpath(left) == os.path.realpath(right)
 
 
+def _part_name(suffix: str = "") -> str:
+    """What a file is called until it is complete."""
+    return f".discreet-{secrets.token_hex(8)}.part{suffix}"
+
+
 def _new_part(place: Path, mode: int) -> tuple[Path, int]:
     """A new file beside the place, and the handle whose lock says that it is in use."""
     while True:
-        part = place.with_name(f".discreet-{secrets.token_hex(8)}.part{place.suffix}")
+        part = place.with_name(_part_name(place.suffix))
         UNFINISHED.add(part)
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
         if _is_ours(handle):
@@ -186,7 +259,7 @@ def _new_part(place: Path, mode: int) -> tuple[Path, int]:
 def _new_folder(target: Path) -> tuple[Path, int | None]:
     """A new folder beside the target, and the handle whose lock says that it is in use, where folders have one."""
     while True:
-        part = target.with_name(f".discreet-{secrets.token_hex(8)}.part")
+        part = target.with_name(_part_name())
         UNFINISHED.add(part)
         part.mkdir()
         if sys.platform == "win32":

@@ -18,6 +18,7 @@ from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
 from discreet.plain import plain
 from discreet.sentences import Sentence
+from discreet.table import MISSING_MARKS
 from discreet.types import FloatArray, IntArray
 
 NO_GUARANTEE = Sentence("no formal guarantee")
@@ -54,9 +55,13 @@ class Perturbation(ABC):
         listed = names_of(self.id, "columns", self.columns)
         object.__setattr__(self, "columns", listed)
         if not listed or not all(isinstance(name, str) and name for name in listed):
-            raise InvalidParameter(f"{self.id} names no column", remedy='write columns = ["age", …]')
+            raise InvalidParameter(
+                Sentence("{step} names no column", step=self.id), remedy='write columns = ["age", …]'
+            )
         if len(set(listed)) < len(listed):
-            raise InvalidParameter(f"{self.id} names a column twice", remedy="name each column once")
+            raise InvalidParameter(
+                Sentence("{step} names a column twice", step=self.id), remedy="name each column once"
+            )
         self.check()
 
     def check(self) -> None:  # noqa: B027  # a step may have no further parameters
@@ -133,9 +138,15 @@ def need_number(
     """A parameter above a number (or equal to it, if allowed) and at most another."""
     fits = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
     if not fits or not ((given > above or (allow and given == above)) and given <= most):  # type: ignore[operator]
-        least = f"{'at least' if allow else 'above'} {above:g}"
-        limits = least if math.isinf(most) else f"{least} and at most {most:g}"
-        raise InvalidParameter(f"{name} of {step} must be a number {limits}", remedy="correct it")
+        limits = (
+            Sentence("at least {bound:g}", bound=above) if allow else Sentence("above {bound:g}", bound=above)
+        )
+        if not math.isinf(most):
+            limits = Sentence("{least} and at most {most:g}", least=limits, most=most)
+        raise InvalidParameter(
+            Sentence("{name} of {step} must be a number {limits}", name=name, step=step, limits=limits),
+            remedy="correct it",
+        )
     return float(given)  # type: ignore[arg-type]
 
 
@@ -143,7 +154,8 @@ def need_choice(step: str, name: str, given: object, choices: Sequence[str]) -> 
     """A parameter that is one of a few words."""
     if given not in choices:
         raise InvalidParameter(
-            f"{name} of {step} is no choice that it has", remedy=f"choose one of: {', '.join(choices)}"
+            Sentence("{name} of {step} is no choice that it has", name=name, step=step),
+            remedy=Sentence("choose one of: {choices}", choices=tuple(choices)),
         )
 
 
@@ -151,7 +163,9 @@ def names_of(step: str, name: str, given: object) -> tuple[str, ...]:
     """A parameter that is a list of columns."""
     listed = (given,) if isinstance(given, str) else given
     if not isinstance(listed, list | tuple) or not all(isinstance(each, str) for each in listed):
-        raise InvalidParameter(f"{name} of {step} must be a list of columns", remedy="correct it")
+        raise InvalidParameter(
+            Sentence("{name} of {step} must be a list of columns", name=name, step=step), remedy="correct it"
+        )
     return tuple(listed)
 
 
@@ -172,7 +186,9 @@ def numbers(rows: pa.Table, name: str, step: str) -> FloatArray:
     column = whole(rows[name])
     if not is_number(column.type):
         raise UnsuitableColumn(
-            f"the column {name!r} does not hold numbers only, which {step} needs",
+            Sentence(
+                "the column {name!r} does not hold numbers only, which {step} needs", name=name, step=step
+            ),
             remedy="leave it out of this step, or read its missing marks as null (missing)",
         )
     values = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
@@ -181,7 +197,11 @@ def numbers(rows: pa.Table, name: str, step: str) -> FloatArray:
         pa.types.is_integer(column.type) and np.nanmax(np.abs(values), initial=0) > EXACT
     ):
         raise UnsuitableColumn(
-            f"the column {name!r} holds numbers that are infinite or too large, so {step} cannot change them",
+            Sentence(
+                "the column {name!r} holds numbers that are infinite or too large, so {step} cannot change them",
+                name=name,
+                step=step,
+            ),
             remedy="leave it out of this step",
         )
     return values
@@ -254,11 +274,20 @@ def groups(rows: pa.Table, names: Sequence[str]) -> IntArray:
         column = whole(rows[name])
         if pa.types.is_nested(column.type):
             raise UnsuitableColumn(
-                f"the column {name!r} holds lists, which form no groups", remedy="group by other columns"
+                Sentence("the column {name!r} holds lists, which form no groups", name=name),
+                remedy="group by other columns",
             )
         codes = pc.dictionary_encode(column, null_encoding="encode").indices.to_numpy(zero_copy_only=False)
         number = np.unique(number * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
     return number.astype(np.int64)
+
+
+def without_marks(column: pa.Array) -> pa.Array:
+    """A column of text with nulls in place of marks for missing values; any other as it is."""
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        return column
+    missing = pc.is_in(column, value_set=pa.array(list(MISSING_MARKS), column.type))
+    return pc.if_else(missing, pa.scalar(None, column.type), column)
 
 
 def released_numbers(after: pa.Table, name: str, like: pa.Table) -> FloatArray | None:

@@ -24,6 +24,7 @@ from discreet.perturb.base import (
 )
 from discreet.perturb.chances import NEVER, ColumnValues, allowed, apart, same
 from discreet.perturb.randomness import Randomness
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 SECONDS_OF_A_DAY = 86_400
@@ -58,10 +59,13 @@ class TopBottomCoding(Perturbation):
                 need_number(self.id, name, limit, above=-np.inf)
         if self.top is None and self.bottom is None:
             raise InvalidParameter(
-                f"{self.id} has neither top nor bottom", remedy="give at least one of them"
+                Sentence("{step} has neither top nor bottom", step=self.id),
+                remedy="give at least one of them",
             )
         if self.top is not None and self.bottom is not None and self.bottom >= self.top:
-            raise InvalidParameter(f"bottom of {self.id} is not below top", remedy="exchange or correct them")
+            raise InvalidParameter(
+                Sentence("bottom of {step} is not below top", step=self.id), remedy="exchange or correct them"
+            )
 
     def _coded(self, rows: pa.Table, name: str) -> pa.Array:
         column = whole(rows[name])
@@ -130,7 +134,11 @@ class RoundToBase(Perturbation):
             column = whole(rows[name])
             if pa.types.is_integer(column.type) and self.base != int(self.base):
                 raise UnsuitableColumn(
-                    f"the column {name!r} holds whole numbers, which multiples of the base of {self.id} are not",
+                    Sentence(
+                        "the column {name!r} holds whole numbers, which multiples of the base of {step} are not",
+                        name=name,
+                        step=self.id,
+                    ),
                     remedy="give a whole number as base",
                 )
             scaled = numbers(rows, name, self.id) / self.base
@@ -193,7 +201,9 @@ class GroupAverages(Perturbation):
 
     def check(self) -> None:
         if need_number(self.id, "k", self.k, above=2, allow=True) != int(self.k):
-            raise InvalidParameter(f"k of {self.id} must be a whole number", remedy="write for example 3")
+            raise InvalidParameter(
+                Sentence("k of {step} must be a whole number", step=self.id), remedy="write for example 3"
+            )
         need_choice(self.id, "by", self.by, ("each", "axis"))
         need_choice(self.id, "statistic", self.statistic, ("mean", "median"))
 
@@ -204,7 +214,10 @@ class GroupAverages(Perturbation):
             together = np.logical_and.reduce(known)
             if (np.logical_or.reduce(known) != together).any():
                 raise UnsuitableColumn(
-                    f"some records lack one of the columns of {self.id}, so they have no place along an axis",
+                    Sentence(
+                        "some records lack one of the columns of {step}, so they have no place along an axis",
+                        step=self.id,
+                    ),
                     remedy='name columns that are filled together, or say by = "each"',
                 )
         axis = _axis(np.stack(values, axis=1)[known[0]]) if self.by == "axis" else None
@@ -212,7 +225,11 @@ class GroupAverages(Perturbation):
         for name, column, filled in zip(self.columns, values, known, strict=True):
             if filled.sum() < self.k:
                 raise UnsuitableColumn(
-                    f"the column {name!r} has fewer than k values, so {self.id} has no group",
+                    Sentence(
+                        "the column {name!r} has fewer than k values, so {step} has no group",
+                        name=name,
+                        step=self.id,
+                    ),
                     remedy="give a smaller k, or leave the column out",
                 )
             order = np.argsort(column[filled] if axis is None else axis, kind="stable")
@@ -310,7 +327,8 @@ class DateShift(Perturbation):
         least = 7 if self.weekdays else 1
         if need_number(self.id, "days", self.days, above=least, allow=True, most=36_500) != int(self.days):
             raise InvalidParameter(
-                f"days of {self.id} must be a whole number", remedy="write for example 365"
+                Sentence("days of {step} must be a whole number", step=self.id),
+                remedy="write for example 365",
             )
         if self.person is not None:
             names_of(self.id, "person", self.person)
@@ -336,7 +354,9 @@ class DateShift(Perturbation):
             unit = _day(column.type)
             if unit is None:
                 raise UnsuitableColumn(
-                    f"the column {name!r} does not hold dates, which {self.id} needs",
+                    Sentence(
+                        "the column {name!r} does not hold dates, which {step} needs", name=name, step=self.id
+                    ),
                     remedy="leave it out of this step, or have it read as dates",
                 )
             plain = column.cast(pa.date32()).cast(pa.int32()) if pa.types.is_date(column.type) else column

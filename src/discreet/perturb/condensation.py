@@ -21,6 +21,7 @@ from discreet.perturb.base import (
 )
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.slicing import halved
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 BLOCK = 1_000
@@ -38,7 +39,9 @@ class _OfNumbers(Perturbation):
         values = np.stack([numbers(rows, name, self.id) for name in self.columns], axis=1)
         if np.isnan(values).any():
             raise UnsuitableColumn(
-                f"records lack values in the columns of {self.id}, which needs all of them",
+                Sentence(
+                    "records lack values in the columns of {step}, which needs all of them", step=self.id
+                ),
                 remedy="leave out columns with missing values, or fill them first",
             )
         return values
@@ -49,7 +52,12 @@ class _OfNumbers(Perturbation):
             kind = rows.schema.field(name).type
             if not has_room(made[:, at], kind):
                 raise UnsuitableColumn(
-                    f"the type of the column {name!r} has no room for all numbers that {self.id} makes ({kind})",
+                    Sentence(
+                        "the type of the column {name!r} has no room for all numbers that {step} makes ({kind})",
+                        name=name,
+                        step=self.id,
+                        kind=kind,
+                    ),
                     remedy="give the column a wider type, such as int64",
                 )
         return {
@@ -92,14 +100,17 @@ class Condensation(_OfNumbers):
     def check(self) -> None:
         need_number(self.id, "k", self.k, above=2, allow=True)
         if not isinstance(self.k, int):
-            raise InvalidParameter(f"k of {self.id} must be a whole number", remedy="correct it")
+            raise InvalidParameter(
+                Sentence("k of {step} must be a whole number", step=self.id), remedy="correct it"
+            )
 
     def grouped(self, rows: pa.Table) -> IntArray:
         """The group of each record."""
         values = self.matrix(rows)
         if len(values) < self.k:
             raise UnsuitableColumn(
-                f"the table has fewer records than a group of {self.id} needs", remedy="ask for a smaller k"
+                Sentence("the table has fewer records than a group of {step} needs", step=self.id),
+                remedy="ask for a smaller k",
             )
         spread = values.std(axis=0)
         scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -180,7 +191,7 @@ class SvdProjection(_OfNumbers):
         need_number(self.id, "sparse", self.sparse, above=0, most=1, allow=True)
         if not isinstance(self.rank, int) or self.rank >= len(self.columns):
             raise InvalidParameter(
-                f"rank of {self.id} must be a whole number below that of its columns",
+                Sentence("rank of {step} must be a whole number below that of its columns", step=self.id),
                 remedy="ask for fewer axes, or name more columns",
             )
 

@@ -22,6 +22,7 @@ from discreet.perturb.base import (
 )
 from discreet.perturb.chances import NEVER, ColumnValues, allowed, apart, same
 from discreet.perturb.randomness import Randomness
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 NoiseShape = Literal["normal", "uniform", "laplace"]
@@ -53,7 +54,9 @@ class _Noise(Perturbation):
             if bound is not None:
                 need_number(self.id, name, bound, above=-np.inf)
         if self.low is not None and self.high is not None and self.low >= self.high:
-            raise InvalidParameter(f"low of {self.id} is not below high", remedy="exchange or correct them")
+            raise InvalidParameter(
+                Sentence("low of {step} is not below high", step=self.id), remedy="exchange or correct them"
+            )
 
     def written(self, values: FloatArray, rows: pa.Table, name: str) -> pa.Array:
         """New values within the bounds, with the decimals and the type of the column."""
@@ -66,7 +69,9 @@ class _Noise(Perturbation):
         values = numbers(rows, name, self.id)
         if self._outside(values).any():
             raise UnsuitableColumn(
-                f"the column {name!r} has values outside the bounds of {self.id}",
+                Sentence(
+                    "the column {name!r} has values outside the bounds of {step}", name=name, step=self.id
+                ),
                 remedy="widen low and high, or code what lies outside first (top-bottom-coding)",
             )
         return values
@@ -159,7 +164,7 @@ class CorrelatedNoise(_Noise):
         super().check()
         if len(self.columns) < 2:
             raise InvalidParameter(
-                f"{self.id} of one column has nothing to be correlated with",
+                Sentence("{step} of one column has nothing to be correlated with", step=self.id),
                 remedy="name several columns, or use additive-noise",
             )
 
@@ -168,7 +173,7 @@ class CorrelatedNoise(_Noise):
         complete = values[~np.isnan(values).any(axis=1)]
         if len(complete) < 2:
             raise UnsuitableColumn(
-                f"fewer than two records have all columns of {self.id}",
+                Sentence("fewer than two records have all columns of {step}", step=self.id),
                 remedy="name columns that are filled together",
             )
         share = self.percent / 100.0

@@ -17,6 +17,7 @@ from discreet.perturb.slicing import Slicing
 from discreet.perturb.swapping import Permutation, RandomSwap, RankSwap
 from discreet.perturb.synthesis import SyntheticCopula, SyntheticTable, SyntheticTrees
 from discreet.perturb.targeted import TargetedSwap
+from discreet.sentences import Sentence
 
 STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
     {
@@ -66,6 +67,7 @@ def make_step(entry: Mapping[str, object]) -> Perturbation:
     missing = [name for name, field in known.items() if field.default is MISSING and name not in given]
     if missing:
         raise InvalidParameter(
-            f"{method} lacks {', '.join(missing)}", remedy=f"{method} takes {', '.join(known)}"
+            Sentence("{method} lacks {missing}", method=method, missing=tuple(missing)),
+            remedy=Sentence("{method} takes {known}", method=method, known=tuple(known)),
         )
     return kind(**given)  # type: ignore[arg-type]  # every step checks what it is given

@@ -13,6 +13,7 @@ from discreet.perturb.base import NO_GUARANTEE, ordered
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import lost_values
 from discreet.perturb.synthesis import Synthesis, drawn_scores, ranked
+from discreet.sentences import Sentence
 from discreet.types import IntArray
 
 
@@ -30,6 +31,7 @@ class Shuffling(Synthesis):
     True
     """
 
+    redrawn: ClassVar[bool] = False
     id: ClassVar[str] = "shuffling"
     title: ClassVar[str] = "data shuffling"
     says: ClassVar[str] = (
@@ -44,7 +46,7 @@ class Shuffling(Synthesis):
         super().check()
         if not self.given:
             raise InvalidParameter(
-                f"{self.id} has no column to follow",
+                Sentence("{step} has no column to follow", step=self.id),
                 remedy="name columns that stay (given), or use permutation",
             )
 

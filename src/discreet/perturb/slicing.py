@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
-from discreet.perturb.base import Perturbation, groups, names_of, need_number, ordered, whole
+from discreet.perturb.base import Perturbation, groups, names_of, need_number, ordered, whole, without_marks
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import lost_in_groups
 from discreet.perturb.synthesis import ranked
@@ -30,7 +30,7 @@ class Slicing(Perturbation):
     φ² = Σ (f(i,j) - f(i) f(j))² / (f(i) f(j)) / (min(m, n) - 1) of two columns with m and n values and medoids (distance 1 - φ²).
     Buckets are halved at the median of one column after another, ``beside`` or in ``columns`` but for the ``sensitive`` one, as long as in
     every bucket, among its records with the same values in the rest of the sensitive slice, no sensitive value
-    has more than 1 / ``l``, and every bucket has at least ``size`` records. Columns ``beside`` stay where they are.
+    has more than 1 / ``l`` (nulls and marks of missing values are one), and every bucket has at least ``size`` records. Columns ``beside`` stay where they are.
     Whoever knows all but the sensitive value of a person, and the buckets, gives no value a chance above 1 / l: over all buckets that
     may be the person's it is a mean of what each says. Of people with several rows this is not so, and a release refuses them. Li, Li, Zhang and Molloy, "Slicing: a new approach for privacy preserving data
     publishing", IEEE TKDE 24, 2012.
@@ -62,25 +62,31 @@ class Slicing(Perturbation):
         object.__setattr__(self, "beside", names_of(self.id, "beside", self.beside))
         if self.sensitive not in self.columns:
             raise InvalidParameter(
-                f"sensitive of {self.id} is none of its columns",
+                Sentence("sensitive of {step} is none of its columns", step=self.id),
                 remedy="name one of the columns that it moves",
             )
         if set(self.beside) & set(self.columns):
             raise InvalidParameter(
-                f"{self.id} has a column that both moves and stays", remedy="name it in columns or in beside"
+                Sentence("{step} has a column that both moves and stays", step=self.id),
+                remedy="name it in columns or in beside",
             )
         if not self.beside and len(self.columns) < 2:
             raise InvalidParameter(
-                f"{self.id} has nothing to form buckets by", remedy="name columns that stay (beside)"
+                Sentence("{step} has nothing to form buckets by", step=self.id),
+                remedy="name columns that stay (beside)",
             )
         for name in ("l", "slices", "size"):
             given = getattr(self, name)
             need_number(self.id, name, given, above=1, allow=True)
             if not isinstance(given, int):
-                raise InvalidParameter(f"{name} of {self.id} must be a whole number", remedy="correct it")
+                raise InvalidParameter(
+                    Sentence("{name} of {step} must be a whole number", name=name, step=self.id),
+                    remedy="correct it",
+                )
         if self.slices > len(self.columns):
             raise InvalidParameter(
-                f"{self.id} has more slices than columns", remedy="ask for fewer slices, or name more columns"
+                Sentence("{step} has more slices than columns", step=self.id),
+                remedy="ask for fewer slices, or name more columns",
             )
 
     @property
@@ -103,7 +109,10 @@ class Slicing(Perturbation):
         """The bucket of each record."""
         beside = next(names for names in self.sliced(rows) if self.sensitive in names)
         same = groups(rows, [name for name in beside if name != self.sensitive])
-        values = groups(rows, [self.sensitive])
+        # Missing values say the same of a person, however they are written.
+        values = groups(
+            pa.table({self.sensitive: without_marks(whole(rows[self.sensitive]))}), [self.sensitive]
+        )
         width = int(values.max(initial=0)) + 1
         least, alone = max(self.size, self.l), not same.any()
 
@@ -118,8 +127,12 @@ class Slicing(Perturbation):
 
         if rows.num_rows and not diverse(np.arange(rows.num_rows)):
             raise UnsuitableColumn(
-                f"even in the whole table a value of {self.sensitive!r} has more than one in {self.l} of the records that agree in "
-                f"the rest of its slice, or the records are too few, so {self.id} cannot form buckets",
+                Sentence(
+                    "even in the whole table a value of {sensitive!r} has more than one in {l} of the records that agree in the rest of its slice, or the records are too few, so {step} cannot form buckets",
+                    sensitive=self.sensitive,
+                    l=self.l,
+                    step=self.id,
+                ),
                 remedy="ask for a smaller l, or for more slices, so that fewer columns move with it",
             )
         cut = [ranked(rows, name, self.id) for name in self.needed if name != self.sensitive]

@@ -31,13 +31,16 @@ class Synthesis(Perturbation):
     Without ``given`` whole records are artificial. Every value is lent by a record of the table.
     """
 
+    redrawn: ClassVar[bool] = True
+    """Whether the values of some records may be drawn again, until they keep the rules of the table."""
+
     given: tuple[str, ...] = ()
 
     def check(self) -> None:
         object.__setattr__(self, "given", names_of(self.id, "given", self.given))
         if set(self.given) & set(self.columns):
             raise InvalidParameter(
-                f"{self.id} has a column that is both given and drawn",
+                Sentence("{step} has a column that is both given and drawn", step=self.id),
                 remedy="name it in columns or in given",
             )
 
@@ -92,7 +95,9 @@ class SyntheticTrees(Synthesis):
         super().check()
         need_number(self.id, "leaf", self.leaf, above=1, allow=True)
         if not isinstance(self.leaf, int):
-            raise InvalidParameter(f"leaf of {self.id} must be a whole number", remedy="correct it")
+            raise InvalidParameter(
+                Sentence("leaf of {step} must be a whole number", step=self.id), remedy="correct it"
+            )
 
     def lent(self, rows: pa.Table, randomness: Randomness) -> dict[str, IntArray]:
         everybody = np.arange(rows.num_rows)

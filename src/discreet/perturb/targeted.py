@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from discreet.errors import InvalidParameter
+from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import Perturbation, groups, names_of, need_number, whole
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import lost_values
@@ -28,7 +28,8 @@ class TargetedSwap(Perturbation):
 
     At risk are records that fewer than ``k`` agree with in ``known`` and ``columns``. Each, in a random order, exchanges with a record drawn at random
     among those that agree with it in ``within`` (the profile), differ in ``columns``, and have not exchanged yet. Who finds no
-    partner stays, and the release says how many these are. Tables over the profile and the columns stay exact. Shlomo, Tudor, Groom, "Data swapping for protecting
+    partner stays, and the release says how many these are. With ``household``, the column that numbers them, whole households exchange with
+    households of the same size; one is at risk if a record of it is. Tables over the profile and the columns stay exact. Shlomo, Tudor, Groom, "Data swapping for protecting
     census tables", PSD 2010; de Wolf et al., "Targeted record swapping", Eurostat 2019.
 
     >>> rows = pa.table({"area": ["A", "A", "B", "B"], "age": [99, 30, 30, 40], "rooms": [1, 2, 1, 2]})
@@ -50,27 +51,56 @@ class TargetedSwap(Perturbation):
     known: tuple[str, ...]
     k: int = 3
     within: tuple[str, ...] = ()
+    household: str | None = None
 
     def check(self) -> None:
         object.__setattr__(self, "known", names_of(self.id, "known", self.known))
         object.__setattr__(self, "within", names_of(self.id, "within", self.within))
         if not self.known:
             raise InvalidParameter(
-                f"{self.id} has nothing to tell risky records by",
+                Sentence("{step} has nothing to tell risky records by", step=self.id),
                 remedy="name columns that people know (known)",
             )
         if {*self.known, *self.within} & set(self.columns):
             raise InvalidParameter(
-                f"{self.id} has a column that both stays and is exchanged",
+                Sentence("{step} has a column that both stays and is exchanged", step=self.id),
                 remedy="name it in columns only, or not there",
+            )
+        if self.household in (*self.columns, *self.known, *self.within):
+            raise InvalidParameter(
+                Sentence("the household of {step} is one of its other columns", step=self.id),
+                remedy="name the column that numbers households",
             )
         need_number(self.id, "k", self.k, above=2, allow=True)
         if not isinstance(self.k, int):
-            raise InvalidParameter(f"k of {self.id} must be a whole number", remedy="correct it")
+            raise InvalidParameter(
+                Sentence("k of {step} must be a whole number", step=self.id), remedy="correct it"
+            )
 
     @property
     def needed(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.columns, *self.known, *self.within)))
+        of_household = () if self.household is None else (self.household,)
+        return tuple(dict.fromkeys((*self.columns, *self.known, *self.within, *of_household)))
+
+    def fit(self, rows: pa.Table) -> None:
+        super().fit(rows)
+        if self.household is None:
+            return
+        if rows[self.household].null_count:
+            raise UnsuitableColumn(
+                Sentence("records have no household in {name!r}", name=self.household),
+                remedy="give each its number, also who lives alone",
+            )
+        home = groups(rows, [self.household])
+        for name in (*self.columns, *self.within):
+            if (
+                len(np.unique(home * (rows.num_rows + 1) + groups(rows, [name])))
+                > int(home.max(initial=-1)) + 1
+            ):
+                raise UnsuitableColumn(
+                    Sentence("people of one household differ in {name!r}", name=name),
+                    remedy="exchange and compare what a household has in common, such as area and size",
+                )
 
     def at_risk(self, rows: pa.Table) -> IntArray:
         """The records that fewer than k agree with."""
@@ -78,12 +108,18 @@ class TargetedSwap(Perturbation):
         return np.flatnonzero(np.bincount(alike)[alike] < self.k)
 
     def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
-        profile, own = groups(rows, self.within), groups(rows, self.columns)
-        risky = self.at_risk(rows)
-        order = np.lexsort((randomness.words(rows.num_rows), profile))
+        # Whoever lives together moves together: of each household the first record stands for all.
+        home = np.arange(rows.num_rows) if self.household is None else groups(rows, [self.household])
+        _, head, size = np.unique(home, return_index=True, return_counts=True)
+        own = groups(rows, self.columns)[head]
+        profile = np.unique(
+            groups(rows, self.within)[head] * (rows.num_rows + 1) + size, return_inverse=True
+        )[1]
+        risky = np.unique(home[self.at_risk(rows)])
+        order = np.lexsort((randomness.words(len(head)), profile))
         starts = np.searchsorted(profile[order], np.arange(int(profile.max(initial=0)) + 2))
-        free = np.ones(rows.num_rows, dtype=bool)
-        places = np.arange(rows.num_rows)
+        free = np.ones(len(head), dtype=bool)
+        places = np.arange(len(head))
         risky = risky[randomness.permutation(len(risky))]
         for start in range(0, len(risky), TOGETHER):
             some = risky[start : start + TOGETHER]
@@ -98,7 +134,8 @@ class TargetedSwap(Perturbation):
                     partner = int(fitting[0])
                     places[record], places[partner] = partner, record
                     free[[record, partner]] = False
-        return {name: whole(rows[name]).take(pa.array(places)) for name in self.columns}
+        taken = pa.array(head[places][home])
+        return {name: whole(rows[name]).take(taken) for name in self.columns}
 
     def shortfall(self, rows: pa.Table, new: Mapping[str, pa.Array]) -> str:
         risky = pa.array(self.at_risk(rows))

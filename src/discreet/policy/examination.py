@@ -41,6 +41,11 @@ def unknown(table: Table, policy: Policy) -> tuple[str, ...]:
     return tuple(name for name in table.names if name not in known)
 
 
+def texts_of(table: Table, names: Collection[str]) -> Table:
+    """The same rows with those texts only that are among some columns: of these some may name people."""
+    return table.without([c.name for c in table.columns if c.storage != "text" or c.name not in names])
+
+
 def naming_people(
     table: Table, policy: Policy, findings: Callable[[], Mapping[str, Finding]]
 ) -> dict[str, str]:
@@ -127,7 +132,9 @@ def refining(table: Table, policy: Policy) -> dict[str, str]:
 
 def _reason(told: Redundancy) -> Sentence:
     """Why a column that tells a quasi-identifier must not be released."""
-    source = told.source if told.explained == 1 else f"{told.source} ({told.explained:.1%})"
+    source: str = told.source
+    if told.explained < 1:
+        source = Sentence("{source} ({share:.1%})", source=source, share=told.explained)
     if told.follows:
         return Sentence("it follows from {source}, of which less is shown", source=source)
     return Sentence("it tells {source}, of which less is shown", source=source)
@@ -152,10 +159,15 @@ def _coarse(column: pa.ChunkedArray) -> BoolArray:
     )
 
 
-def unfit(table: Table, policy: Policy, findings: Callable[[], Mapping[str, Finding]]) -> dict[str, str]:
+def unfit(
+    table: Table, policy: Policy, recognise: Callable[[Table], Mapping[str, Finding]]
+) -> dict[str, str]:
     """Columns that nobody judged and that must not be released, each with the reason."""
-    names = naming_people(table, policy, findings)
-    naming = {name: f"it looks like: {names[name]}" for name in unjudged(table, policy) if name in names}
+    texts = texts_of(table, unjudged(table, policy))
+    names = naming_people(texts, policy, partial(recognise, texts))
+    naming: dict[str, str] = {
+        name: Sentence("it looks like: {kind}", kind=Sentence(title)) for name, title in names.items()
+    }
     left = table.without(naming)
     told = refining(left, policy)
     singling = singling_out(left.without(told), policy)

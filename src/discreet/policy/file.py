@@ -21,7 +21,9 @@ from discreet.files.writing import write_text
 from discreet.perturb.base import Perturbation
 from discreet.perturb.registry import make_step
 from discreet.plain import plain
+from discreet.policy.analysis import Analysis
 from discreet.policy.constraint import Constraint
+from discreet.policy.guarantee import DifferentialPrivacy, make_guarantee
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
@@ -83,6 +85,11 @@ class _Constraint(Strict):
     holds: Text
 
 
+class _Analysis(Strict):
+    formula: Text
+    name: str = Analysis.name
+
+
 class _File(Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
@@ -95,6 +102,7 @@ class _File(Strict):
     perturb: list[dict[str, object]] = Field(default_factory=list)
     kpi: list[_Kpi] = Field(default_factory=list)
     constraint: list[_Constraint] = Field(default_factory=list)
+    analysis: list[_Analysis] = Field(default_factory=list)
 
 
 GivenPolicy = Policy | str | PathLike[str] | Mapping[str, object]
@@ -159,6 +167,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
     """The policy of a document; problems name the lines of its ``text``, if it has one."""
     problems: list[str] = []
     models: list[PrivacyModel] = []
+    guarantees: list[DifferentialPrivacy] = []
     try:
         parsed = _File.model_validate(raw)
     except ValidationError as error:
@@ -178,9 +187,14 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         if not isinstance(entry, Mapping):
             continue
         try:
-            models.append(make_model(entry))
+            asked = make_requirement(entry)
         except DiscreetError as error:
             problems.append(f"{_place(text, name, ('require', i))}: {error}")
+            continue
+        if isinstance(asked, DifferentialPrivacy):
+            guarantees.append(asked)
+        else:
+            models.append(asked)
     steps: list[Perturbation] = []
     entries = raw.get("perturb")
     for i, entry in enumerate(entries if isinstance(entries, list) else []):
@@ -190,6 +204,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
             steps.append(make_step({key: frozen(value) for key, value in entry.items()}))
         except DiscreetError as error:
             problems.append(f"{_place(text, name, ('perturb', i))}: {error}")
+    analyses = _analyses(parsed.analysis if parsed is not None else (), text, name, problems)
     kpis = raw.get("kpi")
     named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)] if isinstance(kpis, list) else []
     problems += [
@@ -216,6 +231,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
             for column_name, column in parsed.columns.items()
         ),
         requirements=tuple(models),
+        guarantees=tuple(guarantees),
         profile=parsed.profile,
         unknown=parsed.unknown,
         sampling_fraction=parsed.population.sampling_fraction,
@@ -225,7 +241,21 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
         perturb=tuple(steps),
         constraints=tuple(Constraint(rule.name, rule.holds) for rule in parsed.constraint),
+        analyses=analyses,
     )
+
+
+def _analyses(
+    entries: Sequence[_Analysis], text: str, name: str, problems: list[str]
+) -> tuple[Analysis, ...]:
+    """The analyses of a document; what is wrong with formulas is added to the problems."""
+    analyses = []
+    for i, entry in enumerate(entries):
+        try:
+            analyses.append(Analysis(entry.formula, entry.name))
+        except DiscreetError as error:
+            problems.append(f"{_place(text, name, ('analysis', i, 'formula'))}: {error}")
+    return tuple(analyses)
 
 
 def make_model(entry: Mapping[str, object]) -> PrivacyModel:
@@ -234,8 +264,23 @@ def make_model(entry: Mapping[str, object]) -> PrivacyModel:
     >>> make_model({"model": "k-anonymity", "k": 5}).describe()
     'every class has at least 5 persons'
     """
-    parameters = {key: frozen(value) for key, value in entry.items() if key != "model"}
-    return build_model(str(entry.get("model", "")), parameters)
+    if entry.get("model") == DifferentialPrivacy.id:
+        raise InvalidParameter(
+            "no change of values gives differential privacy, nor can it be measured on a table",
+            remedy="require it in the policy file, and make the release with `discreet tabulate`, `discreet synthesize` or `discreet safepub`",
+        )
+    return build_model(str(entry.get("model", "")), _parameters(entry))
+
+
+def make_requirement(entry: Mapping[str, object]) -> PrivacyModel | DifferentialPrivacy:
+    """What a ``[[require]]`` entry asks for: a model of classes, or a guarantee of how the release was made."""
+    if entry.get("model") == DifferentialPrivacy.id:
+        return make_guarantee(_parameters(entry))
+    return make_model(entry)
+
+
+def _parameters(entry: Mapping[str, object]) -> dict[str, object]:
+    return {key: frozen(value) for key, value in entry.items() if key != "model"}
 
 
 def make_hierarchy(entry: object) -> Builder | str:
@@ -252,8 +297,10 @@ def make_hierarchy(entry: object) -> Builder | str:
         )
     raise InvalidParameter(
         "a hierarchy must be a file or name a builder",
-        remedy='write hierarchy = "age.csv" or hierarchy = {builder = "…"}; '
-        f"the builders are: {', '.join(BUILDERS)}",
+        remedy=Sentence(
+            'write hierarchy = "age.csv" or hierarchy = {{builder = "…"}}; the builders are: {builders}',
+            builders=tuple(BUILDERS),
+        ),
     )
 
 
@@ -289,10 +336,9 @@ def dumps(
         columns.add(column.name, _column_item(column, (notes or {}).get(column.name, ())))
     if policy.columns:
         document.add("columns", columns)
-    if policy.requirements:
-        required = [
-            {"model": model.id, **plain(model.parameters(), nulls=False)} for model in policy.requirements
-        ]
+    if policy.requirements or policy.guarantees:
+        asked: list[PrivacyModel | DifferentialPrivacy] = [*policy.requirements, *policy.guarantees]
+        required = [{"model": entry.id, **plain(entry.parameters(), nulls=False)} for entry in asked]
         document.add("require", tomlkit.item(required))
     if policy.perturb:
         document.add("perturb", tomlkit.item([step.to_dict() for step in policy.perturb]))
@@ -300,6 +346,8 @@ def dumps(
         document.add("kpi", tomlkit.item([_kpi_entry(kpi) for kpi in policy.kpis]))
     if policy.constraints:
         document.add("constraint", tomlkit.item([dict(vars(rule)) for rule in policy.constraints]))
+    if policy.analyses:
+        document.add("analysis", tomlkit.item([_analysis_entry(each) for each in policy.analyses]))
     return tomlkit.dumps(document)
 
 
@@ -326,6 +374,12 @@ def _kpi_entry(kpi: Kpi) -> dict[str, object]:
     """A KPI without what it leaves at its default; a query of several lines is written as such."""
     changed = {key: value for key, value in vars(kpi).items() if value != getattr(Kpi, key, None)}
     return changed | {"query": tomlkit.string(kpi.query, multiline="\n" in kpi.query)}
+
+
+def _analysis_entry(analysis: Analysis) -> dict[str, object]:
+    """An analysis with its name if it has one of its own."""
+    named = {} if analysis.name == analysis.formula else {"name": analysis.name}
+    return {**named, "formula": analysis.formula}
 
 
 def save(
@@ -377,7 +431,9 @@ def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, g
         return f"{place}: KPIs are a list; write [[kpi]], with two brackets, above each of them"
     if where == ("constraint",):
         return f"{place}: constraints are a list; write [[constraint]], with two brackets, above each of them"
-    if where[0] in ("kpi", "constraint") and "pattern" in message:
+    if where == ("analysis",):
+        return f"{place}: analyses are a list; write [[analysis]], with two brackets, above each of them"
+    if where[0] in ("kpi", "constraint", "analysis") and "pattern" in message:
         return f"{place}: {path} is empty; write a {where[-1]}"
     if where == ("read", "decimal") and "'.'" in message:
         return f"{place}: decimal is {given!r}; use '.' or ','"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
+from discreet.arrays import tallied
 from discreet.classes import EquivalenceClasses
 from discreet.errors import DiscreetError, InvalidPolicy
 from discreet.policy.policy import Policy
@@ -62,7 +61,7 @@ def hierarchies(policy: Policy, classes: EquivalenceClasses) -> list[FittedHiera
         column = policy.column(domain.name)
         given = column.hierarchy if column else None
         kind = (column.type if column else None) or domain.type
-        totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
+        totals = tallied(codes, classes.records, domain.size)
         try:
             fitted.append(fit(domain, totals, given, type=kind))
         except DiscreetError as error:
@@ -79,6 +78,7 @@ def fit(
 ) -> FittedHierarchy:
     """The hierarchy of one column by what its policy names: a builder, a file, or nothing.
 
+    >>> import numpy as np
     >>> import pyarrow as pa
     >>> ages = Domain("age", pa.array([31, 34, 47, 52]))
     >>> fit(ages, np.array([1, 1, 5, 1]), None).origin
@@ -101,7 +101,7 @@ def named_hierarchies(policy: Policy, classes: EquivalenceClasses) -> dict[str, 
     for domain, codes in zip(classes.attributes, classes.codes, strict=True):
         column = policy.column(domain.name)
         if column is not None and (column.hierarchy is not None or _known(domain)):
-            totals = np.bincount(codes, weights=classes.records, minlength=domain.size).astype(np.int64)
+            totals = tallied(codes, classes.records, domain.size)
             named[domain.name] = _build(domain, totals, column.hierarchy, column.type)[0]
     return named
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 
 Generalised = Literal["refuse", "midpoint"]
 GENERALISED: tuple[Generalised, ...] = get_args(Generalised)
@@ -37,11 +38,17 @@ class Kpi:
             raise InvalidParameter("a KPI needs a name and a query", remedy='for example query = "…"')
         if self.tolerance is not None and not (math.isfinite(self.tolerance) and self.tolerance >= 0):
             raise InvalidParameter(
-                f"the tolerance of KPI {self.name!r} is {self.tolerance}",
+                Sentence(
+                    "the tolerance of KPI {name!r} is {tolerance}", name=self.name, tolerance=self.tolerance
+                ),
                 remedy="give the largest acceptable relative error, such as 0.05, or leave it out",
             )
         if self.generalised not in GENERALISED:
             raise InvalidParameter(
-                f"KPI {self.name!r} has generalised = {self.generalised!r}",
-                remedy=f"choose one of: {', '.join(GENERALISED)}",
+                Sentence(
+                    "KPI {name!r} has generalised = {generalised}",
+                    name=self.name,
+                    generalised=repr(self.generalised),
+                ),
+                remedy=Sentence("choose one of: {choices}", choices=tuple(GENERALISED)),
             )

@@ -13,7 +13,9 @@ from typing import Literal
 
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.perturb.base import Perturbation
+from discreet.policy.analysis import Analysis
 from discreet.policy.constraint import Constraint
+from discreet.policy.guarantee import DifferentialPrivacy
 from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
@@ -71,7 +73,8 @@ class Policy:
 
     ``sampling_fraction`` is the share of the population that is in the table, ``population`` the file of a table of
     the whole population: either tells how many people share a quasi-identifier outside the table. ``perturb`` are the
-    steps that change values before anything is generalised, in their order.
+    steps that change values before anything is generalised, in their order. ``guarantees`` are asked of how a release was
+    made, and checked by its statement and the ledger.
 
     >>> policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"])
     >>> policy.replace(sensitive=["income"]).sensitive
@@ -89,6 +92,8 @@ class Policy:
     unknown: Unknown = "fail"
     perturb: tuple[Perturbation, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    guarantees: tuple[DifferentialPrivacy, ...] = ()
+    analyses: tuple[Analysis, ...] = ()
 
     def __str__(self) -> str:
         """What it says, in lines of at most 80 characters.
@@ -100,6 +105,7 @@ class Policy:
         """
         entries: list[tuple[str, str]] = [(role, ", ".join(self._with_role(role))) for role in ROLES]
         entries += [("require", model.describe()) for model in self.requirements]
+        entries += [("require", guarantee.describe()) for guarantee in self.guarantees]
         entries += [("perturb", step.describe()) for step in self.perturb]
         changed = {f.name: getattr(self.plan, f.name) for f in dataclasses.fields(Plan)}
         entries += [
@@ -109,6 +115,7 @@ class Policy:
         ]
         entries += [("kpi", kpi.name) for kpi in self.kpis]
         entries += [("constraint", f"{rule.name}: {rule.holds}") for rule in self.constraints]
+        entries += [("analysis", analysis.formula) for analysis in self.analyses]
         lines = [f"Policy by the profile {self.profile}"]
         for key, text in entries:
             lines += textwrap.wrap(text, 80, initial_indent=f"  {key:<19}", subsequent_indent=" " * 21)

@@ -22,6 +22,7 @@ from discreet.table import MISSING_MARKS, ColumnProfile, DataType, Table
 from discreet.table.identifiers import Finding, missing_extras, names_a_household, names_a_person, recognise
 from discreet.table.identifiers.kinds import AttributeKind
 from discreet.table.roles import Role
+from discreet.table.values import Exact, parse
 from discreet.types import Progress
 
 RECOGNITION_ROWS = 2_000
@@ -36,8 +37,6 @@ COMPARED = 60
 """So many columns, quasi-identifiers first, are looked through for some that follow from others."""
 COMPARED_ROLES: Mapping[Role, int] = {"quasi-identifier": 0, "insensitive": 1, "weight": 1, "sensitive": 2}
 """Which roles these columns may have, and in which order they are taken."""
-LEFT_OUT = "left out, unless you take it from drop_attributes"
-"""How the reason of a column ends that stands in the plan's ``drop_attributes``."""
 CONFIDENT = 0.5
 REPEATING = 0.05
 """Up to this share of distinct values an unrecognised column that singles people out is a quasi-identifier."""
@@ -189,9 +188,8 @@ def _role(
             ),
         )
     if finding is not None:
-        return finding.kind.role, f"{finding.kind.title}: {finding.reason}".replace(
-            f'a usual one for "{finding.kind.title}"', "a usual one for it"
-        )
+        said = Sentence("{kind}: {why}", kind=Sentence(finding.kind.title), why=Sentence(finding.reason))
+        return finding.kind.role, said
     if profile.column.storage == "text" and profile.distinct_share > 0.95 and profile.rows >= 50:
         return "direct-identifier", "text that is different in nearly every row, so it may name a person"
     if profile.column.storage == "integer" and profile.distinct == profile.rows >= 50 and numbered:
@@ -245,7 +243,9 @@ def _with_telling_columns(table: Table, policy: Policy, profiles: Mapping[str, C
     for column in policy.columns:
         unsure = column.role == "insensitive" and column.reason.startswith(NOT_SURE)
         if column.name in telling and unsure and profiles[column.name].distinct_share <= REPEATING:
-            reason = f"{NOT_SURE}not recognised, but {telling[column.name].describe()}"
+            reason = Sentence(
+                "not sure: not recognised, but {why}", why=Sentence(telling[column.name].describe())
+            )
             column = replace(column, role="quasi-identifier", reason=reason)
         columns.append(column)
     return replace(policy, columns=tuple(columns))
@@ -281,7 +281,11 @@ def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, Colu
         if column.name in told:
             dropped.append(column.name)
             weights[told[column.name].source] += column.role == "quasi-identifier"
-            reason = f"{column.reason}; {told[column.name].describe()}: {LEFT_OUT}"
+            reason = Sentence(
+                "{reason}; {why}: left out, unless you take it from drop_attributes",
+                reason=Sentence(column.reason),
+                why=Sentence(told[column.name].describe()),
+            )
             # Estimates of the population need the weight, which the release would lack either way.
             role: Role = "weight" if column.role == "weight" else "quasi-identifier"
             column = replace(column, role=role, reason=reason)
@@ -339,13 +343,6 @@ def _heading(table: Table, policy: Policy, telling: Sequence[Combination]) -> tu
     return tuple(lines)
 
 
-INTERVAL = re.compile(
-    r"""[\[(]?\s*-?\d+(\.\d+)?\s*(-|–|,|\.\.|to|bis)\s*-?\d+(\.\d+)?\s*[\])]?\s*%?   # [30, 39], 20-30%
-    |[<>]=?\s*\d+(\.\d+)?\s*\w?|\d+(\.\d+)?\s*(\+|<=|or\ (more|older)|und\ älter)      # <=50K, 55<=, 70+
-    |\w*\*+|\{.*\}                                                                # 1020*, {a, b}
-    """,
-    re.VERBOSE,
-)
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -354,8 +351,10 @@ def looks_generalised(values: Sequence[str]) -> bool:
 
     >>> looks_generalised(["0-35", "35-55", "55<="]), looks_generalised(["1020*", "*"]), looks_generalised(["a"])
     (True, True, False)
+    >>> looks_generalised(["0 to 17", "18 to 69", "70 or Older"])
+    True
     >>> looks_generalised(["83", "84", ">= 85"]), looks_generalised(["83", "84"])
     (True, False)
     """
-    single = [value for value in values if not INTERVAL.fullmatch(value.strip())]
+    single = [value for value in values if isinstance(parse(value), Exact)]
     return len(single) < len(values) and all(NUMBER.fullmatch(value.strip()) for value in single)

@@ -188,6 +188,17 @@ class DistributionModel(PrivacyModel):
         histogram = classes.histogram(self.sensitive)
         return self.distances(histogram if chosen.all() else histogram.subset(chosen, alone=alone))
 
+    def close_together(self, classes: EquivalenceClasses, chosen: BoolArray) -> BoolArray:
+        """Of the chosen classes those left when the failing ones go, in a release of what is left, until none fails."""
+        left = chosen
+        while left.any():
+            holds = left.copy()
+            holds[left] = self.meets(self.distances_of(classes, left, alone=True))
+            if (holds == left).all():
+                break
+            left = holds
+        return left
+
     @abstractmethod
     def within_reach(self, classes: EquivalenceClasses, chosen: BoolArray, share: float) -> BoolArray:
         """Which of the chosen classes may hold in some release that leaves out at most a ``share`` of the records.
@@ -200,9 +211,9 @@ class DistributionModel(PrivacyModel):
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
         return self.distances(classes.histogram(self.sensitive))
 
-    def _whole(self) -> str:
-        """What classes are compared with, in words."""
-        return "the table" if self.relative else "the original table"
+    def _whole(self) -> Sentence:
+        """Where the shares lie that those of classes are compared with."""
+        return Sentence("in the table") if self.relative else Sentence("in the original table")
 
 
 class WithClassSize:
@@ -315,7 +326,13 @@ def absent_labels_note(domain: Domain, named: Iterable[str]) -> tuple[str, ...]:
     absent = len(asked - set(domain.labels()))
     if not absent:
         return ()
-    return (f"{absent} of the {len(asked)} values named do not occur in {domain.name!r}",)
+    told = Sentence(
+        "{absent} of the {asked} values named do not occur in {name!r}",
+        absent=absent,
+        asked=len(asked),
+        name=domain.name,
+    )
+    return (told,)
 
 
 def refuse_uncovered(domain: Domain, covered: Iterable[str], parameter: str) -> None:
@@ -323,8 +340,14 @@ def refuse_uncovered(domain: Domain, covered: Iterable[str], parameter: str) -> 
     missing = len(set(domain.labels()) - set(covered))
     if missing:
         raise InvalidParameter(
-            f"{parameter!r} leaves out {missing} of the {domain.size} values of {domain.name!r}",
-            remedy=f"name every value of {domain.name!r} (a null is written ∅)",
+            Sentence(
+                "{parameter!r} leaves out {missing} of the {size} values of {name!r}",
+                parameter=parameter,
+                missing=missing,
+                size=domain.size,
+                name=domain.name,
+            ),
+            remedy=Sentence("name every value of {name!r} (a null is written ∅)", name=domain.name),
         )
 
 
@@ -353,12 +376,17 @@ def need_number(
         given = float(cast(float, value))
         if math.isfinite(given) and (given > low if above else given >= low) and given <= high:
             return
-    bounds = f"{'above' if above else 'at least'} {low:g}" + (
-        f" and at most {high:g}" if high < math.inf else ""
-    )
+    bounds = Sentence("above {bound:g}", bound=low) if above else Sentence("at least {bound:g}", bound=low)
+    if high < math.inf:
+        bounds = Sentence("{least} and at most {most:g}", least=bounds, most=high)
     example = (low + high) / 2 if high < math.inf else low + 1
     raise InvalidParameter(
-        f"{parameter} must be a number {bounds}, not {value!r}",
+        Sentence(
+            "{parameter} must be a number {bounds}, not {value}",
+            parameter=parameter,
+            bounds=bounds,
+            value=repr(value),
+        ),
         remedy=Sentence("for example {parameter} = {example:g}", parameter=parameter, example=example),
     )
 
@@ -367,8 +395,13 @@ def need_choice(parameter: str, value: object, choices: tuple[str, ...]) -> None
     """Raise unless ``value`` is one of ``choices``."""
     if value not in choices:
         raise InvalidParameter(
-            f"{parameter} must be one of {', '.join(choices)}, not {value!r}",
-            remedy=f"for example {parameter} = {choices[0]!r}",
+            Sentence(
+                "{parameter} must be one of {choices}, not {value}",
+                parameter=parameter,
+                choices=tuple(choices),
+                value=repr(value),
+            ),
+            remedy=Sentence("for example {parameter} = {choices!r}", parameter=parameter, choices=choices[0]),
         )
 
 
@@ -381,7 +414,8 @@ def need_column(parameter: str, value: object) -> None:
     """Raise unless ``value`` can be the name of a column."""
     if not isinstance(value, str) or not value:
         raise InvalidParameter(
-            f"{parameter} must name a column", remedy=f'for example {parameter} = "diagnosis"'
+            Sentence("{parameter} must name a column", parameter=parameter),
+            remedy=Sentence('for example {parameter} = "diagnosis"', parameter=parameter),
         )
 
 
@@ -389,6 +423,6 @@ def need_mapping(parameter: str, value: object) -> None:
     """Raise unless ``value`` is a mapping from value labels with at least one entry."""
     if not isinstance(value, Mapping) or not value or not all(isinstance(label, str) for label in value):
         raise InvalidParameter(
-            f"{parameter} must map at least one value, written as text",
+            Sentence("{parameter} must map at least one value, written as text", parameter=parameter),
             remedy="write every value as it prints",
         )

@@ -15,6 +15,7 @@ from discreet.errors import InvalidParameter
 from discreet.measure import Wording
 from discreet.privacy.base import (
     REFERENCES,
+    TOLERANCE,
     DistributionModel,
     Reference,
     need_choice,
@@ -97,9 +98,9 @@ def ordered_distance(histogram: Histogram) -> FloatArray:
 def _ranks(histogram: Histogram) -> tuple[int, IntArray]:
     """How many values occur, and the place of each value code among them."""
     present = histogram.totals > 0
-    if histogram.domain.is_numeric:
-        # Text sorts "10" before "9"; numbers in text are put in the order of the numbers, others last.
-        order = np.argsort(histogram.domain.numbers, kind="stable")
+    if histogram.domain.places is not None:
+        # Text sorts "10" before "9" and "10-19" before "5-9"; numbers and bands have an order of their own, others are last.
+        order = np.argsort(histogram.domain.places, kind="stable")
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.cumsum(present[order]) - 1
     else:
@@ -198,7 +199,7 @@ class TCloseness(DistributionModel):
             _need_tree(self.hierarchy)
         elif self.hierarchy is not None:
             raise InvalidParameter(
-                f"a hierarchy was given for the {self.distance} distance",
+                Sentence("a hierarchy was given for the {distance} distance", distance=self.distance),
                 remedy='leave hierarchy out or set distance = "hierarchical"',
             )
 
@@ -211,9 +212,12 @@ class TCloseness(DistributionModel):
         return float(self.t)
 
     def describe(self) -> str:
-        return (
-            f"the distribution of {self.sensitive!r} in every class is within {self.t:.4g} of that in "
-            f"{self._whole()} ({self.distance} distance)"
+        return Sentence(
+            "the distribution of {sensitive!r} in every class is within {t:.4g} of that {whole} ({distance} distance)",
+            sensitive=self.sensitive,
+            t=self.t,
+            whole=self._whole(),
+            distance=Sentence(self.distance),
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
@@ -237,6 +241,14 @@ class TCloseness(DistributionModel):
 
         totals = NO_TOTALS if alone else classes.totals(self.sensitive)
         return equal_distances(table, classes.records, chosen, totals)
+
+    def close_together(self, classes: EquivalenceClasses, chosen: BoolArray) -> BoolArray:
+        table = classes.table(self.sensitive) if self.distance == "equal" else None
+        if table is None:
+            return super().close_together(classes, chosen)
+        from discreet.privacy.kernels import equally_close
+
+        return equally_close(table, classes.records, chosen, self.t, TOLERANCE)
 
     def within_reach(self, classes: EquivalenceClasses, chosen: BoolArray, share: float) -> BoolArray:
         # The distance is a metric of at most 1, so D(P, Q) = s D(R, Q) <= s: the triangle inequality.
@@ -294,5 +306,6 @@ def _need_tree(ancestors: Mapping[str, tuple[str, ...]] | None) -> None:
         parents = {(path[level], path[level + 1]) for path in paths}
         if len(parents) != len({node for node, _ in parents}):
             raise InvalidParameter(
-                f"a node at level {level + 1} of the hierarchy has two parents", remedy=remedy
+                Sentence("a node at level {level} of the hierarchy has two parents", level=level + 1),
+                remedy=remedy,
             )

@@ -179,10 +179,22 @@ class AlphaKAnonymity(WithClassSize, _Confidence):
         return self.values or ()
 
     def describe(self) -> str:
-        which = "no value" if self.values is None else f"none of {len(self.values)} named values"
-        return (
-            f"every class has at least {self.k} {self.unit or 'persons'} "
-            f"and {which} of {self.sensitive!r} fills more than {self.alpha:.4g} of it"
+        told = {
+            "k": self.k,
+            "unit": Sentence(self.unit or "persons"),
+            "sensitive": self.sensitive,
+            "alpha": self.alpha,
+        }
+        if self.values is None:
+            return Sentence(
+                "every class has at least {k} {unit} and no value of {sensitive!r} fills more than {alpha:.4g} of it",
+                **told,
+            )
+        return Sentence(
+            "every class has at least {k} {unit} and none of {named} named values of {sensitive!r} fills more than "
+            "{alpha:.4g} of it",
+            named=len(self.values),
+            **told,
         )
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
@@ -320,7 +332,13 @@ class XYPrivacy(_GivenColumns):
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         unit = counted_in(self.unit, classes)
         least = int(group_sizes(classes, self.given, unit).min())
-        return (f"the smallest group has {least} {unit}; required are {self.k}", *record_note(classes))
+        told = Sentence(
+            "the smallest group has {least} {unit}; required are {k}",
+            least=least,
+            unit=Sentence(unit),
+            k=self.k,
+        )
+        return (told, *record_note(classes))
 
 
 def names(parameter: str, given: object) -> tuple[str, ...]:
@@ -332,6 +350,7 @@ def names(parameter: str, given: object) -> tuple[str, ...]:
     values = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
     if not values:
         raise InvalidParameter(
-            f"{parameter} names nothing", remedy=f"leave {parameter} out or name at least one"
+            Sentence("{parameter} names nothing", parameter=parameter),
+            remedy=Sentence("leave {parameter} out or name at least one", parameter=parameter),
         )
     return tuple(str(value) for value in values)

@@ -154,14 +154,30 @@ class _Diversity(PrivacyModel):
             "recursive": "c",
         }[self.kind]
 
-    def _demand(self, attribute: str) -> str:
-        return {
-            "distinct": f"every class has at least {self.l:g} different values of {attribute}",
-            "entropy": f"the values of {attribute} in every class are as uncertain as {self.l:g} equally frequent ones",
-            "simple": f"no value of {attribute} fills more than 1/{self.l:g} of a class",
-            "recursive": f"in every class the most frequent value of {attribute} is rarer than "
-            f"{self.threshold:g} times all values from the {self.l:g}th most frequent on",
-        }[self.kind]
+    def _demand(self, attribute: str) -> Sentence:
+        demands = {
+            "distinct": Sentence(
+                "every class has at least {l:g} different values of {attribute}",
+                l=self.l,
+                attribute=attribute,
+            ),
+            "entropy": Sentence(
+                "the values of {attribute} in every class are as uncertain as {l:g} equally frequent ones",
+                attribute=attribute,
+                l=self.l,
+            ),
+            "simple": Sentence(
+                "no value of {attribute} fills more than 1/{l:g} of a class", attribute=attribute, l=self.l
+            ),
+            "recursive": Sentence(
+                "in every class the most frequent value of {attribute} is rarer than {c:g} times all values from the "
+                "{l:g}th most frequent on",
+                attribute=attribute,
+                c=self.threshold,
+                l=self.l,
+            ),
+        }
+        return demands[self.kind]
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if self.kind == "distinct":
@@ -253,7 +269,7 @@ class LDiversity(_Diversity):
         return _NAMES[self.kind]
 
     def describe(self) -> str:
-        return self._demand(repr(self.sensitive))
+        return self._demand(Sentence("{sensitive!r}", sensitive=self.sensitive))
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
         return l_of(classes.histogram(self.sensitive), self.kind, self.l)
@@ -312,7 +328,10 @@ class MultiAttributeLDiversity(_Diversity):
         return f"multi-attribute-{_NAMES[self.kind]}"
 
     def describe(self) -> str:
-        return self._demand("each sensitive attribute") + ", whoever knows all the others"
+        return Sentence(
+            "{demand}, whoever knows all the others",
+            demand=self._demand(Sentence("each sensitive attribute")),
+        )
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
         if not classes.sensitive:
@@ -418,7 +437,9 @@ class LPlusDiversity(PrivacyModel):
         return histogram.per_class(np.maximum, histogram.shares / bounds[histogram.values])
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
-        return f"In the worst class a protected value has {value:.3g} times the share it may have."
+        return Sentence(
+            "In the worst class a protected value has {value:.3g} times the share it may have.", value=value
+        )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         domain = classes.sensitive_domain(self.sensitive)

@@ -110,7 +110,11 @@ class LinkedKAnonymity(PrivacyModel):
             return Sentence(
                 "{alone:.1%} of the persons are alone with their rows taken together.", alone=alone
             )
-        return f"Everybody hides among at least {value:.0f} {counted_in(None, classes)} with the same rows."
+        return Sentence(
+            "Everybody hides among at least {value:.0f} {unit} with the same rows.",
+            value=value,
+            unit=Sentence(counted_in(None, classes)),
+        )
 
 
 @dataclass(frozen=True)
@@ -205,9 +209,11 @@ class HAffiliation(PrivacyModel):
         return float(self.h)
 
     def describe(self) -> str:
-        return (
-            f"no value of {self.sensitive!r} is shared by more than {self.h:.4g} of the "
-            f"{self.unit or 'persons'} of a class"
+        return Sentence(
+            "no value of {sensitive!r} is shared by more than {h:.4g} of the {unit} of a class",
+            sensitive=self.sensitive,
+            h=self.h,
+            unit=Sentence(self.unit or "persons"),
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:

@@ -1,4 +1,4 @@
-"""A compiled loop that compares the values of some classes with those of a whole."""
+"""Compiled loops that compare the values of some classes with those of a whole."""
 
 from __future__ import annotations
 
@@ -35,3 +35,38 @@ def equal_distances(table: IntArray, sizes: IntArray, chosen: BoolArray, totals:
             distances[place] = distance
             place += 1
     return distances
+
+
+@njit(cache=True, nogil=True)
+def equally_close(
+    table: IntArray, sizes: IntArray, chosen: BoolArray, most: float, tolerance: float
+) -> BoolArray:
+    """Of the chosen rows those left when the ones further than ``most`` from all that are left go, until none is.
+
+    Distances as in ``equal_distances``, without totals.
+    """
+    groups, width = table.shape
+    left = chosen.copy()
+    counts = np.zeros(width, dtype=np.int64)
+    for group in range(groups):
+        if left[group]:
+            for value in range(width):
+                counts[value] += table[group, value]
+    failing = True
+    while failing:
+        failing = False
+        records = counts.sum()
+        if not records:
+            break
+        whole = counts / records
+        for group in range(groups):
+            if left[group]:
+                distance = 0.0
+                for value in range(width):
+                    distance += max(table[group, value] / sizes[group] - whole[value], 0.0)
+                if distance - most > tolerance:
+                    left[group] = False
+                    failing = True
+                    for value in range(width):
+                        counts[value] -= table[group, value]
+    return left

@@ -155,14 +155,25 @@ class BetaLikeness(DistributionModel):
 
     def describe(self) -> str:
         if self.kind == "absolute":
-            return (
-                f"in no class is a value of {self.sensitive!r} more probable than in {self._whole()} "
-                f"by over {self.beta:.4g}"
+            return Sentence(
+                "in no class is a value of {sensitive!r} more probable than {whole} by over {beta:.4g}",
+                sensitive=self.sensitive,
+                whole=self._whole(),
+                beta=self.beta,
             )
-        cap = " nor by more than -ln of its share" if self.kind == "enhanced" else ""
-        return (
-            f"no value of {self.sensitive!r} gains more than {self.beta:.4g} times its share in "
-            f"{self._whole()}{cap}"
+        if self.kind == "enhanced":
+            return Sentence(
+                "no value of {sensitive!r} gains more than {beta:.4g} times its share {whole} nor by more than -ln of "
+                "its share",
+                sensitive=self.sensitive,
+                beta=self.beta,
+                whole=self._whole(),
+            )
+        return Sentence(
+            "no value of {sensitive!r} gains more than {beta:.4g} times its share {whole}",
+            sensitive=self.sensitive,
+            beta=self.beta,
+            whole=self._whole(),
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
@@ -248,13 +259,18 @@ class DeltaDisclosure(DistributionModel):
         return float(self.delta)
 
     def describe(self) -> str:
-        return (
-            f"in every class the share of each value of {self.sensitive!r} differs from that in "
-            f"{self._whole()} by a factor below {self.base**self.delta:.4g}"
+        return Sentence(
+            "in every class the share of each value of {sensitive!r} differs from that {whole} by a factor below "
+            "{factor:.4g}",
+            sensitive=self.sensitive,
+            whole=self._whole(),
+            factor=self.base**self.delta,
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
-        return "|ln ratio|" if self.base == math.e else f"|log ratio| to base {self.base:g}"
+        return (
+            "|ln ratio|" if self.base == math.e else Sentence("|log ratio| to base {base:g}", base=self.base)
+        )
 
     def distances(self, histogram: Histogram) -> FloatArray:
         return log_ratio(histogram, self.base)

@@ -117,7 +117,7 @@ class _Numeric(PrivacyModel):
 
     def _missing_note(self, histogram: Histogram) -> tuple[str, ...]:
         lost = int(histogram.totals[np.isnan(histogram.domain.numbers)].sum())
-        return (f"{lost} records without a number are left out",) if lost else ()
+        return (Sentence("{lost} records without a number are left out", lost=lost),) if lost else ()
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         return (*self._missing_note(classes.histogram(self.sensitive)), *record_note(classes))
@@ -185,7 +185,11 @@ class KEAnonymity(_Numeric):
         histogram = classes.histogram(self.sensitive)
         least = int(distinct_numbers(histogram).min())
         return (
-            f"the least varied class has {least} different numbers; required are {self.k}",
+            Sentence(
+                "the least varied class has {least} different numbers; required are {k}",
+                least=least,
+                k=self.k,
+            ),
             *self._missing_note(histogram),
         )
 

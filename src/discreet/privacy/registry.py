@@ -17,6 +17,7 @@ from discreet.privacy.identity import KAnonymity
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
 from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
+from discreet.sentences import Sentence
 
 _ALL: tuple[type[PrivacyModel], ...] = (
     KAnonymity,
@@ -72,6 +73,7 @@ def build_model(model: str, parameters: Mapping[str, object]) -> PrivacyModel:
     ]
     if missing:
         raise InvalidParameter(
-            f"{model} lacks {', '.join(missing)}", remedy=f"{model} takes {', '.join(known)}"
+            Sentence("{model} lacks {missing}", model=model, missing=tuple(missing)),
+            remedy=Sentence("{model} takes {known}", model=model, known=tuple(known)),
         )
     return kind(**parameters)

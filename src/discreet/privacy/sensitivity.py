@@ -248,6 +248,10 @@ class PAlphaSensitivity(_PSensitive):
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
         least = int(distinct_l(classes.histogram(self.sensitive)).min())
         return (
-            f"the least diverse class has {least} different values; required are {self.p}",
+            Sentence(
+                "the least diverse class has {least} different values; required are {p}",
+                least=least,
+                p=self.p,
+            ),
             *super().notes(classes, per_class),
         )

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.classes import EquivalenceClasses
 from discreet.errors import GoalUnreachable, InvalidParameter, InvalidPolicy
 from discreet.policy import Policy
-from discreet.policy.examination import naming_people
+from discreet.policy.examination import naming_people, texts_of
 from discreet.policy.file import GivenPolicy
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import Plan
@@ -36,7 +36,7 @@ from discreet.release.prepare import (
     with_roles,
     without_dropped,
 )
-from discreet.release.prices import prices_when_asked
+from discreet.release.prices import PriceSearch
 from discreet.release.profile import load_profile
 from discreet.release.release import Alternative, Release
 from discreet.release.removed import PLANNED
@@ -128,7 +128,7 @@ def anonymize(
     reasons = {**dict.fromkeys(plan.drop_attributes, PLANNED), **dict.fromkeys(unknown, UNKNOWN)}
     # The same for all releases of the table.
     before = changed.audit_original(policy, counted, say)
-    find_prices = prices_when_asked(counted, policy, plan)
+    price_search = PriceSearch(counted, policy, plan)
 
     def made(chosen: SearchResult) -> Release:
         return make_release(
@@ -136,7 +136,7 @@ def anonymize(
             plan,
             replace(solution, chosen=chosen),
             before=before,
-            find_prices=find_prices,
+            price_search=price_search,
             left_out=reasons,
             key=key,
             progress=say,
@@ -187,13 +187,13 @@ def refuse_names_in_labels(table: Table, policy: Policy) -> None:
     Those for which the policy has a hierarchy are generalised to what somebody wrote.
     """
     given = [column.name for column in policy.columns if column.hierarchy is not None]
-    naming = naming_people(table, policy, partial(recognise_columns, table))
+    labelled = texts_of(table, set(policy.quasi_identifiers) - set(given))
+    naming = naming_people(labelled, policy, partial(recognise_columns, labelled))
     problems = [
         Sentence(
             "the values of {name!r}, a quasi-identifier, look like: {title}", name=name, title=Sentence(title)
         )
         for name, title in naming.items()
-        if name in policy.quasi_identifiers and name not in given
     ]
     if problems:
         raise InvalidPolicy(
@@ -313,7 +313,10 @@ def _with_advice(error: GoalUnreachable, required: Sequence[PrivacyModel]) -> Go
     return GoalUnreachable(
         error.message.removesuffix(f"; nearest: {error.nearest}"),
         nearest=error.nearest,
-        remedy=f'leave person ids out (person = "drop"), so that rows are not linked, or {error.remedy}',
+        remedy=Sentence(
+            'leave person ids out (person = "drop"), so that rows are not linked, or {remedy}',
+            remedy=error.remedy,
+        ),
     )
 
 

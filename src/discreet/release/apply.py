@@ -22,7 +22,7 @@ from discreet.release.prepare import (
     refuse_unnamed_persons,
     without_dropped,
 )
-from discreet.release.prices import prices_when_asked
+from discreet.release.prices import PriceSearch
 from discreet.release.profile import load_profile
 from discreet.release.release import Release
 from discreet.release.removed import PLANNED
@@ -111,7 +111,7 @@ def apply(
         plan,
         solution,
         before=changed.audit_original(policy, counted, say),
-        find_prices=prices_when_asked(counted, policy, plan),
+        price_search=PriceSearch(counted, policy, plan),
         left_out=reasons,
         key=key,
         progress=say,
@@ -124,8 +124,11 @@ def _refuse_other_columns(recipe: Recipe, policy: Policy) -> None:
     if set(recipe.quasi_identifiers) != set(policy.quasi_identifiers):
         raise InvalidPolicy(
             [
-                f"the recipe is for {', '.join(recipe.quasi_identifiers)}, "
-                f"the policy has {', '.join(policy.quasi_identifiers)} as quasi-identifiers"
+                Sentence(
+                    "the recipe is for {quasi_identifiers}, the policy has {policy} as quasi-identifiers",
+                    quasi_identifiers=tuple(recipe.quasi_identifiers),
+                    policy=tuple(policy.quasi_identifiers),
+                )
             ],
             remedy="use the policy under which the recipe was made, or make a new recipe",
         )

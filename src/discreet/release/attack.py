@@ -23,7 +23,7 @@ from discreet.release.audit import Audit, audit_counted
 from discreet.release.bucketize import BucketRelease, opened_buckets
 from discreet.release.buckets import BucketedTable
 from discreet.release.codebook import Given as GivenCodebook
-from discreet.release.composition import earlier_pair, laid_over
+from discreet.release.composition import compared, earlier_pair, laid_over, told_by_bucket
 from discreet.release.legal import UPPER_BOUNDS, Summary, Untested, summarise
 from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, count_people, make_pair
@@ -31,6 +31,7 @@ from discreet.release.prepare import count_classes, open_table, refuse_unnamed_p
 from discreet.release.profile import load_profile
 from discreet.release.release import codebook_of, open_release
 from discreet.release.requirements import goals
+from discreet.sentences import Sentence
 from discreet.table import Source, Table
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.types import Progress
@@ -56,8 +57,10 @@ class Attacks:
             if result.attack == attack and (target is None or result.target == target):
                 return result
         raise InvalidParameter(
-            f"the attack {attack!r} was not run",
-            remedy="run were: " + ", ".join(dict.fromkeys(result.attack for result in self.results)),
+            Sentence("the attack {attack!r} was not run", attack=attack),
+            remedy=Sentence(
+                "run were: {attacks}", attacks=tuple(dict.fromkeys(result.attack for result in self.results))
+            ),
         )
 
     @property
@@ -135,7 +138,7 @@ def attack(
     """Try what an intruder could still do to a release, made here or elsewhere.
 
     With the ``original`` all attacks can be judged; without it only those that read the release alone. ``earlier``
-    are earlier releases about the same people, which are laid over this one (`intersect_pairs`). ``public``
+    are earlier releases about the same people, which are laid over this one (`intersect_pairs`, `correspond`, `difference`). ``public``
     is a table about people whom the intruder wants to find (else the people of the original are taken);
     ``control`` one about people who are not in the release. ``known`` overrides which columns the ``scenario``
     takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
@@ -201,14 +204,22 @@ def _try(
     """Run one attack (on one sensitive attribute), or say why it was not run."""
 
     def skipped(why: str) -> Untested:
-        return Untested(kind.id, kind.criterion, f"{sensitive}: {why}" if sensitive else why)
+        return Untested(
+            kind.id,
+            kind.criterion,
+            Sentence("{sensitive}: {why}", sensitive=sensitive, why=Sentence(why)) if sensitive else why,
+        )
 
     if sensitive and (barred := counter.out_of_reach(sensitive)) is not None:
         return [], [skipped(WHY_NOT[barred])]
-    say(f"attacking: {kind.id}" + (f" on {sensitive}" if sensitive else ""))
+    say(
+        Sentence("attacking: {attack} on {column}", attack=Sentence(kind.id), column=sensitive)
+        if sensitive
+        else Sentence("attacking: {attack}", attack=Sentence(kind.id))
+    )
     setup = counter.against(base, sensitive)
     missing = next((need for need in kind.needs if not AT_HAND[need](setup, sensitive)), None)
-    if missing == "original" and setup.pair is None and base.pair is not None:
+    if missing in ("original", "people") and setup.pair is None and base.pair is not None:
         missing = "records"
     if missing is not None:
         return [], [skipped(WHY_NOT[missing])]
@@ -244,7 +255,9 @@ def _wanted(names: Sequence[str] | None) -> list[AttackKind]:
     if names is None:
         return list(ATTACKS.values())
     if not names:
-        raise InvalidParameter("no attack was named", remedy=f"attacks are: {', '.join(ATTACKS)}")
+        raise InvalidParameter(
+            "no attack was named", remedy=Sentence("attacks are: {attacks}", attacks=tuple(ATTACKS))
+        )
     for name in names:
         if name not in ATTACKS:
             raise unknown("attack", name, ATTACKS)
@@ -311,12 +324,14 @@ class _Counter:
         What is told by bucket is read there: the row of a person is found, and with it the bucket.
         """
         if self.bucketed is not None and sensitive == self.bucketed.sensitive:
-            return replace(base, pair=None, released=self.bucketed.classes)
+            pair, _ = self._count(self.scenario.known_against(sensitive))
+            people = None if pair is None else self.bucketed.with_people(pair)
+            return replace(base, pair=None, released=self.bucketed.classes, in_buckets=people)
         pair, released = self._count(self.scenario.known_against(sensitive))
         return replace(base, pair=pair, released=released)
 
     def laid_over(self, earlier: Sequence[object], base: Setup) -> Iterator[AttackResult | Untested]:
-        """The intersection attack with earlier releases, on each sensitive attribute."""
+        """The intersection, correspondence and differencing attacks with earlier releases, on each sensitive attribute."""
         if self.original is None:
             raise InvalidParameter(
                 "earlier releases can only be laid over this one for people who are known",
@@ -324,14 +339,16 @@ class _Counter:
             )
         for sensitive in self.policy.sensitive:
             newest = self.against(base, sensitive).pair
-            assert newest is not None
+            if newest is None:
+                yield from told_by_bucket(sensitive)
+                continue
             pairs = [earlier_pair(release, self.original, self.policy, newest.names) for release in earlier]
-            outcome = laid_over(newest, pairs, sensitive)
-            yield (
-                replace(outcome, scenario=base.scenario.name)
-                if isinstance(outcome, AttackResult)
-                else outcome
-            )
+            for outcome in (laid_over(newest, pairs, sensitive), *compared(newest, pairs, sensitive)):
+                yield (
+                    replace(outcome, scenario=base.scenario.name)
+                    if isinstance(outcome, AttackResult)
+                    else outcome
+                )
 
     def out_of_reach(self, sensitive: str) -> Need | None:
         """Why an attribute cannot be the target of any attack: it is not released, or nothing else is known."""
@@ -387,7 +404,7 @@ class _Counter:
                     given[domain.name] = fit(domain, totals, column.hierarchy).hierarchy
                 except DiscreetError as error:
                     raise InvalidPolicy(
-                        [f"{domain.name}: {error}"],
+                        [Sentence("{name}: {error}", name=domain.name, error=error)],
                         remedy="correct the hierarchies, or leave them out to have them learned",
                     ) from None
         return given

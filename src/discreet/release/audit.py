@@ -15,9 +15,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from discreet.arrays import tallied
 from discreet.classes import EquivalenceClasses
 from discreet.classes.kinds import ClassKinds
-from discreet.classes.packed import are_many
+from discreet.classes.packed import are_many, unpacked
 from discreet.measure import Estimate, Measure, RecordRisk
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
@@ -41,6 +42,7 @@ from discreet.privacy import (
 from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.exposure import COMBINED, Exposure, combined, estimated, expose
+from discreet.release.guarantees import Claim, judged_guarantees
 from discreet.release.prepare import (
     count_classes,
     open_both,
@@ -93,12 +95,15 @@ class MissingValues:
     @property
     def treatment(self) -> str:
         parts = []
-        if self.nulls:
-            kind = "nulls or NaN" if self.floating else "nulls"
-            parts.append(f"{self.nulls:,} {kind}, counted as one value of their own")
+        if self.nulls and self.floating:
+            parts.append(
+                Sentence("{nulls:,} nulls or NaN, counted as one value of their own", nulls=self.nulls)
+            )
+        elif self.nulls:
+            parts.append(Sentence("{nulls:,} nulls, counted as one value of their own", nulls=self.nulls))
         if self.marks:
-            parts.append(f"{self.marks:,} missing marks, kept as ordinary values")
-        return "; ".join(parts)
+            parts.append(Sentence("{marks:,} missing marks, kept as ordinary values", marks=self.marks))
+        return Sentence("{parts:; }", parts=tuple(parts)) if parts else ""
 
 
 @dataclass(frozen=True)
@@ -200,7 +205,10 @@ class Audit:
                     {"name": c.name, "role": c.role, "type": c.type, "reason": c.reason}
                     for c in self.policy.columns
                 ],
-                "requirements": [as_entry(model) for model in self.policy.requirements],
+                "requirements": [
+                    *(as_entry(model) for model in self.policy.requirements),
+                    *({"model": asked.id, **asked.parameters()} for asked in self.policy.guarantees),
+                ],
                 "sampling_fraction": self.policy.sampling_fraction,
                 "population": None if self.policy.population is None else Path(self.policy.population).name,
             },
@@ -231,13 +239,15 @@ def audit(
     policy: GivenPolicy | None = None,
     *,
     detail: Detail = "full",
+    claim: Claim | None = None,
     progress: Asked = None,
 ) -> Audit:
     """Audit a table: measure, estimate, and decide by the policy's profile.
 
     ``source`` is a table or anything ``discreet.read`` takes; ``policy`` a policy, its file or a dict of what stands in
     one; without it the roles are suggested.
-    ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence.
+    ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence. ``claim`` is what is
+    at hand about how the table was made, where a guarantee is required.
     """
     say = telling(progress)
     table, given = open_both(source, policy)
@@ -249,7 +259,7 @@ def audit(
     say("counting equivalence classes")
     counted = count_classes(table, policy)
     refuse_absent_values(policy, counted, slips_only=True)
-    return audit_counted(table, policy, counted, detail=detail, notes=notes, progress=say)
+    return audit_counted(table, policy, counted, detail=detail, claim=claim, notes=notes, progress=say)
 
 
 def audit_counted(
@@ -259,6 +269,7 @@ def audit_counted(
     *,
     detail: Detail = "core",
     original: EquivalenceClasses | None = None,
+    claim: Claim | None = None,
     notes: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Audit:
@@ -268,20 +279,7 @@ def audit_counted(
     """
     say = progress or (lambda _: None)
     profile = load_profile(policy.profile)
-    told = list(notes)
-    if not policy.sensitive:
-        told.append(
-            "no sensitive attribute is named: only re-identification is assessed, not what is disclosed"
-        )
-    if detail == "full" and combined(len(classes.names)) < min(COMBINED, len(classes.names)):
-        told.append(
-            Sentence(
-                "{names} quasi-identifiers are many: for combinations that single people out, at most "
-                "{names2} of them were combined",
-                names=len(classes.names),
-                names2=combined(len(classes.names)),
-            )
-        )
+    told = [*notes, *_limitations(classes, policy, detail)]
     say("privacy models")
     # Of millions of classes most hold the same: one of each kind is looked at, exactly.
     kinds = ClassKinds.of(classes) if are_many(classes) and original is None else classes
@@ -309,11 +307,21 @@ def audit_counted(
     unknown = known_columns(table, policy, findings)
     say("verdict")
     verdict = decide(
-        kinds, policy=policy, profile=profile, risks=risks, rules=rules, unknown=unknown, original=original
+        kinds,
+        policy=policy,
+        profile=profile,
+        risks=risks,
+        rules=rules,
+        unknown=unknown,
+        guarantees=judged_guarantees(table, policy, profile, claim),
+        original=original,
     )
     estimates = _estimates(classes, policy, say)
     exposure = expose(classes, policy.sampling_fraction, say) if detail == "full" else None
     told += estimated(classes, exposure)
+    missing = tuple(_missing(classes))
+    if are_many(classes):
+        unpacked(classes)
     return Audit(
         source=table.source,
         rows=table.rows,
@@ -325,11 +333,30 @@ def audit_counted(
         measures=tuple(measures),
         risks=tuple(risks),
         estimates=tuple(estimates),
-        missing=tuple(_missing(classes)),
+        missing=missing,
         exposure=exposure,
         classes=classes,
         notes=tuple(told),
     )
+
+
+def _limitations(classes: EquivalenceClasses, policy: Policy, detail: Detail) -> list[str]:
+    """What is not assessed, or not in all combinations."""
+    told: list[str] = []
+    if not policy.sensitive:
+        told.append(
+            "no sensitive attribute is named: only re-identification is assessed, not what is disclosed"
+        )
+    if detail == "full" and combined(len(classes.names)) < min(COMBINED, len(classes.names)):
+        told.append(
+            Sentence(
+                "{names} quasi-identifiers are many: for combinations that single people out, at most "
+                "{names2} of them were combined",
+                names=len(classes.names),
+                names2=combined(len(classes.names)),
+            )
+        )
+    return told
 
 
 def measure_all(classes: EquivalenceClasses, *, linked: bool = True) -> list[Measure]:
@@ -422,12 +449,9 @@ def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
             )
         if not domain.has_null and not domain.is_text:
             continue
-        totals = np.bincount(codes, weights=counts, minlength=domain.size)
+        totals = tallied(codes, counts, domain.size)
         nulls = int(totals[domain.null_code]) if domain.null_code is not None else 0
-        marks = 0
-        if domain.is_text:
-            marked = domain.codes_of(MISSING_MARKS)
-            marks = int(totals[marked].sum())
+        marks = int(totals[domain.codes_of(MISSING_MARKS)].sum()) if domain.is_text else 0
         if nulls or marks:
             missing.append(MissingValues(name, nulls, marks, pa.types.is_floating(domain.values.type)))
     return missing

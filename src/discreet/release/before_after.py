@@ -140,10 +140,12 @@ def _label(edges: FloatArray, at: int, *, whole: bool, dates: bool) -> str:
         return number_text(float(f"{number:.10g}"))
 
     if at == 0:
-        return f"under {text(edges[0])}"
+        return Sentence("under {end}", end=text(edges[0]))
     if at == len(edges):
-        return f"{text(edges[-1])} and more"
+        return Sentence("{start} and more", start=text(edges[-1]))
     if whole:
         last = edges[at] - 1
-        return text(last) if last == edges[at - 1] else f"{text(edges[at - 1])} to {text(last)}"
-    return f"{text(edges[at - 1])} to under {text(edges[at])}"
+        if last == edges[at - 1]:
+            return text(last)
+        return Sentence("{start} to {end}", start=text(edges[at - 1]), end=text(last))
+    return Sentence("{start} to under {end}", start=text(edges[at - 1]), end=text(edges[at]))

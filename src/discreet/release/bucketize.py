@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import EmptyTable, InvalidParameter, InvalidPolicy, RequirementNotMet, UnknownColumn
-from discreet.files.writing import atomically, refuse_clashes, write_text
+from discreet.files.writing import pair_atomically, refuse_clashes, write_text
+from discreet.perturb.base import whole, without_marks
 from discreet.perturb.randomness import Randomness
 from discreet.plain import plain
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
-from discreet.privacy import PrivacyModel
+from discreet.privacy import LDiversity, PrivacyModel
 from discreet.progress import Asked, telling
 from discreet.release.anonymize import refuse_names_in_labels, unknown_left_out
 from discreet.release.buckets import RECORDS, BucketedTable, open_buckets
@@ -30,7 +31,7 @@ from discreet.release.verify import KEEPS_BLANKS, Verification, read_back, verif
 from discreet.release.write import check_target, write_rows
 from discreet.search.buckets.search import Buckets, find_buckets
 from discreet.sentences import Sentence
-from discreet.table import Source, Table
+from discreet.table import MISSING_MARKS, Source, Table
 from discreet.table.reading import ReadOptions
 from discreet.types import IntArray
 
@@ -122,16 +123,39 @@ class BucketRelease:
         totals: dict[str | None, int] = {}
         for value, total in zip(values, true.totals.tolist(), strict=True):
             totals[canonical(value)] = totals.get(canonical(value), 0) + total
-        asked = verify(
+        asked = self._asked(told, self.models, totals, blanks_are_nulls=blanks_are_nulls)
+        diversity = [model for model in self.models if isinstance(model, LDiversity)]
+        if diversity:
+            # Missing values are one value there, however they are written.
+            shown = without_marks(whole(told[self.sensitive]))
+            missing = sum(totals.pop(mark, 0) for mark in (*MISSING_MARKS, None))
+            again = self._asked(
+                told.set_column(1, self.sensitive, shown),
+                diversity,
+                {**totals, **({None: missing} if missing else {})},
+                blanks_are_nulls=blanks_are_nulls,
+            )
+            failures += [failure for failure in again.failures if failure not in asked.failures]
+        return replace(asked, failures=(*failures, *asked.failures))
+
+    def _asked(
+        self,
+        told: pa.Table,
+        models: Sequence[PrivacyModel],
+        totals: Mapping[str | None, int],
+        *,
+        blanks_are_nulls: bool,
+    ) -> Verification:
+        """Ask requirements of the values of each record's bucket; ``totals`` are those of the original."""
+        return verify(
             told,
-            self.models,
+            models,
             quasi_identifiers=[self.column],
             person=None,
             original={self.sensitive: totals},
             starred=False,
             blanks_are_nulls=blanks_are_nulls,
         )
-        return replace(asked, failures=(*failures, *asked.failures))
 
     def save(
         self,
@@ -143,20 +167,14 @@ class BucketRelease:
     ) -> tuple[Path, Path]:
         """Write both tables, verified together on what was written, and the recipe and the links if asked for.
 
-        A requirement that does not hold on the written files raises ``RequirementNotMet``, and no file appears.
+        A requirement that does not hold on the written files raises ``RequirementNotMet``, and no file appears. Both
+        are exchanged together: a kill in between leaves the values without rows, never with those of another release.
         """
         target, other = Path(path), Path(sensitive_path)
         for each in (target, other):
             check_target(each)
         outputs = [target, other, *(Path(each) for each in (recipe, links) if each is not None)]
         refuse_clashes(outputs, self.policy.files)
-
-        def written_both(part: Path) -> None:
-            write_rows(self.rows, part)
-            # Inside, so that the rows are in place only if both files are in order.
-            atomically(
-                other, lambda second: write_rows(self.counts, second), lambda second: checked(part, second)
-            )
 
         def checked(first: Path, second: Path) -> None:
             told = self._complaint(first, second)
@@ -166,7 +184,12 @@ class BucketRelease:
                     remedy="nothing was written",
                 )
 
-        atomically(target, written_both)
+        def write(first: Path, second: Path) -> None:
+            write_rows(self.rows, first)
+            write_rows(self.counts, second)
+
+        # Old rows beside new values would say of people what is not so, and both together more than either.
+        pair_atomically(target, other, write, checked)
         if recipe is not None:
             write_text(Path(recipe), json.dumps(plain(self.recipe), ensure_ascii=False, indent=2) + "\n")
         if links is not None:
@@ -311,7 +334,9 @@ def _attribute(policy: Policy, sensitive: str | None) -> str:
 def _models(policy: Policy, name: str, numeric: bool) -> tuple[PrivacyModel, ...]:
     """What every bucket has to meet."""
     models: list[PrivacyModel] = []
-    problems = []
+    problems: list[str] = []
+    if policy.guarantees:
+        problems.append("differential privacy is required, which no change of values gives")
     for asked in policy.requirements:
         for model in models_of({"model": asked.id, **asked.parameters()}, {name: numeric}):
             if model.sensitive is None or model.needs_attributes:
@@ -329,7 +354,10 @@ def _models(policy: Policy, name: str, numeric: bool) -> tuple[PrivacyModel, ...
     if not models:
         raise InvalidPolicy(
             [Sentence("nothing is required of the values of {name!r} in a bucket", name=name)],
-            remedy=f'add a requirement, e.g. [[require]] model = "l-diversity" l = 3 kind = "simple" sensitive = "{name}"',
+            remedy=Sentence(
+                'add a requirement, e.g. [[require]] model = "l-diversity" l = 3 kind = "simple" sensitive = "{name}"',
+                name=name,
+            ),
         )
     return tuple(dict.fromkeys(models))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from discreet.classes import EquivalenceClasses
 from discreet.classes.alignment import locate
 from discreet.classes.packing import expanded
-from discreet.classes.pair import ExpectedCells, Pair
+from discreet.classes.pair import ExpectedCells, Links, Pair
 from discreet.errors import InvalidParameter
 from discreet.perturb.randomness import Randomness
 from discreet.policy import Policy
@@ -21,6 +21,7 @@ from discreet.release.prepare import open_table
 from discreet.search.buckets.search import classes_of_buckets
 from discreet.sentences import Sentence
 from discreet.table import Domain, Table
+from discreet.table.meaning import KINDS
 from discreet.table.reading import ReadOptions
 from discreet.types import IntArray
 
@@ -77,6 +78,30 @@ class BucketedTable:
         made = self.table.engine.read_batches(rows.to_reader(), self.table.source, ReadOptions())
         return made.retype({c.name: c.type for c in self.table.columns}, declared=False)
 
+    def with_people(self, pair: Pair) -> Pair | None:
+        """The people of a pair's original against the buckets, in which they stand as their rows do.
+
+        Quasi-identifiers are shown as they are, so whoever knows them finds the bucket; people who share them stand in
+        each of the buckets of their rows as often as there are such rows. ``None`` if rows show anything else than the original has.
+        """
+        of_row = _classes_of_rows(pair.released, self.table)
+        codes = []
+        for meaning, after in zip(pair.meanings, pair.released.codes, strict=True):
+            single = (meaning.kinds == KINDS.index("exact")) & (meaning.sizes == 1)
+            if not single[after].all():
+                return None
+            own = np.zeros(len(single), dtype=np.int64)
+            own[single] = meaning.code_at[meaning.starts[meaning.indptr[:-1][single]]]
+            codes.append(own[after])
+        original = locate(pair.original, codes)[of_row]
+        if (original < 0).any():
+            return None
+        buckets = self.classes
+        width = len(buckets)
+        keys, records = np.unique(original * width + self.of_row, return_counts=True)
+        links = Links(keys // width, keys % width, records.astype(np.int64))
+        return Pair.of(pair.original, replace(buckets, attributes=(), codes=()), links=links)
+
     def expected(self, pair: Pair, rows: Table) -> ExpectedCells:
         """How many records of each class of a pair are expected to have each sensitive value.
 
@@ -84,10 +109,7 @@ class BucketedTable:
         Xiao and Tao 2006, section 3.
         """
         released = pair.released
-        shown = [domain for domain in released.attributes if domain.name in rows.names]
-        at = iter(row_codes(rows, shown))
-        stars = np.zeros(rows.rows, dtype=np.int64)
-        of_row = locate(released, [next(at) if d in shown else stars for d in released.attributes])
+        of_row = _classes_of_rows(released, rows)
         width = int(self.of_row.max(initial=0)) + 1
         keys, count = np.unique(of_row * width + self.of_row, return_counts=True)
         by_bucket = np.argsort(self.buckets, kind="stable")
@@ -105,6 +127,14 @@ class BucketedTable:
             {self.sensitive: code[self.values[by_bucket][entry]]},
             count[owner] * records / size[keys % width][owner],
         )
+
+
+def _classes_of_rows(released: EquivalenceClasses, rows: Table) -> IntArray:
+    """The class of each row of a release."""
+    shown = [domain for domain in released.attributes if domain.name in rows.names]
+    at = iter(row_codes(rows, shown))
+    stars = np.zeros(rows.rows, dtype=np.int64)
+    return locate(released, [next(at) if d in shown else stars for d in released.attributes])
 
 
 def open_buckets(table: Table, counts: object, policy: Policy) -> BucketedTable:

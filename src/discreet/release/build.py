@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from discreet.release.coarsen import CoarserClasses
 from discreet.release.constraints import measure_constraints
 from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
-from discreet.release.prices import Prices, too_many_columns
+from discreet.release.prices import PriceSearch, too_many_columns
 from discreet.release.release import Release
 from discreet.release.removed import IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
@@ -62,7 +61,7 @@ def make_release(
     solution: Solution,
     *,
     before: Audit,
-    find_prices: Callable[[], Prices],
+    price_search: PriceSearch,
     left_out: Mapping[str, str],
     key: str | None,
     progress: Progress,
@@ -70,7 +69,7 @@ def make_release(
     coarser: CoarserClasses | None = None,
 ) -> Release:
     """Apply a solution and audit what came of it; ``before`` is the audit of the original under the policy, and
-    ``find_prices`` tells what its columns and requirements cost.
+    ``price_search`` tells what its columns and requirements cost.
 
     ``left_out`` are the columns that the release lacks besides direct identifiers, each with the reason. A solution
     may be one for ``coarser`` classes. ``perturbed`` is how the table came from its original, whose audit ``before`` is.
@@ -102,7 +101,7 @@ def make_release(
         progress("examining what nobody judged")
         culprits = _unfit(perturbed, released, policy, {*values, *gone})
         linked, released = linked.without(culprits), released.without(culprits)
-        gone |= {name: f"nobody judged it, and {why}" for name, why in culprits.items()}
+        gone |= {name: _unjudged(why) for name, why in culprits.items()}
         notes += _told_of_unfit(culprits)
     removed = removed_columns(before.classes, recoding, gone, table.names)
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
@@ -111,7 +110,7 @@ def make_release(
     notes = (*notes, *_told(recoding, plan, stand_ins), *(rule.note for rule in rules if rule.note))
     if (loss := leaf_share_loss(recoding)) > MUCH:
         progress("what each column costs")
-        notes += tuple(too_many_columns(loss, recoding.classes.total_persons, find_prices()))
+        notes += tuple(too_many_columns(loss, recoding.classes.total_persons, price_search.of_columns()))
     counting = _remaining(named, values, gone.keys() - {policy.person})
     recounted = count_classes(counting.fit(linked), counting)
     remaining = counting.without(gone)
@@ -134,7 +133,7 @@ def make_release(
         constraints=rules,
         perturbed=perturbed,
         recoded=frozenset(values),
-        find_prices=find_prices,
+        price_search=price_search,
     )
 
 
@@ -156,13 +155,19 @@ def _unfit(
     """Columns that nobody judged and that the release must lack, by the original and by what is shown of it."""
     hidden = {*changed, *perturbed.columns} & set(policy.quasi_identifiers)
     told = telling(perturbed.original, released, policy, hidden)
-    return told | unfit(released.without(told), policy, partial(recognise_columns, released))
+    return told | unfit(released.without(told), policy, recognise_columns)
+
+
+def _unjudged(why: str) -> Sentence:
+    return Sentence("nobody judged it, and {why}", why=Sentence(why))
 
 
 def _told_of_unfit(culprits: Mapping[str, str]) -> tuple[str, ...]:
     """What to tell about columns that nobody judged and that were left out."""
-    left = "{name} was left out: nobody judged it, and {why}"
-    return tuple(Sentence(left, name=name, why=Sentence(why)) for name, why in culprits.items())
+    return tuple(
+        Sentence("{name} was left out: {reason}", name=name, reason=_unjudged(why))
+        for name, why in culprits.items()
+    )
 
 
 def _recipe(

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import PathLike
 
+from discreet.dp.ledger import Ledger
 from discreet.policy.file import GivenPolicy, open_policy
 from discreet.progress import Asked
 from discreet.release.audit import audit
+from discreet.release.guarantees import find_claim
 from discreet.release.prepare import open_table
 from discreet.release.verdict import Verdict
+from discreet.sentences import Sentence
 
 
-def check(source: object, policy: GivenPolicy, *, progress: Asked = None) -> Verdict:
+def check(
+    source: object,
+    policy: GivenPolicy,
+    *,
+    statement: str | PathLike[str] | None = None,
+    ledger: Ledger | str | PathLike[str] | None = None,
+    progress: Asked = None,
+) -> Verdict:
     """The verdict on a table, without the pictures: ``verdict.passes`` says whether everything holds.
 
     Of a release the columns may be gone that the policy's plan leaves out. Without person ids nobody can count persons:
     ``verdict.notes`` say that records were counted, which `anonymize` did not content itself with.
+
+    Where differential privacy is required, ``statement`` is what was written beside the release, and ``ledger`` what paid for
+    it; if they are not named, they are looked for beside the file and beside the statement.
 
     >>> import discreet
     >>> import pyarrow as pa
@@ -28,13 +42,17 @@ def check(source: object, policy: GivenPolicy, *, progress: Asked = None) -> Ver
     asked = open_policy(policy)
     table = open_table(source, asked)
     shown = asked.of_release(table.names)
-    verdict = audit(table, shown, detail="core", progress=progress).verdict
+    claim = find_claim(source if isinstance(source, str | PathLike) else None, statement, ledger)
+    verdict = audit(table, shown, detail="core", claim=claim, progress=progress).verdict
     if asked.person is None or shown.person is not None:
         return verdict
     return replace(
         verdict,
         notes=(
-            f"{asked.person} is not in the table, as the plan says: classes are counted in records, of which a person "
-            "may have several",
+            Sentence(
+                "{person} is not in the table, as the plan says: classes are counted in records, of which a person may "
+                "have several",
+                person=asked.person,
+            ),
         ),
     )

@@ -29,6 +29,7 @@ from discreet.files.writing import atomically, parts_folder
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.release.verify import read_back
 from discreet.release.write import write_rows
+from discreet.sentences import Sentence
 from discreet.table.domain import NULL_SIGN
 from discreet.table.hierarchies.hierarchy import ROOT
 from discreet.table.meaning import KINDS
@@ -225,7 +226,11 @@ def read_codebook(path: str | PathLike[str]) -> tuple[CodebookEntry, ...]:
         return tuple(CodebookEntry(*line) for line in zip(*texts, records, strict=True))
     except (pa.ArrowException, KeyError, OSError, ValueError):
         raise InvalidParameter(
-            f"{place.name} is no codebook: it has not the columns {', '.join(HEADER)}",
+            Sentence(
+                "{name} is no codebook: it has not the columns {columns}",
+                name=place.name,
+                columns=tuple(HEADER),
+            ),
             remedy="give the file that was written with the release",
         ) from None
 
@@ -265,7 +270,10 @@ def told_of(codebook: Given, released: EquivalenceClasses) -> Told:
     for name, label, counted in _counted_labels(released):
         if records.get((name, label)) != counted:
             raise InvalidParameter(
-                f"the codebook is not that of this release: it says something else of the labels of {name!r}",
+                Sentence(
+                    "the codebook is not that of this release: it says something else of the labels of {name!r}",
+                    name=name,
+                ),
                 remedy="give the codebook that was written with it (--codebook)",
             )
     return told

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from discreet.classes.pair import Pair
 from discreet.errors import DiscreetError, UnknownColumn
+from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
 from discreet.release import rendered
+from discreet.release.analyses import measure_analyses
 from discreet.release.before_after import Distribution, before_and_after
 from discreet.release.bucketize import BucketRelease, opened_buckets
 from discreet.release.buckets import DEALT
@@ -23,11 +25,13 @@ from discreet.release.pairing import MatchedPair, make_pair
 from discreet.release.prepare import open_both, with_roles
 from discreet.release.release import codebook_of, open_release
 from discreet.sentences import Sentence
-from discreet.table import Source
+from discreet.table import Source, Table
+from discreet.types import Progress
 from discreet.utility.distributions import attributes_of
 from discreet.utility.efficacy import Efficacy, efficacy, rows_each
 from discreet.utility.kpi import KpiResult
 from discreet.utility.losses import Losses, measure_all
+from discreet.utility.regression import AnalysisResult
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Comparison:
     paired: MatchedPair | None = field(default=None, repr=False, compare=False)
     estimates: tuple[EstimatedShares, ...] = ()
     """What PRAM's matrices tell of the true shares."""
+    analyses: tuple[AnalysisResult, ...] = field(default=(), repr=False)
+    """The policy's regressions on both tables."""
 
     def __str__(self) -> str:
         return rendered.comparison_text(self)
@@ -69,6 +75,7 @@ class Comparison:
             "seed": self.seed,
             "losses": self.losses.to_dict(),
             "kpis": [kpi.to_dict() for kpi in self.kpis],
+            "analyses": [analysis.to_dict() for analysis in self.analyses],
             "efficacy": [learned.to_dict() for learned in self.efficacy],
             "estimates": [each.to_dict() for each in self.estimates],
             "notes": list(self.notes),
@@ -96,7 +103,7 @@ def compare(
     made with the release (a file or `Release.links`; a `Release` has its own); ``codebook`` what tells its short labels (a file or
     `Release.codebook`; if it is not given, that of the `Release`, or what stands beside the file); ``buckets`` the table of sensitive values by bucket, if the release has one (a `BucketRelease` has its own);
     ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
-    of both tables.
+    of both tables, and its analyses run on both.
     """
     say = telling(progress)
     before, given = open_both(original, policy)
@@ -151,7 +158,18 @@ def compare(
         ),
         paired,
         told,
+        _analyses(before, after, policy, paired, say),
     )
+
+
+def _analyses(
+    before: Table, after: Table, policy: Policy, paired: MatchedPair, say: Progress
+) -> tuple[AnalysisResult, ...]:
+    """The policy's regressions on both tables."""
+    if not policy.analyses:
+        return ()
+    say("running analyses on both tables")
+    return measure_analyses(policy.fit(before), after, policy.analyses, paired.pair)
 
 
 def _scales(pair: Pair, losses: Losses) -> list[str]:

@@ -12,7 +12,7 @@ from discreet.classes import Histogram
 from discreet.classes.pair import ExpectedCells, Pair
 from discreet.errors import InvalidParameter
 from discreet.perturb.base import Perturbation
-from discreet.perturb.pram import Pram, estimated_shares
+from discreet.perturb.pram import Pram, belief_bound, estimated_shares
 from discreet.policy import Policy
 from discreet.release.codebook import CodebookEntry
 from discreet.sentences import Sentence
@@ -21,6 +21,8 @@ from discreet.types import FloatArray, IntArray
 
 MOST_CELLS = 5_000_000
 """With more cells than this questions are answered as the release has it."""
+BELIEFS = (0.01, 0.1, 0.5)
+"""Chances before of which it is told what they may become."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class EstimatedShares:
     estimated: float
     error: float
     covered: float
+    beliefs: tuple[tuple[float, float], ...] = ()
+    """What somebody who gave a statement about a person's value a chance, knowing all else, may give it at most after seeing the released one."""
 
     @property
     def note(self) -> str:
@@ -127,6 +131,7 @@ def _shares(pair: Pair, name: str, matrix: FloatArray) -> EstimatedShares:
         float(np.abs(shares - share).sum() / 2),
         float(errors.max()),
         float((np.abs(shares - share) <= 1.96 * errors + 1e-12).mean()),
+        tuple((before, belief_bound(matrix, before)) for before in BELIEFS),
     )
 
 

@@ -148,14 +148,15 @@ def frontier(
 
     profile = load_profile(asked.profile)
     own = goals(as_shown(asked, plan), profile, ready.classes)
-    say(Sentence("1 of {settings}: the policy's own setting", settings=len(settings) + 1))
+    total = len(settings) + 1
+    say(Sentence("1 of {settings}: the policy's own setting", settings=total))
     points = [attempt(_own_point(own, plan.method), own, mean_limit(profile))]
     points[0] = replace(points[0], chosen=True)
     for number, ((size, diversity, closeness, method), models) in enumerate(
         zip(settings, required, strict=True), start=2
     ):
         point = Outcome(method, size, diversity, closeness)
-        say(f"{number} of {len(settings) + 1}: {point.label}")
+        say(Sentence("{number} of {settings}: {label}", number=number, settings=total, label=point.label))
         if method != plan.method or set(models) != set(own):
             points.append(attempt(point, models))
     return Frontier(tuple(_with_knee(points)))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from discreet.errors import DiscreetError, InvalidParameter, InvalidPolicy, UnknownColumn, UnsuitableColumn
 from discreet.policy.kpi import Generalised, Kpi
+from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Domain, Table
 from discreet.table.values import Exact, Interval, parse
 from discreet.types import FloatArray
@@ -65,7 +66,9 @@ def _measure(kpi: Kpi, answer: pa.Table, release: Table, lost: Sequence[str]) ->
     try:
         answered = release.engine.query(release, kpi.query)
     except UNANSWERABLE as error:
-        texts = [name for name in lost if _named(name, kpi.query) and release.column(name).storage == "text"]
+        texts = [
+            name for name in lost if speaks_of(name, kpi.query) and release.column(name).storage == "text"
+        ]
         reason = why_unanswerable(error, texts)
     return compare_answers(
         kpi.name,
@@ -81,13 +84,13 @@ def _measure(kpi: Kpi, answer: pa.Table, release: Table, lost: Sequence[str]) ->
 def why_unanswerable(error: DiscreetError, texts: Sequence[str]) -> str:
     """Why a release does not answer what the original does; ``texts`` are columns that are no longer numbers."""
     if isinstance(error, UnknownColumn):
-        return f"the release has no column {error.name!r}"
+        return Sentence("the release has no column {name!r}", name=error.name)
     if isinstance(error, UnsuitableColumn) and texts:
-        return f"no longer numbers in the release: {', '.join(texts)}"
+        return Sentence("no longer numbers in the release: {names}", names=tuple(texts))
     return error.message
 
 
-def _named(column: str, query: str) -> bool:
+def speaks_of(column: str, query: str) -> bool:
     """Whether a query may speak of a column; quotation marks inside its name are doubled there."""
     asked = query.lower()
     return any(name in asked for name in (column.lower(), column.lower().replace('"', '""')))
@@ -101,7 +104,7 @@ def texts_of_numbers(original: Table, table: Table, queries: Sequence[str]) -> l
         for column in table.columns
         if column.storage == "text"
         and column.name in numeric
-        and any(_named(column.name, query) for query in queries)
+        and any(speaks_of(column.name, query) for query in queries)
     ]
 
 

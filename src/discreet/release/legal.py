@@ -35,9 +35,9 @@ QUESTIONS: dict[LegalCriterion, str] = {
 
 SOURCE = "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques (WP216), section 2.2"
 
-UPPER_BOUNDS = ("worst-case", "interval-disclosure")
-"""Attacks of an intruder who holds what nobody is meant to hold (the original; whose record is whose): they bound all
-others and decide nothing."""
+UPPER_BOUNDS = ("worst-case", "interval-disclosure", "deletion", "insertion")
+"""Attacks of an intruder who holds what nobody is meant to hold (the original; whose record is whose; that no more people
+went or came than the releases prove): they bound all others and decide nothing."""
 
 MEASURES: dict[LegalCriterion, tuple[str, ...]] = {
     "singling-out": ("k-anonymity", "sample-uniques"),
@@ -185,7 +185,11 @@ def _finding(worst: AttackResult | None) -> str:
     if worst is None:
         return "No attack that speaks to this criterion was run, so nothing is said about it."
     if worst.better_than_baseline:
-        much = f"at most {TOLERATED:.0%}" if worst.advantage <= TOLERATED else f"more than {TOLERATED:.0%}"
+        much = (
+            Sentence("at most {share:.0%}", share=TOLERATED)
+            if worst.advantage <= TOLERATED
+            else Sentence("more than {share:.0%}", share=TOLERATED)
+        )
         therefore = Sentence(
             "This is more than chance, by {much} of what chance leaves: the release gives something away.",
             much=much,
@@ -218,5 +222,5 @@ def _count(number: float) -> str:
 
 def _share(number: float) -> str:
     if 0 < number < 0.0005:
-        return "less than 0.1%"
+        return Sentence("less than {share:.1%}", share=0.001)
     return f"{number:.1%}".replace(".0%", "%")

@@ -13,6 +13,7 @@ from discreet.arrays import distinct
 from discreet.errors import InvalidParameter
 from discreet.files.reading import check_regular
 from discreet.files.writing import atomically
+from discreet.sentences import Sentence
 from discreet.types import IntArray
 
 HEADER = ("released", "original")
@@ -34,12 +35,18 @@ def read_links(links: Given, *, released: int, original: int) -> IntArray:
     places = _numbers(Path(links)) if isinstance(links, str | PathLike) else np.asarray(links)
     if places.shape != (released,) or places.dtype.kind not in "iu":
         raise InvalidParameter(
-            f"the links are not {released:,} whole numbers, one for each row of the release",
+            Sentence(
+                "the links are not {released:,} whole numbers, one for each row of the release",
+                released=released,
+            ),
             remedy="give the links that were made with this release",
         )
     if released and (places.min() < 0 or places.max() >= original or len(distinct(places)) < released):
         raise InvalidParameter(
-            f"the links name a row twice, or one that the {original:,} rows of the original do not have",
+            Sentence(
+                "the links name a row twice, or one that the {original:,} rows of the original do not have",
+                original=original,
+            ),
             remedy="give the links that were made with this release, and its original",
         )
     return places.astype(np.int64)
@@ -59,7 +66,10 @@ def _numbers(path: Path) -> IntArray:
             raise ValueError
     except (pa.ArrowException, OSError, ValueError):
         raise InvalidParameter(
-            f"{path.name} does not hold links: the numbers of released rows from 1, and of their original rows",
+            Sentence(
+                "{name} does not hold links: the numbers of released rows from 1, and of their original rows",
+                name=path.name,
+            ),
             remedy="give the file that was written with --links",
         ) from None
     return places - 1

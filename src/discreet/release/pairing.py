@@ -83,7 +83,7 @@ def make_pair(
     shown = [name for name in wanted if name in release.names]
     if not shown and names is None:
         raise InvalidPolicy(
-            [f"the release has none of the columns {', '.join(wanted)}"],
+            [Sentence("the release has none of the columns {wanted}", wanted=tuple(wanted))],
             remedy="give the policy of this release, or name its columns as the original does",
         )
     planned = [name for name in policy.plan.drop_attributes if name in wanted and name not in shown]
@@ -106,13 +106,7 @@ def make_pair(
         assumed={hierarchy.ladder.name: hierarchy.origin for hierarchy in fitted if hierarchy.assumed},
         told=told,
     )
-    for meaning in pair.meanings:
-        if not meaning.truthful and _exchanged(meaning):
-            raise InvalidParameter(
-                f"the values of {meaning.name!r} in {original.source.name} are generalisations of those in "
-                f"{release.source.name}, not the other way round",
-                remedy="exchange the two tables: the original is the one with the finer values",
-            )
+    _refuse_exchanged(pair, original, release)
     if like is not None:
         rows, matched = like.rows, like.matched
     elif links is not None:
@@ -130,6 +124,16 @@ def make_pair(
         if like is None:
             matched = "records were matched class by class: their values leave one way to do so, whatever their order"
     return MatchedPair(pair, after, matched, (*followed.values(), *_notes(pair, wanted, shown)), rows)
+
+
+def _refuse_exchanged(pair: Pair, original: Table, release: Table) -> None:
+    """Raise if the values of the original are coarser than those of the release."""
+    for meaning in pair.meanings:
+        if not meaning.truthful and _exchanged(meaning):
+            told = {"name": meaning.name, "original": original.source.name, "release": release.source.name}
+            wrong = "the values of {name!r} in {original} are generalisations of those in {release}, not the other way round"
+            remedy = "exchange the two tables: the original is the one with the finer values"
+            raise InvalidParameter(Sentence(wrong, **told), remedy=remedy)
 
 
 def _notes(pair: Pair, wanted: Sequence[str], shown: Sequence[str]) -> tuple[str, ...]:
@@ -406,14 +410,18 @@ def _by_key(original: Table, release: Table, key: str) -> IntArray:
         rows = table.engine.to_arrow(table, [key]).column(key).combine_chunks()
         if rows.null_count or pc.count_distinct(rows).as_py() < len(rows):
             raise UnsuitableColumn(
-                f"the key {key!r} is empty or repeats in {table.source.name}",
+                Sentence("the key {key!r} is empty or repeats in {name}", key=key, name=table.source.name),
                 remedy="name a column that has another value in every row",
             )
         columns.append(rows.cast(pa.string()))
     places = pc.index_in(columns[1], value_set=columns[0])
     if places.null_count:
         raise UnsuitableColumn(
-            f"{places.null_count:,} rows of the release have a key {key!r} that the original does not have",
+            Sentence(
+                "{rows:,} rows of the release have a key {key!r} that the original does not have",
+                rows=places.null_count,
+                key=key,
+            ),
             remedy="name a column that was not changed, or leave the key out",
         )
     return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)

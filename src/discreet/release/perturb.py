@@ -11,14 +11,16 @@ import pyarrow.compute as pc
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidPolicy, RequirementNotMet
-from discreet.perturb.base import Perturbation, is_number, whole
+from discreet.perturb.base import Perturbation, is_number, whole, without_marks
 from discreet.perturb.coding import DateShift
 from discreet.perturb.randomness import Randomness
+from discreet.perturb.synthesis import Synthesis
 from discreet.policy import Policy
 from discreet.release.audit import Audit, audit_counted
+from discreet.release.kept_rules import keeping_rules
 from discreet.release.prepare import count_classes, several_rows
 from discreet.sentences import Sentence
-from discreet.table import MISSING_MARKS, Table
+from discreet.table import Table
 from discreet.table.reading import ReadOptions
 from discreet.types import IntArray, Progress
 
@@ -79,7 +81,7 @@ class AppliedStep:
             for name, column in written.items()
         }
         told = self.step.complaint(self.given, pa.table(shown), places)
-        return f"{self.step.id}: {told}" if told else ""
+        return Sentence("{step}: {told}", step=self.step.id, told=Sentence(told)) if told else ""
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,15 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
         step = with_person(asked, policy)
         step.fit(rows)
         say(Sentence("perturbing: {method}", method=step.id))
-        new = step.changed(rows, randomness)
+        new, redrawn = step.changed(rows, randomness), ""
+        if isinstance(step, Synthesis) and step.redrawn:
+            new, redrawn = keeping_rules(step, rows, new, policy.constraints, table, randomness)
         guarantee = step.guarantee(rows)
         changed = {name: _share_changed(rows[name], values) for name, values in new.items()}
         # What a later step changes again cannot be held against an earlier one.
         steps = [_without(applied, new) for applied in steps]
         given = rows.select(list(step.needed))
-        steps.append(AppliedStep(step, guarantee, changed, given, step.shortfall(rows, new)))
+        steps.append(AppliedStep(step, guarantee, changed, given, step.shortfall(rows, new) or redrawn))
         for name, values in new.items():
             rows = rows.set_column(rows.column_names.index(name), name, values)
     for name in marked & policy.perturbed:
@@ -162,14 +166,6 @@ def _as_numbers(rows: pa.Table, names: Collection[str]) -> pa.Table:
             values = texts.cast(pa.float64())
         rows = rows.set_column(rows.column_names.index(name), name, values)
     return rows
-
-
-def without_marks(column: pa.Array) -> pa.Array:
-    """A column of text with nulls in place of marks for missing values; any other as it is."""
-    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
-        return column
-    missing = pc.is_in(column, value_set=pa.array(list(MISSING_MARKS), column.type))
-    return pc.if_else(missing, pa.scalar(None, column.type), column)
 
 
 def _with_marks(numbers: pa.Array, written: pa.Array) -> pa.Array:

@@ -101,7 +101,13 @@ def _count_population(file: str, policy: Policy, classes: EquivalenceClasses) ->
     lacking = [name for name in classes.names if name not in table.names]
     if lacking:
         raise InvalidPolicy(
-            [f"the table of the population, {table.source.name}, has no column {', '.join(lacking)}"],
+            [
+                Sentence(
+                    "the table of the population, {name}, has no column {lacking}",
+                    name=table.source.name,
+                    lacking=tuple(lacking),
+                )
+            ],
             remedy="give a table that has all quasi-identifiers, under the same names",
         )
     types = {c.name: c.type for c in policy.columns if c.type and c.name in classes.names}
@@ -203,7 +209,10 @@ def check_plan(plan: Plan, policy: Policy) -> None:
     ):
         problems += [
             InvalidParameter(
-                f"{name!r} stands both in {first} and in {other}", remedy="take it out of one of them"
+                Sentence(
+                    "{name!r} stands both in {first} and in {other}", name=name, first=first, other=other
+                ),
+                remedy="take it out of one of them",
             )
             for other in others
             for name in named[first]
@@ -211,7 +220,8 @@ def check_plan(plan: Plan, policy: Policy) -> None:
         ]
     problems += [
         InvalidParameter(
-            f"suppress_rare of {name!r} is {least}", remedy="give a whole number of records of at least 2"
+            Sentence("suppress_rare of {name!r} is {least}", name=name, least=least),
+            remedy="give a whole number of records of at least 2",
         )
         for name, least in plan.suppress_rare.items()
         if least < 2
@@ -219,7 +229,10 @@ def check_plan(plan: Plan, policy: Policy) -> None:
     if plan.suppressed_numbers != "star" and plan.suppressed == "drop":
         problems.append(
             InvalidParameter(
-                f"suppressed_numbers is {plan.suppressed_numbers}, but suppressed records are left out",
+                Sentence(
+                    "suppressed_numbers is {suppressed_numbers}, but suppressed records are left out",
+                    suppressed_numbers=plan.suppressed_numbers,
+                ),
                 remedy='say suppressed = "star" (--suppressed star), so that they are shown',
             )
         )

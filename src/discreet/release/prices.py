@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
-from discreet.release.prepare import as_shown, prepare, without_dropped
+from discreet.release.prepare import Preparation, as_shown, prepare
 from discreet.release.profile import load_profile, profile_names
 from discreet.release.requirements import extended_goals, goals, limit_models
 from discreet.search import clock
@@ -161,57 +162,125 @@ def prices(
     >>> [(price.column, price.loss_with, price.loss_without) for price in told.columns]
     [('sex', 1.0, 0.0), ('age', 0.0, 0.0)]
     """
-    say = progress or (lambda _: None)
-    end = clock.now() + seconds
-    plan = plan or policy.plan
-    ready = prepare(counted, policy, plan)
-    models = _asked(policy, plan, ready.classes)
+    return PriceSearch(counted, policy, plan or policy.plan, seconds=seconds, progress=progress).everything
 
-    def losses(
-        classes: EquivalenceClasses, ladders: Sequence[Ladder], asked: Sequence[PrivacyModel]
+
+class PriceSearch:
+    """The prices of a table, each kind found when it is first asked for: all releases of the table have the same.
+
+    The classes may have what the plan drops. All kinds together take ``seconds`` after the loss itself.
+    """
+
+    def __init__(
+        self,
+        counted: EquivalenceClasses,
+        policy: Policy,
+        plan: Plan,
+        *,
+        seconds: float = SECONDS,
+        progress: Progress | None = None,
+    ) -> None:
+        self._counted, self._policy, self._plan = counted, policy, plan
+        self._seconds = self._left = seconds
+        self._say = progress or (lambda _: None)
+
+    @cached_property
+    def everything(self) -> Prices:
+        """What each column and each requirement costs, and what other profiles would lead to."""
+        if self._whole is None:
+            return Prices(None)
+        requirements, columns = self._requirements, self._columns
+        return Prices(self._loss, columns, requirements, self._profiles)
+
+    def of_columns(self) -> Prices:
+        """What each column costs, and nothing else."""
+        return Prices(None) if self._whole is None else Prices(self._loss, self._columns)
+
+    @cached_property
+    def _ready(self) -> Preparation:
+        left = [name for name in self._counted.names if name not in self._plan.drop_attributes]
+        whole = len(left) == len(self._counted.names)
+        counted = self._counted if whole else self._counted.project(left)
+        return prepare(counted, self._policy, self._plan)
+
+    @cached_property
+    def _models(self) -> tuple[PrivacyModel, ...]:
+        return _asked(self._policy, self._plan, self._ready.classes)
+
+    @cached_property
+    def _whole(self) -> dict[str, float] | None:
+        """The loss of each attribute. What is compiled for this first search is not charged to the others."""
+        ready, models = self._ready, self._models
+        self._say("searching for the least change")
+        return self._losses(ready.classes, ready.ladders, models, clock.now() + self._seconds)
+
+    @property
+    def _loss(self) -> float:
+        assert self._whole is not None, "there is nothing to compare with"
+        return _mean(self._whole.values())
+
+    @contextmanager
+    def _within(self, told: str) -> Iterator[float]:
+        """The end of what is left of the time, for one kind of prices."""
+        self._say(told)
+        began = clock.now()
+        try:
+            yield began + self._left
+        finally:
+            self._left -= clock.now() - began
+
+    @cached_property
+    def _requirements(self) -> tuple[RequirementPrice, ...]:
+        ready, models, loss = self._ready, self._models, self._loss
+        costs = []
+        with self._within("what each requirement costs") as end:
+            for label, family in _families(models).items():
+                others = [model for model in models if model not in family]
+                free = self._losses(ready.classes, ready.ladders, others, end)
+                without = None if free is None else min(loss, _mean(free.values()))
+                costs.append(RequirementPrice(label, loss, without, tuple(family)))
+        return tuple(sorted(costs, key=_saved))
+
+    @cached_property
+    def _columns(self) -> tuple[ColumnPrice, ...]:
+        ready, whole = self._ready, self._whole or {}
+        columns = []
+        with self._within("what each column costs") as end:
+            for name in whole if len(whole) > 1 else ():
+                others = [other for other in whole if other != name]
+                ladders = [ladder for ladder in ready.ladders if ladder.name != name]
+                alone = self._losses(ready.classes.project(others), ladders, self._models, end)
+                beside = _mean(whole[other] for other in others)
+                without = None if alone is None else min(beside, _mean(alone.values()))
+                columns.append(ColumnPrice(name, beside, without))
+        return tuple(sorted(columns, key=_saved))
+
+    @cached_property
+    def _profiles(self) -> tuple[ProfilePrice, ...]:
+        ready, loss = self._ready, self._loss
+        cheaper: list[ProfilePrice] = []
+        with self._within("what other profiles would lead to") as end:
+            others = _of_other_profiles(self._policy, self._plan, ready.classes, self._models)
+            for name, asked in others.items():
+                lost = self._losses(ready.classes, ready.ladders, asked, end)
+                if lost is not None and _mean(lost.values()) < loss:
+                    cheaper.append(ProfilePrice(name, _mean(lost.values())))
+        return tuple(sorted(cheaper, key=lambda price: -price.loss))
+
+    def _losses(
+        self,
+        classes: EquivalenceClasses,
+        ladders: Sequence[Ladder],
+        asked: Sequence[PrivacyModel],
+        end: float,
     ) -> dict[str, float] | None:
         """The loss of each attribute, if there is time and the requirements can be met."""
         if not asked:
             return dict.fromkeys(classes.names, 0.0)
-        recoding = _recoding(classes, ladders, asked, plan, end)
+        recoding = _recoding(classes, ladders, asked, self._plan, end)
         if recoding is None:
             return None
         return {name: change["loss"] for name, change in attribute_changes(recoding).items()}
-
-    say("searching for the least change")
-    whole = losses(ready.classes, ready.ladders, models)
-    if whole is None:
-        return Prices(None)
-    # What was compiled for the first search is not charged to the others.
-    end = clock.now() + seconds
-    say("what each requirement costs")
-    loss = _mean(whole.values())
-    costs = []
-    for label, family in _families(models).items():
-        free = losses(ready.classes, ready.ladders, [model for model in models if model not in family])
-        without = None if free is None else min(loss, _mean(free.values()))
-        costs.append(RequirementPrice(label, loss, without, tuple(family)))
-    say("what each column costs")
-    columns = []
-    for name in whole if len(whole) > 1 else ():
-        others = [other for other in whole if other != name]
-        ladders = [ladder for ladder in ready.ladders if ladder.name != name]
-        alone = losses(ready.classes.project(others), ladders, models)
-        beside = _mean(whole[other] for other in others)
-        without = None if alone is None else min(beside, _mean(alone.values()))
-        columns.append(ColumnPrice(name, beside, without))
-    say("what other profiles would lead to")
-    cheaper: list[ProfilePrice] = []
-    for name, asked in _of_other_profiles(policy, plan, ready.classes, models).items():
-        lost = losses(ready.classes, ready.ladders, asked)
-        if lost is not None and _mean(lost.values()) < loss:
-            cheaper.append(ProfilePrice(name, _mean(lost.values())))
-    return Prices(
-        loss,
-        tuple(sorted(columns, key=_saved)),
-        tuple(sorted(costs, key=_saved)),
-        tuple(sorted(cheaper, key=lambda price: -price.loss)),
-    )
 
 
 def _asked(policy: Policy, plan: Plan, classes: EquivalenceClasses) -> tuple[PrivacyModel, ...]:
@@ -263,17 +332,6 @@ def _recoding(
         ),
     )
     return recoding if clock.now() <= end and recoding.kept.any() else None
-
-
-def prices_when_asked(counted: EquivalenceClasses, policy: Policy, plan: Plan) -> Callable[[], Prices]:
-    """Gives the prices of a table, found when it is first called: all releases of the table have the same."""
-
-    @cache
-    def told() -> Prices:
-        left = without_dropped(policy, plan).quasi_identifiers
-        return prices(counted.project(left), policy, plan=plan)
-
-    return told
 
 
 def too_many_columns(loss: float, people: int, told: Prices) -> list[str]:
@@ -348,6 +406,8 @@ def _name(family: Sequence[PrivacyModel]) -> str:
     """One requirement as it is described, several by their model and attributes."""
     if len(family) == 1:
         return family[0].describe()
-    names = [str(model.sensitive) for model in family]
-    of = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} attributes"
-    return f"{family[0].title.partition(' (')[0]} of {of}"
+    names = tuple(str(model.sensitive) for model in family)
+    title = Sentence(family[0].title.partition(" (")[0])
+    if len(names) <= MOST_NAMES:
+        return Sentence("{model} of {names}", model=title, names=names)
+    return Sentence("{model} of {count} attributes", model=title, count=len(names))

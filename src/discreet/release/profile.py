@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -15,7 +16,8 @@ from pydantic import PlainValidator, ValidationError, model_validator
 from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
 from discreet.files.documents import parse_toml
 from discreet.files.reading import read_text
-from discreet.policy.file import explain, make_model
+from discreet.policy.file import explain, make_requirement
+from discreet.policy.guarantee import DifferentialPrivacy
 from discreet.policy.settings import Strict
 from discreet.risk.titles import Graded
 from discreet.sentences import Sentence
@@ -108,6 +110,8 @@ class Profile:
     limits: tuple[Limit, ...]
     extended: Extended | None
     rules: tuple[RuleId, ...]
+    guarantees: tuple[tuple[DifferentialPrivacy, str], ...] = ()
+    """What is asked of how a release was made, each with its source."""
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -119,6 +123,7 @@ class Profile:
         }
 
 
+@cache
 def profile_names() -> tuple[str, ...]:
     """The profiles that come with discreet.
 
@@ -148,11 +153,14 @@ def load_profile(name: str) -> Profile:
     else:
         raise InvalidPolicy(
             [Sentence("there is no profile {name!r}", name=name)],
-            remedy="profiles are: " + ", ".join(profile_names()) + "; or name a .toml file of your own",
+            remedy=Sentence(
+                "profiles are: {names}; or name a .toml file of your own", names=tuple(profile_names())
+            ),
         )
     return _parse(identifier, text, f"{identifier}.toml")
 
 
+@lru_cache(maxsize=64)
 def _parse(identifier: str, text: str, name: str) -> Profile:
     remedy = "see the reference of profiles in the documentation, or start from `discreet profiles`"
     try:
@@ -160,15 +168,22 @@ def _parse(identifier: str, text: str, name: str) -> Profile:
     except ValidationError as error:
         raise InvalidPolicy(explain(text, f"the profile {name}", error), remedy=remedy) from None
     except ValueError as error:
-        raise InvalidPolicy([f"the profile {name} is not valid TOML: {error}"], remedy=remedy) from None
-    requirements, problems = [], []
+        raise InvalidPolicy(
+            [Sentence("the profile {name} is not valid TOML: {error}", name=name, error=error)], remedy=remedy
+        ) from None
+    requirements, guarantees, problems = [], [], []
     for entry in parsed.require:
         model = {key: value for key, value in entry.items() if key != "source"}
+        source = str(entry.get("source", parsed.source))
         try:
-            make_model(model)
+            asked = make_requirement(model)
         except DiscreetError as error:
             problems.append(f"the profile {name}: {error}")
-        requirements.append(ProfileRequirement(model, str(entry.get("source", parsed.source))))
+            continue
+        if isinstance(asked, DifferentialPrivacy):
+            guarantees.append((asked, source))
+        else:
+            requirements.append(ProfileRequirement(model, source))
     if problems:
         raise InvalidPolicy(problems, remedy=remedy)
     return Profile(
@@ -181,4 +196,5 @@ def _parse(identifier: str, text: str, name: str) -> Profile:
         limits=parsed.limit,
         extended=parsed.extended,
         rules=parsed.rules,
+        guarantees=tuple(guarantees),
     )

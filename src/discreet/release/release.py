@@ -37,7 +37,7 @@ from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
 from discreet.release.perturb import PerturbedTable, complaints
 from discreet.release.prepare import open_table
-from discreet.release.prices import Prices
+from discreet.release.prices import Prices, PriceSearch
 from discreet.release.records import RecordRisks, record_risks
 from discreet.release.removed import RemovedColumn, loss_with_removed
 from discreet.release.requirements import mean_limit
@@ -102,8 +102,8 @@ class Release(AsFrames):
     """How the table came from its original before anything was generalised."""
     recoded: frozenset[str] = frozenset()
     """The columns that have new values since then."""
-    find_prices: Callable[[], Prices] = field(kw_only=True, repr=False, compare=False)
-    """See :func:`discreet.release.prices.prices_when_asked`."""
+    price_search: PriceSearch = field(kw_only=True, repr=False, compare=False)
+    """Finds what columns and requirements cost, when it is asked for."""
 
     def __str__(self) -> str:
         return rendered.release_text(self)
@@ -138,7 +138,7 @@ class Release(AsFrames):
     @property
     def prices(self) -> Prices:
         """What each column and each requirement costs, on the counted classes of the original, within seconds."""
-        return self.find_prices()
+        return self.price_search.everything
 
     @cached_property
     def unjudged(self) -> Mapping[str, float]:

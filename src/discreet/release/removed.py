@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from discreet.classes import EquivalenceClasses
 from discreet.risk.redundancy import NEARLY_ALL, nearest
+from discreet.sentences import Sentence
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recoding import Recoding
 
@@ -31,7 +32,7 @@ class RemovedColumn:
     @property
     def note(self) -> str:
         """What to tell about it."""
-        return f"{self.name} was left out: {self.reason}"
+        return Sentence("{name} was left out: {reason}", name=self.name, reason=Sentence(self.reason))
 
     def to_dict(self) -> dict[str, object]:
         known = self.loss is not None and not math.isnan(self.loss)
@@ -64,7 +65,7 @@ def removed_columns(
             removed.append(RemovedColumn(name, reasons[name], 1.0))
             continue
         loss = 1.0 - source.explained * (1.0 - losses[source.source])
-        removed.append(RemovedColumn(name, f"it {source.describe()}", loss))
+        removed.append(RemovedColumn(name, Sentence("it {why}", why=Sentence(source.describe())), loss))
     return tuple(removed)
 
 

@@ -84,5 +84,5 @@ def erased_categories(recoding: Recoding) -> tuple[ErasedCategory, ...]:
 def representation_note(erased: Sequence[ErasedCategory]) -> str:
     """Of which attributes categories are missing, without naming a value."""
     counts = Counter(category.attribute for category in erased)
-    told = ", ".join(f"{name} ({count})" for name, count in counts.items())
+    told = tuple(Sentence("{name} ({count})", name=name, count=count) for name, count in counts.items())
     return Sentence("suppression takes a large part of the records of some categories: {told}", told=told)

@@ -149,6 +149,11 @@ def goals(policy: Policy, profile: Profile, classes: EquivalenceClasses) -> tupl
     The policy is that of what is released. If persons are counted who have no id there, shares of persons must hold as
     shares of records, too, which is all that its recipient can count.
     """
+    if policy.guarantees or profile.guarantees:
+        raise InvalidPolicy(
+            ["differential privacy is required, which no change of values gives"],
+            remedy="make the release with `discreet tabulate`, `discreet synthesize` or `discreet safepub`, or leave the requirement out",
+        )
     models = [model for model, _, _ in required_models(policy, profile, classes)]
     models += [model for model, _ in limit_models(profile)]
     if policy.person is None and classes.event_level:
@@ -327,9 +332,9 @@ def within_limit(recoding: Recoding, plan: Plan, models: Sequence[PrivacyModel])
     share = recoding.suppressed_records / recoding.classes.total
     if recoding.kept.any() and share <= plan.suppression_limit + 1e-12:
         return
-    asked = "; ".join(model.describe() for model in models)
+    asked = tuple(Sentence(model.describe()) for model in models)
     raise GoalUnreachable(
-        Sentence("no change within the limits meets all requirements ({asked})", asked=asked),
+        Sentence("no change within the limits meets all requirements ({asked:; })", asked=asked),
         nearest=Sentence(
             "suppressing {share:.1%} of the records where {suppression_limit:.1%} are allowed",
             share=share,

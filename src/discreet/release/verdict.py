@@ -111,6 +111,7 @@ def decide(
     risks: Sequence[RecordRisk],
     rules: Sequence[RuleResult] = (),
     unknown: RuleResult | None = None,
+    guarantees: Sequence[tuple[RuleResult, Literal["policy", "profile"]]] = (),
     original: EquivalenceClasses | None = None,
 ) -> Verdict:
     """Judge a table by its policy and profile; of a release the classes of the ``original`` may be at hand.
@@ -124,6 +125,7 @@ def decide(
     criteria = [_rule(result, "profile") for result in rules]
     if unknown is not None:
         criteria.append(_rule(unknown, "policy"))
+    criteria += [_rule(result, origin) for result, origin in guarantees]
     for model, origin, source in required_models(policy, profile, classes):
         criteria.append(_requirement(model, classes, origin, source, original))
     limits = [_limit(limit, risks, classes) for limit in profile.limits]

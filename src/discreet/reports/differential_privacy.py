@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from rich import box
@@ -15,7 +16,12 @@ from discreet.dp.ledger import Balance
 from discreet.dp.safepub import TruthfulRecords
 from discreet.dp.statement import Guarantee
 from discreet.dp.synthesize import ArtificialPeople
+from discreet.dp.tabulate import NoisyTables
+from discreet.release.kpi_answers import KpiAnswer
+from discreet.sentences import Sentence
 
+PRECISE = "Every interval is within the tolerance of the KPI."
+IMPRECISE = "Intervals reach farther than the tolerance of the KPI: it needs a larger ε, or fewer groups."
 BAR = 30
 """How many signs the bar of a budget has."""
 
@@ -29,6 +35,13 @@ def show_balance(balance: Balance, name: str) -> RenderableType:
     ):
         if total or spent:
             lines.append(Text(f"  {what:8} {_bar(spent, total)} {said(spent)} of {said(total)} spent"))
+    lines += [
+        Text(
+            f"  nobody is in two of {len(entry.tables)} tables ({entry.time}): of those the largest sum counts"
+        )
+        for entry in balance.entries
+        if entry.kind == "disjoint"
+    ]
     paid = [entry for entry in balance.entries if entry.kind == "reserve"]
     if paid:
         closed = {entry.reservation: entry.kind for entry in balance.entries}
@@ -63,14 +76,47 @@ def show_answer(answer: Answer) -> RenderableType:
     return Group(*lines, Text(left))
 
 
+def show_kpi_answers(answers: Sequence[KpiAnswer]) -> RenderableType:
+    """Each KPI with its figures, or why it has none."""
+    lines: list[RenderableType] = []
+    for told in answers:
+        lines.append(Text(told.name, style="bold"))
+        if told.answer is None:
+            lines.append(Text(f"  not answered: {told.reason}"))
+            continue
+        lines.append(show_answer(told.answer))
+        if told.precise is not None:
+            lines.append(Text(f"  {PRECISE if told.precise else IMPRECISE}"))
+    return Group(*lines)
+
+
 def show_artificial_people(people: ArtificialPeople, name: str) -> RenderableType:
-    """What was written, which pairs of columns it keeps, and what it guarantees."""
-    pairs = "; ".join(f"{first} and {second}" for first, second in people.pairs)
+    """What was written, which columns it keeps together, and what it guarantees."""
+    kept = "; ".join(str(Sentence("{columns:and}", columns=columns)) for columns in people.tables)
     lines: list[RenderableType] = [
         Text(f"{people.rows.num_rows:,} artificial people were written to {name}.", style="bold"),
-        Text(f"Of pairs of columns these are kept: {pairs}. All else follows from them."),
+        Text(f"Together these columns are kept: {kept}. All else follows from them."),
         *show_guarantee(people.guarantee),
         Text(f"Left of the budget: ε {said(people.left_epsilon)}, δ {said(people.left_delta)}."),
+    ]
+    return Group(*lines)
+
+
+def show_tables(made: NoisyTables, name: str) -> RenderableType:
+    """Which tables were written, how large their noise is, and what they guarantee."""
+    grid = Grid(box=box.SIMPLE_HEAD, header_style="dim")
+    grid.add_column("table", overflow="fold")
+    for head in ("cells", "mean error", f"within, in {made.confidence:.0%} of cells"):
+        grid.add_column(head, justify="right")
+    for table in made.tables:
+        shown = Text(str(Sentence("{columns:and}", columns=table.columns)))
+        grid.add_row(shown, f"{table.cells:,}", f"{table.mean_error:,.1f}", f"± {table.margin:,}")
+    lines: list[RenderableType] = [
+        Text(f"{made.rows.num_rows:,} counts were written to {name}.", style="bold"),
+        grid,
+        Text("Errors are those of the noise, before tables were made to agree."),
+        *show_guarantee(made.guarantee),
+        Text(f"Left of the budget: ε {said(made.left_epsilon)}, δ {said(made.left_delta)}."),
     ]
     return Group(*lines)
 

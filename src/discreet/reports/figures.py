@@ -10,7 +10,7 @@ from discreet.measure import Measure, RecordRisk
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion
 from discreet.reports.charts.svg import shortened
-from discreet.reports.words import in_percent, number, percent, several, title_of, unit_of
+from discreet.reports.words import about, in_percent, number, percent, several, title_of, unit_of
 from discreet.risk.scorr import LOW, MEDIUM
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.risk.titles import GRADED
@@ -150,12 +150,14 @@ def extended_risks(audit: Audit) -> list[RecordRisk]:
 
 def risk_name(risk: RecordRisk) -> str:
     """A risk with the sensitive attribute that it speaks of."""
-    return title_of(risk.name) + (f": {risk.sensitive}" if risk.sensitive else "")
+    return about(title_of(risk.name), risk.sensitive)
 
 
 def brief(name: str) -> str:
     """The name of a risk where there is little room."""
-    return name.replace("Correlation: ", "Corr. ", 1)
+    if isinstance(name, Sentence) and name.parameters.get("title") == GRADED["correlation"]:
+        return Sentence("Corr. {attribute}", attribute=name.parameters["attribute"])
+    return name
 
 
 def drawn_share(share: float, figures: Figures) -> float:
@@ -190,6 +192,7 @@ def involved(pairs: Iterable[tuple[int, int]], most: int) -> list[int]:
     return sorted(list(dict.fromkeys(at for pair in pairs for at in pair))[:most])
 
 
-def joined(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> Sentence:
     """Several names on one line of a drawing."""
-    return " + ".join(shortened(names, (36 - 3 * (len(names) - 1)) // len(names)).values())
+    short = shortened(names, (36 - 3 * (len(names) - 1)) // len(names))
+    return Sentence("{names: + }", names=tuple(short.values()))

@@ -31,6 +31,12 @@ def _environment() -> Environment:
     return environment
 
 
+def compile_templates() -> None:
+    """Compile every template now, for the processes that are copies of this one."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+
+
 def say(
     context: Context, text: str, *, capital: bool = False, plain: bool = False, **parameters: object
 ) -> str:
@@ -64,7 +70,7 @@ def page(
     book, names = phrasebook(language), content.get("names", ())
     # Drawn by us from numbers and escaped names: the only markup that is not escaped again.
     svg = {
-        picture.id: Markup(picture.svg if book is None else translate_drawing(picture.svg, book, names))  # type: ignore[arg-type]
+        picture.id: Markup(translate_drawing(picture.svg, book, names))  # type: ignore[arg-type]
         for picture in drawings
     }
     filled = {"language": language, "svg": svg, **content}

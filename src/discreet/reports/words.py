@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Literal
 
@@ -75,7 +75,7 @@ def heading(attribute: str | None) -> str:
 
 def safer(measure: Measure) -> str:
     """Which direction of a measure protects people."""
-    return f"{measure.better} is safer"
+    return "lower is safer" if measure.better == "lower" else "higher is safer"
 
 
 def number(value: float) -> Sentence:
@@ -154,13 +154,43 @@ def fingerprint(sha256: str | None) -> str:
     return sha256 or "not a file: the rows came from memory"
 
 
-def listed(names: tuple[str, ...] | list[str]) -> str:
+def became(was: str, now: str) -> Sentence:
+    """What something was, and what it is now.
+
+    >>> became("3", percent(0.5))
+    '3 → 50.0%'
+    """
+    return Sentence("{was} → {now}", was=was, now=now)
+
+
+def between(low: str, high: str) -> Sentence:
+    """An interval by its ends."""
+    return Sentence("{low} to {high}", low=low, high=high)
+
+
+def with_unit(value: str, unit: str) -> str:
+    """A printed value and its unit, where it has one."""
+    return Sentence("{value} {unit}", value=value, unit=Sentence(unit)) if unit else value
+
+
+def about(title: str, attribute: str | None) -> str:
+    """A title with the attribute that it is about, if any.
+
+    >>> about("Correlation", "illness"), about("Uniqueness", None)
+    ('Correlation: illness', 'Uniqueness')
+    """
+    return (
+        Sentence("{title}: {attribute}", title=Sentence(title), attribute=attribute) if attribute else title
+    )
+
+
+def listed(names: Sequence[str]) -> Sentence:
     """Names in a row.
 
     >>> listed(["age", "sex", "zip"]), listed(["age"])
     ('age, sex and zip', 'age')
     """
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+    return Sentence("{names:and}", names=tuple(names))
 
 
 def in_percent(measure: Measure) -> bool:

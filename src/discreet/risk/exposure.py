@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import distinct
+from discreet.arrays import distinct, first_places
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packed import are_many, packed
 from discreet.errors import InvalidParameter
@@ -170,12 +170,13 @@ def _figures(groups: CodeGroups) -> tuple[float, float]:
 def _smallest(sizes: IntArray, n: int, scores: FloatArray | None) -> IntArray:
     """Positions of the ``n`` smallest classes without sorting all of them."""
     n = min(n, len(sizes))
-    least = np.flatnonzero(sizes == sizes.min())
+    least = sizes.min()
     # Of many equal sizes, telling which is the n-th smallest takes longer than all else.
-    limit = sizes[least[0]] if len(least) >= n else np.partition(sizes, n - 1)[n - 1]
+    limit = least if np.count_nonzero(sizes == least) >= n else np.partition(sizes, n - 1)[n - 1]
     if scores is None:
-        smaller, equal = np.flatnonzero(sizes < limit), np.flatnonzero(sizes == limit)
-        return np.concatenate([smaller[np.lexsort((smaller, sizes[smaller]))], equal[: n - len(smaller)]])
+        smaller = np.flatnonzero(sizes < limit)
+        equal = first_places(sizes == limit, n - len(smaller))
+        return np.concatenate([smaller[np.lexsort((smaller, sizes[smaller]))], equal])
     candidates = np.flatnonzero(sizes <= limit)
     return candidates[np.lexsort((candidates, -scores[candidates], sizes[candidates]))][:n]
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate
 from discreet.risk.population import checked_fraction
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, FloatArray, IntArray
 
 Model = Literal["independence", "two-way"]
@@ -153,13 +154,20 @@ def _check(
     for at, (code, level) in enumerate(zip(codes, levels, strict=True)):
         if code.shape != sizes.shape or code.min() < 0 or code.max() >= level:
             raise InvalidParameter(
-                f"the codes of attribute number {at} do not fit the classes or their number of levels",
+                Sentence(
+                    "the codes of attribute number {at} do not fit the classes or their number of levels",
+                    at=at,
+                ),
                 remedy="give one code from 0 to levels - 1 per class",
             )
     cells = prod(int(level) for level in levels)
     if model == "two-way" and len(codes) > 1 and cells > CELL_LIMIT:
         raise InvalidParameter(
-            f"the quasi-identifiers span {cells:,} cells, and the two-way model is fitted to {CELL_LIMIT:,} at most",
+            Sentence(
+                "the quasi-identifiers span {cells:,} cells, and the two-way model is fitted to {most:,} at most",
+                cells=cells,
+                most=CELL_LIMIT,
+            ),
             remedy="use fewer or coarser quasi-identifiers, or model='independence'",
         )
 

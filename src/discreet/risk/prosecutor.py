@@ -222,7 +222,8 @@ def _population(classes: EquivalenceClasses, population: PopulationSizes | Array
     people = np.asarray(given, dtype=np.float64)
     if people.shape != (len(classes),):
         raise InvalidParameter(
-            f"{people.size} population sizes for {len(classes)} classes", remedy="give one number per class"
+            Sentence("{size} population sizes for {classes} classes", size=people.size, classes=len(classes)),
+            remedy="give one number per class",
         )
     if not bool((people >= classes.persons - 1e-9).all()):
         raise InvalidParameter(

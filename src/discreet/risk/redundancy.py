@@ -19,7 +19,6 @@ EVIDENCE = 10
 """So many records without the most frequent value must show it: what is nearly constant follows from everything."""
 RARE = 11
 """A value that fewer records have cannot be released as it is."""
-RARE_TOLD = ", and most of its values are too rare to be released"
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,16 @@ class Redundancy:
         >>> Redundancy("birth date", "age", 1.0, follows=False, rare=True).describe()
         'tells age, and most of its values are too rare to be released'
         """
-        share = "" if self.explained == 1 else f" ({self.explained:.1%})"
-        if self.follows and not share:
-            return Sentence("follows from {source}", source=self.source)
+        source: str = self.source
+        if self.explained < 1:
+            source = Sentence("{source} ({share:.1%})", source=source, share=self.explained)
         if self.follows:
-            return Sentence("follows from {source} ({share:.1%})", source=self.source, share=self.explained)
-        return f"tells {self.source}{share}" + (RARE_TOLD if self.rare else "")
+            return Sentence("follows from {source}", source=source)
+        if self.rare:
+            return Sentence(
+                "tells {source}, and most of its values are too rare to be released", source=source
+            )
+        return Sentence("tells {source}", source=source)
 
 
 def explained(classes: EquivalenceClasses, source: str, column: str) -> float:

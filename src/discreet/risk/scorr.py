@@ -211,16 +211,20 @@ def all_scorr(
     risks: list[RecordRisk] = []
     for risk in (uniqueness, uniformity):
         for scope in scopes:
-            tell(f"{risk.__name__} of {scope or 'the whole quasi-identifier'}")
+            tell(
+                Sentence(
+                    "{risk} of {scope}",
+                    risk=Sentence(risk.__name__),
+                    scope=scope or Sentence("the whole quasi-identifier"),
+                )
+            )
             risks.append(risk(classes if scope else kinds or classes, scope))
     for target in targets:
         for scope in scopes:
             tell(
-                Sentence(
-                    "correlation of {target} with {scope}",
-                    target=target,
-                    scope=scope or "the whole quasi-identifier",
-                )
+                Sentence("correlation of {target} with {scope}", target=target, scope=scope)
+                if scope
+                else Sentence("correlation of {target} with the whole quasi-identifier", target=target)
             )
             risks.append(correlation(classes if scope else kinds or classes, target, scope))
         tell(Sentence("Markov model from the quasi-identifier to {target}", target=target))

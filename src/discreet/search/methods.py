@@ -401,10 +401,10 @@ def of_node(problem: Problem, result: LatticeResult, method: str, why: str) -> S
 def _unreachable(problem: Problem, result: LatticeResult) -> GoalUnreachable:
     """What is raised where no node was found: how near the nearest comes, and whether nothing can come nearer."""
     nearest = result.nearest
-    levels = ", ".join(
+    levels = tuple(
         f"{ladder.name} {level}" for ladder, level in zip(problem.ladders, nearest.node, strict=True)
     )
-    known = "meets the requirements" if math.isinf(result.bound) else "was found that meets the requirements"
+    limit = problem.suppression_limit
     told: str = Sentence(
         "{suppressed:.1%} suppressed at levels {levels}",
         suppressed=nearest.suppressed / problem.classes.total,
@@ -413,7 +413,15 @@ def _unreachable(problem: Problem, result: LatticeResult) -> GoalUnreachable:
     if not nearest.groups:
         told = "only a release without records, which is none"
     return GoalUnreachable(
-        f"no generalisation {known} within the suppression limit of {problem.suppression_limit:.1%}",
+        Sentence(
+            "no generalisation meets the requirements within the suppression limit of {limit:.1%}",
+            limit=limit,
+        )
+        if math.isinf(result.bound)
+        else Sentence(
+            "no generalisation was found that meets the requirements within the suppression limit of {limit:.1%}",
+            limit=limit,
+        ),
         nearest=told,
         remedy="allow more suppression, add coarser levels to the hierarchies, or ask for less",
     )

@@ -15,6 +15,7 @@ from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.privacy.base import WithClassSize
 from discreet.search.lattice.space import Grouper, NodeGroups
 from discreet.search.suppression import FEW_GROUPS, SuppressionRule, Work
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 from discreet.utility.objectives.objective import Objective, Pricing, Setting
@@ -313,6 +314,7 @@ def attribute_weights(classes: EquivalenceClasses, weights: Mapping[str, float] 
             raise UnknownColumn(name, classes.names)
         if not 0 <= weight < np.inf:
             raise InvalidParameter(
-                f"the weight of {name!r} must be a number of at least 0", remedy="give 0 or more"
+                Sentence("the weight of {name!r} must be a number of at least 0", name=name),
+                remedy="give 0 or more",
             )
     return np.array([float((weights or {}).get(name, 1.0)) for name in classes.names])

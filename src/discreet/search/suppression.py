@@ -199,6 +199,8 @@ class SuppressionRule:
 
     def remaining(self, groups: Groups, possible: BoolArray) -> BoolArray:
         """Groups that hold together: of the possible ones those that fail are left out until none does."""
+        if len(self.relative) == 1 and not self._wide:
+            return self.relative[0].close_together(groups.merged, possible)
         kept = possible
         while (self.relative or self._wide) and kept.any():
             holds = self._holding(groups, kept)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.table.column import DataType
+from discreet.table.values import Interval, parse
 from discreet.types import FloatArray, IntArray
 
 NULL_SIGN = "∅"
 """How a null prints where it has to be named: among values, in sets and in recipes."""
+LEAST_BANDS, MOST_BANDS = 3, 10_000
+"""So many intervals are looked at for their order: of two nothing is to be ordered."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,20 @@ class Domain:
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
     @property
+    def with_one_missing(self) -> IntArray:
+        """For each code itself; for marks of missing values and nulls, which all say the same, the first of theirs.
+
+        >>> Domain("dx", pa.array(["?", "NA", "flu"]), has_null=True).with_one_missing
+        array([0, 0, 2, 0])
+        """
+        codes = np.arange(self.size)
+        missing = self.codes_of(MISSING_MARKS) if self.is_text else np.zeros(0, dtype=np.int64)
+        if self.has_null:
+            missing = np.append(missing, self.size - 1)
+        codes[missing] = missing.min(initial=self.size)
+        return codes
+
+    @property
     def is_numeric(self) -> bool:
         """Whether the values are numbers (or dates) that have an order: codes of a nominal column have none.
 
@@ -108,12 +127,104 @@ class Domain:
             return False
         return all(self.label(int(code)) in MISSING_MARKS for code in unknown)
 
+    @cached_property
+    def places(self) -> FloatArray | None:
+        """A number for each code by which the values have their order; NaN for missing ones, ``None`` if they have none.
+
+        Numbers and dates are their own. Of intervals that do not overlap, numbers among them, it is one inside: bands of
+        age, shares and amounts, and numbers with an open end, are no mere names.
+
+        >>> Domain("age", pa.array(["30-39", "40-49", "50+", "?"])).places
+        array([34.5, 44.5, 54.5,  nan])
+        >>> Domain("age", pa.array(["83", "84", ">= 85"])).places, Domain("job", pa.array(["baker", "cook"])).places
+        (array([83., 84., 85.]), None)
+        """
+        if self.is_numeric:
+            return self.numbers
+        if not self.bands:
+            return None
+        places = np.full(self.size, np.nan)
+        places[list(self.bands)] = _inside_bands(tuple(self.bands.values()))
+        return places
+
+    @cached_property
+    def bands(self) -> dict[int, Interval]:
+        """The interval of each code, where values are intervals that do not overlap, numbers among them; else none.
+
+        >>> {code: str(band) for code, band in Domain("age", pa.array(["83", "84", ">= 85"])).bands.items()}
+        {0: '[83, 83]', 1: '[84, 84]', 2: '>= 85'}
+        """
+        return {} if self.is_numeric or not self._may_be_bands else _bands(self.labels())
+
+    def codes_inside(self, interval: Interval) -> list[int]:
+        """The codes of texts that are bands inside an interval: two of them, or some among names, have no order.
+
+        >>> Domain("age", pa.array(["0-17", "18-64", "unknown"])).codes_inside(Interval(0, 64))
+        [0, 1]
+        """
+        return [code for code, band in self._intervals.items() if interval.covers(band)]
+
+    @cached_property
+    def _intervals(self) -> dict[int, Interval]:
+        texts = self.values.to_pylist() if self.is_text and self.size <= MOST_BANDS else ()
+        return {code: band for code, text in enumerate(texts) if isinstance(band := parse(text), Interval)}
+
+    @property
+    def _may_be_bands(self) -> bool:
+        return self.is_text and self.type in (None, "generalised", "ordinal") and self.size <= MOST_BANDS
+
     def __len__(self) -> int:
         return self.size
 
 
 MISSING_MARKS = ("", "?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".")
 """Texts that usually stand for a missing value. They are kept as ordinary values unless told otherwise."""
+
+
+def _bands(labels: Sequence[str]) -> dict[int, Interval]:
+    """Labels as intervals, if these are intervals and numbers, three at least, that do not overlap; else none."""
+    bands: dict[int, Interval] = {}
+    for at, label in enumerate(labels):
+        if label in (NULL_SIGN, *MISSING_MARKS):
+            continue
+        number, value = _number(label), parse(label)
+        if not math.isnan(number):
+            bands[at] = Interval(number, number)
+        elif isinstance(value, Interval):
+            bands[at] = value
+        else:
+            return {}
+    units = {band.unit for band in bands.values()} - {""}
+    if len(bands) < LEAST_BANDS or len(units) > 1 or all(band.low == band.high for band in bands.values()):
+        return {}
+    ordered = sorted(
+        zip(_inside_bands(tuple(bands.values())), bands.values(), strict=True), key=itemgetter(0)
+    )
+    apart = all(a < b and _are_apart(left, right) for (a, left), (b, right) in itertools.pairwise(ordered))
+    return bands if apart else {}
+
+
+def _are_apart(left: Interval, right: Interval) -> bool:
+    """Whether one interval ends before the next begins. Bands may share an end (0-35, 35-55), but no number is in a band."""
+    if left.high != right.low or not (left.closed_high and right.closed_low):
+        return left.high <= right.low
+    return left.low < left.high and right.low < right.high
+
+
+def _inside_bands(bands: Sequence[Interval]) -> list[float]:
+    """A number inside each interval."""
+    widths = [band.high - band.low for band in bands]
+    half = float(np.median([width for width in widths if 0 < width < math.inf] or [0.0])) / 2
+    return [_inside(band, half) for band in bands]
+
+
+def _inside(band: Interval, half: float) -> float:
+    """The middle of an interval; of one without end as far from the other as the middle of most is."""
+    if math.isinf(band.high):
+        return band.low + (half or 0.5 * (not band.closed_low))
+    if math.isinf(band.low):
+        return band.high - (half or 0.5 * (not band.closed_high))
+    return (band.low + band.high) / 2
 
 
 def _number(value: object) -> float:

@@ -24,27 +24,45 @@ if TYPE_CHECKING:
 class FrameKind:
     """The library that a frame came from, and a frame of it without rows, which has the types of the columns.
 
-    ``index`` is what a pandas frame calls its rows by: results for each of its records are called so, too.
+    ``index`` is what a pandas frame calls its rows by: results for each of its records are called so, too. ``texts``
+    are its columns of text: dates that were written there come back as texts, in ISO's notation.
     """
 
     library: str
     pattern: Any = field(default=None, repr=False, compare=False)
     index: Any = field(default=None, repr=False, compare=False)
+    texts: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     @classmethod
     def of(cls, source: Any, library: str) -> FrameKind:
         """The kind of a frame that ``discreet.read`` was given."""
         if library == "pandas":
-            return cls(library, source.iloc[:0], source.index)
+            texts = frozenset(
+                str(name) for i, name in enumerate(source.columns) if _holds_text(source.iloc[:, i])
+            )
+            return cls(library, source.iloc[:0], source.index, texts)
         if library == "polars":
-            return cls(library, source.clear())
+            return cls(
+                library,
+                source.clear(),
+                texts=_text_columns(source.lazy().clear().collect().to_arrow().schema),
+            )
         if library in ("pyspark", "ibis"):
             return cls(library, source)
-        return cls(library, source.schema.empty_table() if isinstance(source, pa.Table) else None)
+        if not isinstance(source, pa.Table):
+            return cls(library)
+        return cls(library, source.schema.empty_table(), texts=_text_columns(source.schema))
 
     def make(self, rows: pa.Table) -> Any:
         """Rows as a frame of this kind, with the types that its columns had wherever their values still allow."""
-        return MAKERS.get(self.library, _arrow)(rows, self.pattern)
+        return MAKERS.get(self.library, _arrow)(self.with_texts(rows), self.pattern)
+
+    def with_texts(self, rows: pa.Table) -> pa.Table:
+        """The rows with dates as texts where texts had been."""
+        for i, column in enumerate(rows.schema):
+            if column.name in self.texts and pa.types.is_temporal(column.type):
+                rows = rows.set_column(i, column.name, _as_texts(rows[i]))
+        return rows
 
 
 class AsFrames(ABC):
@@ -62,13 +80,17 @@ class AsFrames(ABC):
     def to_pandas(self) -> pd.DataFrame:
         """The rows as a pandas frame, numbered from 0."""
         kind = self.frame_kind
-        frame: pd.DataFrame = _pandas(self.to_arrow(), kind.pattern if kind.library == "pandas" else None)
+        frame: pd.DataFrame = _pandas(
+            kind.with_texts(self.to_arrow()), kind.pattern if kind.library == "pandas" else None
+        )
         return frame
 
     def to_polars(self) -> pl.DataFrame:
         """The rows as a polars frame."""
         kind = self.frame_kind
-        frame: pl.DataFrame = _polars(self.to_arrow(), kind.pattern if kind.library == "polars" else None)
+        frame: pl.DataFrame = _polars(
+            kind.with_texts(self.to_arrow()), kind.pattern if kind.library == "polars" else None
+        )
         return frame
 
     def to_native(self) -> Any:
@@ -108,6 +130,26 @@ def _library(name: str) -> Any:
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _as_texts(moments: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dates and times as texts; whole seconds without digits behind them."""
+    if pa.types.is_timestamp(moments.type):
+        with suppress(pa.ArrowInvalid):
+            moments = moments.cast(pa.timestamp("s", moments.type.tz))
+    return moments.cast(pa.string())
+
+
+def _text_columns(schema: pa.Schema) -> frozenset[str]:
+    """The columns of texts, those in categories among them."""
+    kinds = {f.name: f.type.value_type if _is_category(f.type) else f.type for f in schema}
+    return frozenset(name for name, kind in kinds.items() if _is_text(kind) or kind == pa.string_view())
+
+
+def _holds_text(column: Any) -> bool:
+    """Whether the first value of a pandas column is a text."""
+    filled = column.notna().to_numpy()
+    return bool(filled.any()) and isinstance(column.iloc[int(filled.argmax())], str)
 
 
 def _is_category(kind: pa.DataType) -> bool:

@@ -211,7 +211,9 @@ class _Reader:
         self.original = original
         self.told = told
         self.size = original.size
-        self.numbers = original.numbers if original.holds_numbers else np.full(self.size, np.nan)
+        numbers = original.numbers if original.holds_numbers else original.places
+        self.bands = not original.holds_numbers and numbers is not None
+        self.numbers = np.full(self.size, np.nan) if numbers is None else numbers
         order = np.argsort(self.numbers, kind="stable")
         self.rank = np.empty(self.size, dtype=np.int64)
         self.rank[order] = np.arange(self.size)
@@ -297,6 +299,8 @@ class _Reader:
             # Members that are only counted may be any value, or any of a node of the hierarchy.
             share = min(parsed.total / self.leaves, 1.0)
             return "set", self._around(parsed), share, None
+        if isinstance(parsed, Interval) and (covered := self.original.codes_inside(parsed)):
+            return "interval", _merged(self.rank[covered].tolist()), len(covered) / self.leaves, None
         members = parsed.members if isinstance(parsed, OneOf) else listed(text)
         known = self._places(members)
         # Braces say that it is a set; any other list is one if the original has all its members.
@@ -348,7 +352,8 @@ class _Reader:
         for form in forms(text):
             if (at := self.place.get(form)) is not None:
                 return at
-        number = TRUTH.get(text.strip().lower(), _number(text)) if len(self.sorted_numbers) else None
+        plain = len(self.sorted_numbers) and not self.bands
+        number = TRUTH.get(text.strip().lower(), _number(text)) if plain else None
         if number is not None and not self.temporal:
             near = int(np.searchsorted(self.sorted_numbers, number))
             if near < len(self.sorted_numbers) and self.sorted_numbers[near] == number:
@@ -363,7 +368,7 @@ class _Reader:
         """
         if not texts or not all(texts):
             return []
-        if len(self.sorted_numbers):
+        if len(self.sorted_numbers) and not self.bands:
             numbers = [_number(text) for text in texts]
             lengths = {len(label) for label, _ in self.sorted_labels}
             least = self.sorted_numbers[0]
@@ -402,23 +407,18 @@ class _Reader:
             sides = "left" if parsed.closed_low else "right", "right" if parsed.closed_high else "left"
         else:
             # "20~30" and "20,30" are what implementations of Mondrian print; braces, | and ; mark a set.
-            ends = [] if re.search(r"[{|;]", text) else [_number(end) for end in listed(text)]
-            if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] > ends[1]:
+            pair = [] if re.search(r"[{|;]", text) else [_number(end) for end in listed(text)]
+            if len(pair) != 2 or pair[0] is None or pair[1] is None or pair[0] > pair[1]:
                 return None
-            low, high = ends[0], ends[1]
+            low, high = pair[0], pair[1]
         first = int(np.searchsorted(self.sorted_numbers, low, side=sides[0]))
         last = int(np.searchsorted(self.sorted_numbers, high, side=sides[1]))
         inside = np.searchsorted(self.ticks, high, side=sides[1]) - np.searchsorted(
             self.ticks, low, side=sides[0]
         )
         bounds = max(low, float(self.sorted_numbers[0])), min(high, float(self.sorted_numbers[-1]))
-        finite = math.isfinite(low), math.isfinite(high)
-        return (
-            first,
-            last,
-            (low if finite[0] else bounds[0], high if finite[1] else bounds[1]),
-            float(min(max(int(inside), 1) / self.leaves, 1.0)),
-        )
+        ends = (low if math.isfinite(low) else bounds[0], high if math.isfinite(high) else bounds[1])
+        return first, last, ends, float(min(max(int(inside), 1) / self.leaves, 1.0))
 
     def _unmasked(self, pattern: str) -> list[int]:
         """Ranks of the values that a masked text may stand for."""

@@ -56,13 +56,14 @@ class Lease:
 
     Python may find out in any thread and at any moment, even inside a query that waits for that thread. So
     ``unused`` must only take note, never wait for the engine. ``rests_on`` is the lease of a relation that must stay
-    as long as this one.
+    as long as this one; ``samples`` are those that were drawn of it, by their rows, and go with it.
     """
 
     rests_on: Lease | None = None
 
     def __init__(self, relation: str, unused: Callable[[str], None]) -> None:
         self.relation = relation
+        self.samples: dict[int, Table] = {}
         # At exit the engine removes everything at once.
         weakref.finalize(self, unused, relation).atexit = False
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 
 SUPPRESSED = "*"
 """How a suppressed value, and the root of a hierarchy, is printed."""
@@ -36,7 +37,10 @@ class Interval:
         if math.isnan(self.low) or math.isnan(self.high) or self.low > self.high:
             raise InvalidParameter("an interval's low bound is above its high bound", remedy="exchange them")
         if math.isinf(self.low) and math.isinf(self.high):
-            raise InvalidParameter("an interval has no bound at all", remedy=f"write {SUPPRESSED} instead")
+            raise InvalidParameter(
+                "an interval has no bound at all",
+                remedy=Sentence("write {suppressed} instead", suppressed=SUPPRESSED),
+            )
         # An infinite bound is never reached: one spelling for it makes equal intervals equal.
         for bound, closed in (("low", "closed_low"), ("high", "closed_high")):
             object.__setattr__(self, bound, float(getattr(self, bound)))
@@ -54,6 +58,16 @@ class Interval:
             return f"{'>=' if self.closed_low else '>'} {number_text(self.low)}{self.unit}"
         ends = "[" if self.closed_low else "(", "]" if self.closed_high else ")"
         return f"{ends[0]}{number_text(self.low)}, {number_text(self.high)}{ends[1]}{self.unit}"
+
+    def covers(self, other: Interval) -> bool:
+        """Whether another interval lies in this one; a missing unit is like any.
+
+        >>> Interval(0, 20).covers(Interval(10, 20, unit="%")), Interval(0, 20, True, False).covers(Interval(10, 20))
+        (True, False)
+        """
+        low = (self.low, not self.closed_low) <= (other.low, not other.closed_low)
+        high = (self.high, self.closed_high) >= (other.high, other.closed_high)
+        return low and high and len({self.unit, other.unit} - {""}) < 2
 
     def hull(self, other: Interval) -> Interval | None:
         """The smallest interval that holds both; ``None`` if that would be all numbers.

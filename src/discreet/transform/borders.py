@@ -37,7 +37,13 @@ class Borders:
         known = np.isfinite(domain.numbers)
         numbers, place = np.unique(domain.numbers[known], return_inverse=True)
         held = np.bincount(place, weights=people[: len(domain.numbers)][known], minlength=len(numbers))
-        return cls(numbers, held < least)
+        # Bands among the numbers are in the way, and their ends are told anyway.
+        wide = [band for band in domain.bands.values() if band.low < band.high]
+        ends = np.unique([end for band in wide for end in (band.low, band.high) if math.isfinite(end)])
+        both = np.append(numbers, np.setdiff1d(ends, numbers))
+        rare = np.append(held < least, np.zeros(len(both) - len(numbers), dtype=bool)) & ~np.isin(both, ends)
+        order = np.argsort(both)
+        return cls(both[order], rare[order])
 
     @property
     def whole(self) -> bool:

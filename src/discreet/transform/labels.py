@@ -146,9 +146,9 @@ def label_orders(recoding: Recoding) -> dict[str, list[str]]:
     for column, domain, codes in zip(
         recoding.columns, recoding.classes.attributes, recoding.classes.codes, strict=True
     ):
-        if not domain.is_numeric or not pa.types.is_string(column.values.type):
+        if domain.places is None or not pa.types.is_string(column.values.type):
             continue
-        numbers = domain.numbers[codes]
+        numbers = domain.places[codes]
         places: dict[str, tuple[float, float]] = {}
         for at, text in enumerate(column.values.to_pylist()):
             mine = numbers[(column.codes == at) & recoding.kept]
@@ -166,16 +166,34 @@ def label_orders(recoding: Recoding) -> dict[str, list[str]]:
 
 
 def _extremes(domain: Domain, released: IntArray) -> tuple[float, float] | None:
-    """The smallest and the largest number that is released, if there are numbers."""
-    numbers = domain.numbers[released] if domain.is_numeric else np.empty(0)
-    numbers = numbers[np.isfinite(numbers)]
-    return (float(numbers.min()), float(numbers.max())) if len(numbers) else None
+    """The smallest and the largest number that is released, of bands what is just beyond them, if there are any."""
+    places = np.empty(0) if domain.places is None else domain.places[released]
+    at = np.flatnonzero(np.isfinite(places))
+    if not len(at):
+        return None
+    ends = [int(released[place]) for place in (at[np.argmin(places[at])], at[np.argmax(places[at])])]
+    low, high = (domain.bands.get(code) for code in ends)
+    if low is None or high is None:
+        return float(places[at].min()), float(places[at].max())
+    # A band is no value of anybody: it may be told where it ends, but not that there are others beyond.
+    return (
+        low.low if low.low == low.high else math.nextafter(_reached(low)[0], -math.inf),
+        high.high if high.low == high.high else math.nextafter(_reached(high)[1], math.inf),
+    )
+
+
+def _reached(meant: Interval) -> tuple[float, float]:
+    """The smallest and the largest number in an interval, also if an end does not belong to it."""
+    return (
+        meant.low if meant.closed_low else math.nextafter(meant.low, math.inf),
+        meant.high if meant.closed_high else math.nextafter(meant.high, -math.inf),
+    )
 
 
 def _borders(recoding: Recoding, j: int, least: int) -> Borders | None:
     """The numbers of an attribute, and which of them fewer than ``least`` released people have."""
     domain, codes = recoding.classes.attributes[j], recoding.classes.codes[j]
-    if not domain.is_numeric:
+    if domain.places is None:
         return None
     shown = recoding.classes.subset(np.flatnonzero(recoding.kept))
     value = codes[recoding.kept].astype(np.int64)
@@ -204,7 +222,7 @@ def _told(
         return text
     if pa.types.is_temporal(domain.values.type):
         return _open_dates(_loose_dates(text, domain, borders), extremes)
-    if not isinstance(meant, Interval) or meant.unit:
+    if not isinstance(meant, Interval) or (meant.unit and not domain.bands):
         return text
     if borders is not None and (loose := borders.loosened(meant)) != meant:
         text, meant = str(loose), loose
@@ -290,13 +308,14 @@ def _open(text: str, meant: Interval, extremes: tuple[float, float]) -> str:
     >>> _open("[17, 110]", Interval(17, 110), (17, 107))
     '*'
     """
-    low = -math.inf if meant.low <= extremes[0] else meant.low
-    high = math.inf if meant.high >= extremes[1] else meant.high
+    reached = _reached(meant)
+    low = -math.inf if reached[0] <= extremes[0] else meant.low
+    high = math.inf if reached[1] >= extremes[1] else meant.high
     if (low, high) == (meant.low, meant.high):
         return text
     if math.isinf(low) and math.isinf(high):
         return ROOT
-    return str(Interval(low, high, meant.closed_low, meant.closed_high))
+    return str(Interval(low, high, meant.closed_low, meant.closed_high, meant.unit))
 
 
 def _open_dates(text: str, extremes: tuple[float, float]) -> str:
@@ -321,7 +340,7 @@ def _share(text: str, domain: Domain, ladder: Ladder | None, leaves: int) -> flo
         return 1.0
     low, high = _bounds(text, domain)
     rank, tick, blank = by_number(domain, ladder)
-    numbers = domain.numbers[np.argsort(rank)][:blank]
+    numbers = (domain.numbers if domain.places is None else domain.places)[np.argsort(rank)][:blank]
     inside = np.flatnonzero((numbers >= low) & (numbers <= high))
     return float(min((tick[inside[-1]] - tick[inside[0]] + 1) / leaves, 1.0)) if len(inside) else 0.0
 
@@ -329,5 +348,5 @@ def _share(text: str, domain: Domain, ladder: Ladder | None, leaves: int) -> flo
 def _bounds(text: str, domain: Domain) -> tuple[float, float]:
     meant = span_of_days(text) if pa.types.is_temporal(domain.values.type) else parse(text)
     if isinstance(meant, Interval):
-        return meant.low, meant.high
+        return _reached(meant)
     return meant if isinstance(meant, tuple) else (-math.inf, math.inf)

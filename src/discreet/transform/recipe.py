@@ -18,6 +18,7 @@ from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.files.documents import parse_json, parse_toml
 from discreet.files.reading import RECIPE_BYTES, read_text
 from discreet.plain import plain
+from discreet.sentences import Sentence
 from discreet.table.domain import NULL_SIGN, Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
 from discreet.types import AnyIntArray
@@ -155,7 +156,11 @@ class Recipe:
         """What the recipe makes of other classes of the same quasi-identifiers."""
         if classes.names != self.quasi_identifiers:
             raise InvalidParameter(
-                f"the recipe is for {', '.join(self.quasi_identifiers)}, not for {', '.join(classes.names)}",
+                Sentence(
+                    "the recipe is for {quasi_identifiers}, not for {names}",
+                    quasi_identifiers=tuple(self.quasi_identifiers),
+                    names=tuple(classes.names),
+                ),
                 remedy="count the classes by the recipe's quasi-identifiers",
             )
         return self._by_value(classes) if self.scope == "global" else self._by_combination(classes)
@@ -173,7 +178,11 @@ class Recipe:
             missing = np.array([value is None for value in new])
             if missing.any() and self.unseen == "refuse":
                 raise UnsuitableColumn(
-                    f"{int(missing.sum())} values of {domain.name!r} are unknown to the recipe",
+                    Sentence(
+                        "{missing} values of {name!r} are unknown to the recipe",
+                        missing=int(missing.sum()),
+                        name=domain.name,
+                    ),
                     remedy="add them to the recipe, or apply it with unseen values suppressed (--unseen suppress)",
                 )
             unknown |= missing[codes]
@@ -198,7 +207,9 @@ class Recipe:
         unknown = sum(combination not in known and combination not in gone for combination in old)
         if unknown and self.unseen == "refuse":
             raise UnsuitableColumn(
-                f"{unknown} combinations of quasi-identifiers are unknown to the recipe",
+                Sentence(
+                    "{unknown} combinations of quasi-identifiers are unknown to the recipe", unknown=unknown
+                ),
                 remedy="make a new recipe, or apply it with unseen combinations suppressed (--unseen suppress)",
             )
         columns = []
@@ -233,7 +244,9 @@ class Recipe:
                 values = values.cast(pa.timestamp("us", kind.removeprefix(ZONED).removesuffix("]")))
         except pa.ArrowInvalid:
             raise UnsuitableColumn(
-                f"new values of {domain.name!r} in the recipe are not of the type that it names",
+                Sentence(
+                    "new values of {name!r} in the recipe are not of the type that it names", name=domain.name
+                ),
                 remedy="correct them or the type, or make a new recipe",
             ) from None
         return ReleasedAttribute(domain.name, values, places if per_class else places[codes], nothing, 0)
@@ -288,7 +301,7 @@ class Recipe:
         else:
             return cls(**written.fields())
         raise UnreadableInput(
-            f"{name} is not a recipe of this version{where}",
+            Sentence("{name} is not a recipe of this version{where}", name=name, where=where),
             remedy="write it with `discreet anonymize --recipe`",
         )
 

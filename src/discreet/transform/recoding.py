@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -230,7 +230,7 @@ def spans(
     """Each group stands at the interval (numbers) or the set (categories) of its own values."""
     rank, tick, blank = (
         by_number(domain, ladder)
-        if domain.is_numeric
+        if domain.places is not None
         else (np.arange(domain.size), np.arange(domain.size), 0)
     )
     code_at = np.argsort(rank)
@@ -258,8 +258,10 @@ def spans(
         elif interval[g]:
             ends = first, last = int(low[g]), int(high[g])
             if ends not in printed:
-                printed[ends] = _interval(
-                    labels[first], labels[last], float(numbers[first]), float(numbers[last])
+                printed[ends] = (
+                    _interval(labels[first], labels[last], float(numbers[first]), float(numbers[last]))
+                    if domain.is_numeric
+                    else _hull(labels[first : last + 1].tolist(), taken)
                 )
             names.append(printed[ends])
         elif everything[g]:
@@ -270,6 +272,21 @@ def spans(
     width = np.where(interval, tick[high] - tick[low] + 1, size)
     shares = np.where(everything, 1.0, np.minimum(width / leaves, 1.0))
     return ReleasedAttribute(domain.name, values, where[owner], shares[owner], leaves)
+
+
+def _hull(labels: Sequence[str], taken: Collection[str]) -> str:
+    """Of bands in their order the interval from the first to the last; a set of them if that has no end at all.
+
+    >>> _hull(["[60-70)", "[70-80)"], ()), _hull(["83", "84", ">= 85"], ()), _hull(["<= 17", "18-64", "65+"], ())
+    ('[60, 80)', '>= 83', '{<= 17, 18-64, 65+}')
+    """
+    ends = [parse(labels[0]), parse(labels[-1])]
+    first, last = (
+        end if isinstance(end, Interval) else Interval(float(label), float(label))
+        for end, label in zip(ends, (labels[0], labels[-1]), strict=True)
+    )
+    hull = first.hull(last)
+    return OneOf(tuple(labels)).unlike(taken) if hull is None else str(hull)
 
 
 def _interval(low: str, high: str, first: float, last: float) -> str:
@@ -290,7 +307,7 @@ def _interval(low: str, high: str, first: float, last: float) -> str:
 
 
 def by_number(domain: Domain, ladder: Ladder | None) -> tuple[IntArray, IntArray, int]:
-    """The values of a numeric attribute in the order of their numbers: place of each code, leaf of each place.
+    """The values of a numeric attribute, or of bands, in the order of their numbers: place of each code, leaf of each place.
 
     The leaf is counted among those of the hierarchy, if it has numbers, else among the values that occur.
     Missing values come last; the third result is where they begin.
@@ -298,13 +315,14 @@ def by_number(domain: Domain, ladder: Ladder | None) -> tuple[IntArray, IntArray
     >>> by_number(Domain("x", pa.array(["10", "9", "?"])), None)
     (array([1, 0, 2]), array([0, 1, 2]), 2)
     """
-    order = np.argsort(domain.numbers, kind="stable")
+    numbers = domain.numbers if domain.places is None else domain.places
+    order = np.argsort(numbers, kind="stable")
     rank = np.empty(domain.size, dtype=np.int64)
     rank[order] = np.arange(domain.size)
-    blank = int((~np.isnan(domain.numbers)).sum())
+    blank = int((~np.isnan(numbers)).sum())
     if ladder is None or ladder.leaf_numbers is None:
         return rank, np.arange(domain.size), blank
-    tick = np.searchsorted(np.sort(ladder.leaf_numbers), domain.numbers[order])
+    tick = np.searchsorted(np.sort(ladder.leaf_numbers), numbers[order])
     tick[blank:] = ladder.leaves + np.arange(domain.size - blank)
     return rank, tick.astype(np.int64), blank
 

@@ -12,6 +12,7 @@ import numpy as np
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure
+from discreet.sentences import Sentence
 from discreet.utility.definition import Definition
 from discreet.utility.objectives.class_sizes import average_class_size as mean_size
 from discreet.utility.objectives.class_sizes import discernibility as penalty
@@ -117,7 +118,9 @@ def normalised_average_class_size(pair: Pair, *, k: int | None = None) -> Measur
     1.3333333333333333
     """
     if k is not None and k < 1:
-        raise InvalidParameter(f"k must be at least 1, not {k!r}", remedy="for example k = 5")
+        raise InvalidParameter(
+            Sentence("k must be at least 1, not {k}", k=repr(k)), remedy="for example k = 5"
+        )
     sizes = pair.released.records[~pair.suppressed]
     gone = _suppressed(pair)
     least = k or (int(sizes.min()) if len(sizes) else gone)

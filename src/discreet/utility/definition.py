@@ -11,6 +11,7 @@ import numpy as np
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.measure import Direction, Measure
+from discreet.sentences import Sentence
 from discreet.table.meaning import KINDS, Meaning
 from discreet.types import FloatArray
 
@@ -186,7 +187,7 @@ def _weighted(
 def assumed_notes(pair: Pair, name: str) -> tuple[str, ...]:
     """Names the hierarchy of an attribute if nobody gave it."""
     origin = pair.assumed.get(name)
-    return () if origin is None else (ASSUMED_NOTE.format(name=name, origin=origin),)
+    return () if origin is None else (Sentence(ASSUMED_NOTE, name=name, origin=Sentence(origin)),)
 
 
 def notes_of(parts: Sequence[Measure]) -> tuple[str, ...]:

@@ -252,7 +252,10 @@ class _HoldOut:
             or len(np.unique(rest.labels[rest.weights > 0])) < 2
         ):
             raise UnsuitableColumn(
-                f"column {labels.name!r} has one value only among the records to learn from or to test on",
+                Sentence(
+                    "column {name!r} has one value only among the records to learn from or to test on",
+                    name=labels.name,
+                ),
                 remedy="name an attribute with at least two values, or hold out another share",
             )
         return cls(rows, held, test, rest, codes)

@@ -28,6 +28,7 @@ from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
 
 from discreet.classes.pair import Pair
 from discreet.errors import UnknownColumn, UnsuitableColumn
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.meaning import KINDS, Meaning
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
@@ -214,8 +215,12 @@ class Labels:
         count = int(original.max()) + 1
         if count > most:
             raise UnsuitableColumn(
-                f"column {name!r} has {count} values, too many to be predicted",
-                remedy=f"name an attribute with at most {most} values, or group its values first",
+                Sentence(
+                    "column {name!r} has {count} values, too many to be predicted", name=name, count=count
+                ),
+                remedy=Sentence(
+                    "name an attribute with at most {most} values, or group its values first", most=most
+                ),
             )
         released = np.zeros((meaning.released.size, count))
         for code in range(meaning.released.size):

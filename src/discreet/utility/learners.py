@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from discreet.errors import MissingDependency, unknown
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 from discreet.utility.encoding import Features
 
@@ -229,7 +230,8 @@ def _fit(
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
         raise MissingDependency(
-            f"{name} needs scikit-learn", remedy="install the extra: pip install 'discreet[ml]'"
+            Sentence("{name} needs scikit-learn", name=name),
+            remedy="install the extra: pip install 'discreet[ml]'",
         ) from error
     at = np.flatnonzero(weights > 0)
     layout = _Layout.of(name, features)

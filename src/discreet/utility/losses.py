@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from discreet.classes.pair import Pair
 from discreet.measure import Measure
 from discreet.types import Progress
-from discreet.utility import class_sizes, distances, entropy, precision, tradeoff
+from discreet.utility import class_sizes, distances, entropy, precision, scaled, tradeoff
 from discreet.utility.definition import Weights, shares_of
 from discreet.utility.dependence import Matrices, dependence_changes, matrices
 from discreet.utility.distributions import distributions, joint_kl_divergence
+from discreet.utility.marginals import k_marginal_error
+from discreet.utility.moments import moment_changes
+from discreet.utility.propensity import propensity_measures
 from discreet.utility.workload import Workload, random_workloads
 
 _PLAIN: tuple[Callable[[Pair], Measure | tuple[Measure, ...]], ...] = (
@@ -28,6 +31,7 @@ _PLAIN: tuple[Callable[[Pair], Measure | tuple[Measure, ...]], ...] = (
     precision.ambiguity,
     distances.average_distance,
     joint_kl_divergence,
+    scaled.scaled_sizes,
     tradeoff.knowledge_gain_additive,
     tradeoff.knowledge_gain_multiplicative,
     tradeoff.accuracy_gain,
@@ -121,6 +125,9 @@ def measure_all(
     relations = matrices(pair)
     measures += dependence_changes(relations)
     trivial += dependence_changes(matrices(nothing, like=relations))
+    say("means, tables of counts and what tells both tables apart")
+    measures += _analyses(pair, seed)
+    trivial += _analyses(nothing, seed)
     say("random queries")
     workload, worst = random_workloads([pair, nothing], queries=queries, seed=seed)
     measures += workload.measures()
@@ -144,3 +151,12 @@ def _measured(pair: Pair, k: int | None, weights: Weights) -> list[Measure]:
         result = weighted(pair, weights=weights)
         measures += [result] if isinstance(result, Measure) else result
     return [*measures, *distributions(pair)]
+
+
+def _analyses(pair: Pair, seed: int) -> tuple[Measure, ...]:
+    """What an analyst of many records sees of a release."""
+    return (
+        *moment_changes(pair),
+        k_marginal_error(pair, seed=seed),
+        *propensity_measures(pair, seed=seed),
+    )

@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from discreet.utility import class_sizes, dependence, distances, distributions, entropy, precision, tradeoff
+from discreet.utility import (
+    class_sizes,
+    dependence,
+    distances,
+    distributions,
+    entropy,
+    marginals,
+    moments,
+    precision,
+    propensity,
+    scaled,
+    tradeoff,
+)
 from discreet.utility import workload as queries
 from discreet.utility.definition import Definition
 
@@ -66,6 +78,10 @@ _ALL: tuple[tuple[Callable[..., object], tuple[Definition, ...]], ...] = (
             queries.UNANSWERED,
         ),
     ),
+    (moments.moment_changes, (moments.MEAN, moments.VARIANCE, moments.COVARIANCE, moments.EIGENVALUE)),
+    (marginals.k_marginal_error, (marginals.K_MARGINAL,)),
+    (propensity.propensity_measures, (propensity.PMSE, propensity.RATIO)),
+    (scaled.scaled_sizes, (scaled.SCALED_K, scaled.SCALED_CLASS_SIZE, scaled.SCALED_L)),
     (tradeoff.knowledge_gain_additive, (tradeoff.ADDITIVE,)),
     (tradeoff.knowledge_gain_multiplicative, (tradeoff.MULTIPLICATIVE,)),
     (tradeoff.accuracy_gain, (tradeoff.ACCURACY,)),

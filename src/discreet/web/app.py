@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from discreet.errors import DiscreetError
-from discreet.web.api import hierarchies, tables
+from discreet.web.api import budgets, hierarchies, tables
 from discreet.web.pages import case, hierarchy_editor, plan
 from discreet.web.pages.rendering import problem_page
 from discreet.web.refusals import UNPROCESSABLE, ProblemDetails, Refusal, explain
@@ -60,7 +60,7 @@ def create_app(service: Service) -> Door:
         root_path_in_servers=False,
         lifespan=lifespan,
     )
-    for part in (tables, hierarchies, case, hierarchy_editor, plan):
+    for part in (tables, hierarchies, budgets, case, hierarchy_editor, plan):
         app.include_router(part.router(service))
     app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web.pages") / "static")))
     for kind in (Refusal, DiscreetError, RequestValidationError, HTTPException, Exception):

@@ -6,6 +6,7 @@ import hashlib
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -122,6 +123,23 @@ def known_columns(file: Path) -> list[Column]:
     """The columns of a table, from the document about them."""
     columns = loads_view(file.read_text(encoding="utf-8"))["columns"]
     return [Column(column["name"], column["type"], column["storage"]) for column in columns]
+
+
+def with_sentences(policy: Policy, file: Path) -> Policy:
+    """The policy with the reasons of the suggestion as sentences, where its own are the same.
+
+    A policy file has the words only, and a report may be in another language.
+    """
+    said = {
+        column["name"]: column["reason"] for column in loads_view(file.read_text(encoding="utf-8"))["columns"]
+    }
+    return replace(
+        policy,
+        columns=tuple(
+            replace(column, reason=said[column.name]) if said.get(column.name) == column.reason else column
+            for column in policy.columns
+        ),
+    )
 
 
 def mark_of(text: str) -> str:

@@ -16,6 +16,7 @@ import tomlkit
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy
 from discreet.policy.file import make_model
+from discreet.policy.guarantee import DifferentialPrivacy
 from discreet.privacy.base import PrivacyModel
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
@@ -67,6 +68,7 @@ def listed(case: Case) -> list[ListedRequirement]:
     policy = policy_of(case)
     kinds = {column["name"]: column["type"] for column in columns_of(case)}
     rows = of_profile(load_profile(policy.profile), policy, kinds)
+    rows += [ListedRequirement(asked.describe(), asked.source) for asked in policy.guarantees]
     for number, model in enumerate(policy.requirements):
         rows.append(
             ListedRequirement(
@@ -96,6 +98,7 @@ def of_profile(profile: Profile, policy: Policy, kinds: Mapping[str, DataType]) 
         for limit in profile.limits
         if limit.risk == "prosecutor" and limit.statistic == "mean"
     ]
+    sources += [(guarantee.describe(), source) for guarantee, source in profile.guarantees]
     first: dict[str, str] = {}
     for words, source in sources:
         first.setdefault(words, source)
@@ -255,16 +258,14 @@ def put(
         if number is None:
             entries.append(_toml(entry))
         else:
-            _check(entries, number, seen)
-            entries[number] = _toml(entry)
+            entries[_place(entries, number, seen)] = _toml(entry)
 
 
 def remove(case: Case, number: int, *, seen: str | None = None) -> None:
     """Remove one of the policy's own requirements."""
     with changed_policy(case) as document:
         entries = document.get("require", [])
-        _check(entries, number, seen)
-        del entries[number]
+        del entries[_place(entries, number, seen)]
         if not entries:
             del document["require"]
 
@@ -306,8 +307,11 @@ def mark_of(model: PrivacyModel) -> str:
     return hashlib.sha256(repr(model).encode()).hexdigest()[:16]
 
 
-def _check(entries: Sequence[Mapping[str, Any]], number: int, seen: str | None) -> None:
-    if not 0 <= number < len(entries):
+def _place(entries: Sequence[Mapping[str, Any]], number: int, seen: str | None) -> int:
+    """Where the requirement of that number stands; guarantees, which no form changes, have none."""
+    places = [at for at, entry in enumerate(entries) if entry.get("model") != DifferentialPrivacy.id]
+    if not 0 <= number < len(places):
         raise not_found("requirement")
-    if seen is not None and seen != mark_of(make_model(entries[number])):
+    if seen is not None and seen != mark_of(make_model(entries[places[number]])):
         raise changed_meanwhile()
+    return places[number]

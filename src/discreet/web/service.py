@@ -350,7 +350,8 @@ class Service:
         """The file of a download: ``policy``, or of the newest release ``bundle``, ``release``, ``codebook``, ``recipe``,
         ``report``, ``report-public``, ``release-policy``; of the newest audit ``audit-report``, ``audit-report-public``;
         of the newest evidence
-        ``evidence-report``, ``evidence-report-public``, ``evidence``; of the newest frontier ``frontier``."""
+        ``evidence-report``, ``evidence-report-public``, ``evidence``; of the newest frontier ``frontier``; with a guarantee ``tables`` and
+        ``artificial``, and their statements ``tables-guarantee`` and ``artificial-guarantee``."""
         stem = _stem(case.label)
         if what == "policy":
             policy_text(case)
@@ -383,7 +384,12 @@ class Service:
         """Everything about the newest release that there is by now, in one file."""
         made = self.latest(case, "anonymize", done=True)
         if made is None:
-            raise Refusal(409, "not-ready", "there is no release yet", "run the job 'anonymize' first")
+            raise Refusal(
+                409,
+                "not-ready",
+                "there is no release yet",
+                Sentence("run the job {kind!r} first", kind="anonymize"),
+            )
         proof = self.latest(case, "evidence", done=True)
         tried = proof is not None and proof.task.base == made.task.out
         with self._drawing:
@@ -424,6 +430,10 @@ DOWNLOADS: dict[str, tuple[str, str, str]] = {
     "evidence-report-public": ("evidence", "report-public.html", "evidence-report-public"),
     "evidence": ("evidence", "result.json", "evidence"),
     "frontier": ("frontier", "frontier.svg", "frontier"),
+    "tables": ("tabulate", "tables.csv", "tables"),
+    "tables-guarantee": ("tabulate", "tables.csv.guarantee.json", "tables-guarantee"),
+    "artificial": ("synthesize", "artificial.csv", "artificial"),
+    "artificial-guarantee": ("synthesize", "artificial.csv.guarantee.json", "artificial-guarantee"),
 }
 """What can be downloaded: the kind of job that makes it, the file that it leaves, and what it is called."""
 
@@ -456,5 +466,5 @@ def size_in_words(size: int) -> str:
     """
     for unit, power in (("GB", 30), ("MB", 20), ("KB", 10)):
         if size >= 1 << power:
-            return f"{size / (1 << power):.3g} {unit}"
+            return Sentence("{size:.3g} {unit}", size=size / (1 << power), unit=unit)
     return Sentence("{size} bytes", size=size)

@@ -16,6 +16,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import distinct_rows, expanded
 from discreet.classes.pair import Pair
 from discreet.privacy.base import refuse_empty
+from discreet.sentences import Sentence
 from discreet.types import FloatArray, IntArray
 
 _CHUNK = 1 << 20
@@ -122,7 +123,12 @@ def _exposed(
             pair.original.labels(int(targets.classes(person)[0])),
             float(recall[person]),
             int(targets.people[person]),
-            f"{recall[person]:.0%} of the values of {sensitive!r} are known; {candidates[person]} people fit",
+            Sentence(
+                "{recall:.0%} of the values of {sensitive!r} are known; {people} people fit",
+                recall=recall[person],
+                sensitive=sensitive,
+                people=candidates[person],
+            ),
         )
         for person in np.argsort(-recall, kind="stable")[:EXPOSED].tolist()
         if recall[person] > 0

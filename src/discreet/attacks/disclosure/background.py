@@ -60,12 +60,12 @@ def background_knowledge(
         need_whole("excluded", excluded, at_least=0)
         many = excluded
         struck = None if which == "worst" else _by_frequency(view, excluded, which)
-        knows = f"{many} value{'s' if many != 1 else ''} of {sensitive!r} that the target does not have"
+        knows = _values(many, sensitive)
     else:
         many = len(excluded)
         struck = np.isin(np.array(view.domain.labels(), dtype=object), list(excluded))
         notes = absent_labels_note(view.domain, excluded)
-        knows = f"which of {many} named values of {sensitive!r} the target does not have"
+        knows = _values(many, sensitive, named=True)
     told = _worst(view, many) if struck is None else _struck(view, struck)
     sure = told.share >= certainty - TOLERANCE
     owner, counts, size = view.truth.owner, view.truth.counts, len(view.released)
@@ -91,7 +91,7 @@ def background_knowledge(
             sensitive=sensitive,
         ),
         meaning="Whoever finds the class of a person and knows what the person does not have knows what it has.",
-        scenario=f"prosecutor: knows the quasi-identifiers of the target, and {knows}",
+        scenario=Sentence("prosecutor: knows the quasi-identifiers of the target, and {knows}", knows=knows),
         source=DIVERSITY,
         figures=(
             ("values-excluded", float(many)),
@@ -109,6 +109,21 @@ class _Told:
     share: FloatArray
     right: BoolArray
     before: FloatArray
+
+
+def _values(many: int, sensitive: str, *, named: bool = False) -> Sentence:
+    """So many values of an attribute, in words."""
+    if named:
+        return Sentence(
+            "which of {many} named values of {sensitive!r} the target does not have",
+            many=many,
+            sensitive=sensitive,
+        )
+    if many == 1:
+        return Sentence("one value of {sensitive!r} that the target does not have", sensitive=sensitive)
+    return Sentence(
+        "{many} values of {sensitive!r} that the target does not have", many=many, sensitive=sensitive
+    )
 
 
 def _by_frequency(view: SensitiveView, many: int, which: Which) -> BoolArray:

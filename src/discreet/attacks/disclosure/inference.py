@@ -444,7 +444,11 @@ def _exposed(pair: Pair, scene: _Scene, saw: FloatArray, never: FloatArray) -> t
             pair.original.labels(int(scene.places.tried[row])),
             float(sure[row]),
             max(round(right[row]), 1),
-            f"guessed rightly with confidence {sure[row]:.0%}; {before[row]:.0%} without their own records",
+            Sentence(
+                "guessed rightly with confidence {sure:.0%}; {before:.0%} without their own records",
+                sure=sure[row],
+                before=before[row],
+            ),
         )
         for row in at
     )

@@ -45,8 +45,10 @@ def similarity(
         need_whole("level", level)
         if level >= hierarchy.height:
             raise InvalidParameter(
-                f"level {level} of {sensitive!r} is its root or above",
-                remedy=f"give a level from 1 to {hierarchy.height - 1}",
+                Sentence(
+                    "level {level} of {sensitive!r} is its root or above", level=level, sensitive=sensitive
+                ),
+                remedy=Sentence("give a level from 1 to {height}", height=hierarchy.height - 1),
             )
     view = SensitiveView.of(release, sensitive)
     size = len(view.released)
@@ -75,8 +77,11 @@ def similarity(
         right=right,
         before=before,
         score=score,
-        says=lambda c: (
-            f"{score[c]:.0%} of the class have values of {sensitive!r} in one branch of level {depth[c]}"
+        says=lambda c: Sentence(
+            "{share:.0%} of the class have values of {sensitive!r} in one branch of level {level}",
+            share=score[c],
+            sensitive=sensitive,
+            level=depth[c],
         ),
         meaning="Whoever finds the class of a person knows what kind of sensitive value the person has.",
         scenario="prosecutor: knows the quasi-identifiers of the target and the kinds of sensitive values",
@@ -144,7 +149,10 @@ def proximity(
             near=near,
         ),
         meaning="Whoever finds the class of a person knows the number of that person closely.",
-        scenario=f"prosecutor: knows the quasi-identifiers of the target and is content to come within {near:g}",
+        scenario=Sentence(
+            "prosecutor: knows the quasi-identifiers of the target and is content to come within {near:g}",
+            near=near,
+        ),
         source="Li, Tao and Xiao, Preservation of proximity privacy, 2008",
         figures=(("within", near),),
         notes=("counted in records: a person with many weighs more",) if view.released.event_level else (),

@@ -93,7 +93,7 @@ def compatible_linkage(
         Targets(whole, view, at, public=targets is not None),
         right,
         fit.pool,
-        how=f"guesses among the fitting {unit}",
+        how=Sentence("guesses among the fitting {unit}", unit=Sentence(unit)),
         source="Dankar, El Emam 2010; Samarati, Sweeney 1998",
         most=most,
         fallen=_classes(pair, whole, only),
@@ -154,8 +154,14 @@ def matched(
         tries=tries,
         successes=successes,
         baseline=blind_guess(view, targets.at),
-        meaning=f"Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever "
-        f"knows {', '.join(view.names)} and {how}.",
+        meaning=Sentence(
+            "Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever knows "
+            "{names} and {how}.",
+            tries=tries,
+            successes=successes,
+            names=view.names,
+            how=Sentence(how),
+        ),
         scenario="journalist: a public table" if targets.public else "prosecutor: everybody in the original",
         known=view.names,
         unit=view.unit,
@@ -237,6 +243,19 @@ def _most_with_a_record(view: View, at: IntArray, fit: Fit) -> FloatArray:
     return inside
 
 
+ONE_RECORD: dict[Candidates, Sentence] = {
+    "fit": Sentence("one released record fits"),
+    "are nearest": Sentence("one released record is nearest"),
+    "match best": Sentence("one released record matches best"),
+}
+SEVERAL_RECORDS: dict[Candidates, str] = {
+    "fit": "{records} released records fit",
+    "are nearest": "{records} released records are nearest",
+    "match best": "{records} released records match best",
+}
+"""What is said of people with several candidates."""
+
+
 def exposed_people(
     view: View,
     at: IntArray,
@@ -246,7 +265,6 @@ def exposed_people(
     how: Candidates = "fit",
 ) -> tuple[Exposed, ...]:
     """Those who have the fewest candidates, the surest match first."""
-    fits = {"fit": "fits", "are nearest": "is nearest", "match best": "matches best"}[how]
     tried = view.tried[at]
     chance = right / np.maximum(tried, 1)
     order = [int(i) for i in np.lexsort((-chance, pool)) if pool[i] > 0][:most]
@@ -255,7 +273,7 @@ def exposed_people(
             view.labels(int(at[i])),
             float(chance[i]),
             int(tried[i]),
-            f"one released record {fits}" if pool[i] == 1 else f"{int(pool[i])} released records {how}",
+            ONE_RECORD[how] if pool[i] == 1 else Sentence(SEVERAL_RECORDS[how], records=pool[i]),
         )
         for i in order
     )

@@ -24,6 +24,10 @@ AT_MOST = 20_000
 
 ENOUGH = 30
 """With fewer people who are not in the release nothing can be said."""
+NO_CONTROL = Sentence(
+    "membership was not tested: no control set of at least {enough} people who are not in the release",
+    enough=ENOUGH,
+)
 
 
 @dataclass(frozen=True)
@@ -98,10 +102,7 @@ def membership(
     notes: list[str] = []
     others = left_out(pair) if control is None else control
     if others is None:
-        raise InvalidParameter(
-            f"membership was not tested: no control set of at least {ENOUGH} people who are not in the release",
-            remedy="give a table of such people, drawn like the original",
-        )
+        raise InvalidParameter(NO_CONTROL, remedy="give a table of such people, drawn like the original")
     if control is None:
         notes.append(
             "the control set are the people whom the release leaves out; they are unusual, and where all records of "

@@ -17,6 +17,7 @@ from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import MissingDependency
+from discreet.sentences import Sentence
 from discreet.table.meaning import KINDS
 from discreet.types import BoolArray, FloatArray, IntArray
 
@@ -104,8 +105,16 @@ def probabilistic_linkage(
         ),
         seconds=time.perf_counter() - began,
         notes=(
-            "compared were pairs that agree on "
-            + ", or on ".join(" and ".join(view.names[j] for j in block) for block in levels.blocks),
+            Sentence(
+                "compared were pairs that agree on {blocks}",
+                blocks=Sentence(
+                    "{each:; }",
+                    each=tuple(
+                        Sentence("{names:and}", names=tuple(view.names[j] for j in block))
+                        for block in levels.blocks
+                    ),
+                ),
+            ),
         ),
     )
 

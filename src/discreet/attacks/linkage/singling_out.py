@@ -11,6 +11,7 @@ from discreet.attacks.linkage.nearest import nearest_linkage
 from discreet.attacks.result import AttackResult
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
+from discreet.sentences import Sentence
 
 SOURCE = "Article 29 Working Party, Opinion 05/2014 (WP216); sample uniques: Skinner, Elliot 2002"
 
@@ -63,14 +64,23 @@ def singling_out(
         )
         return replace(together, figures=(*together.figures, *by_one_row))
     alone = figures[right] * linked.tries
-    how = "fits" if fits else "is nearest to"
+    told = {"tries": linked.tries, "alone": alone}
     return replace(
         linked,
         attack="singling-out",
         criterion="singling-out",
         successes=alone,
-        meaning=f"Of {linked.tries:.0f} people, {alone:.0f} are those whom exactly one record of the release {how}, "
-        "and it is their own. Without the release nobody can be singled out in it.",
+        meaning=Sentence(
+            "Of {tries:.0f} people, {alone:.0f} are those whom exactly one record of the release fits, and it is their "
+            "own. Without the release nobody can be singled out in it.",
+            **told,
+        )
+        if fits
+        else Sentence(
+            "Of {tries:.0f} people, {alone:.0f} are those whom exactly one record of the release is nearest to, and it "
+            "is their own. Without the release nobody can be singled out in it.",
+            **told,
+        ),
         source=SOURCE,
         # One record fits or not: hits and misses.
         interval=None,

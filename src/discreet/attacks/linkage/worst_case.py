@@ -165,7 +165,11 @@ def _exposed(
     order = np.lexsort((-own[at], candidates))
     for i in order[candidates[order] > 0][:most]:
         count = int(candidates[i])
-        says = "one original record fits" if count == 1 else f"{count} original records fit"
+        says = (
+            "one original record fits"
+            if count == 1
+            else Sentence("{count} original records fit", count=count)
+        )
         place = int(pair.released.class_of_cell[cell_of[at[i]]])
         chance = float(own[at[i]]) / count
         exposed.append(Exposed(pair.released.labels(place), chance, int(after.sizes[at[i]]), says))

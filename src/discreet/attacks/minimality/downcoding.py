@@ -16,6 +16,7 @@ from discreet.classes.pair import Links, Pair
 from discreet.classes.tracing import traced
 from discreet.privacy.base import PrivacyModel, need_choice
 from discreet.privacy.identity import KAnonymity
+from discreet.sentences import Sentence
 from discreet.table.meaning import KINDS
 from discreet.types import FloatArray, IntArray
 
@@ -60,7 +61,7 @@ def downcoding(pair: Pair, models: Sequence[PrivacyModel], *, recoding: Recoding
     ...     links=Links(np.array([0, 1, 2, 3]), np.array([0, 2, 2, 1]), np.array([2, 2, 1, 2])))
     >>> result = downcoding(pair, [KAnonymity(2)], recoding="local")  # nobody of 20 to 22 is 20: 20 could be shown
     >>> result.tries, result.successes, result.baseline, result.exposed[0].says
-    (3, 3.0, 0.6, "3 cells are narrowed, those of 'age'")
+    (3, 3.0, 0.6, '3 cells are narrowed, those of age')
     """
     began = time.perf_counter()
     need_choice("recoding", recoding, ("auto", "local", "global"))
@@ -225,8 +226,11 @@ def _result(pair: Pair, narrowing: _Narrowing) -> AttackResult:
                 pair.released.labels(int(at[i])),
                 float(score[i]),
                 int(records[at[i]]),
-                f"{int(narrowing.right[:, at[i]].sum())} cells are narrowed, those of "
-                + ", ".join(repr(pair.names[j]) for j in np.flatnonzero(narrowing.right[:, at[i]])),
+                Sentence(
+                    "{cells} cells are narrowed, those of {names}",
+                    cells=narrowing.right[:, at[i]].sum(),
+                    names=[pair.names[j] for j in np.flatnonzero(narrowing.right[:, at[i]])],
+                ),
             )
             for i in np.lexsort((at, -records[at], -score))[:EXPOSED].tolist()
         ),

@@ -310,8 +310,14 @@ def _result(
                 pair.original.labels(int(links.original[i])),
                 float(conclusions.sure[i]),
                 int(links.records[i]),
-                f"a value of {sensitive!r} is {conclusions.sure[i]:.0%} likely, {conclusions.sure[i] - conclusions.gain[i]:.0%} by the "
-                f"class alone, because {conclusions.attribute[i]!r} was not shown in finer detail",
+                Sentence(
+                    "a value of {sensitive!r} is {sure:.0%} likely, {before:.0%} by the class alone, because {attribute!r} "
+                    "was not shown in finer detail",
+                    sensitive=sensitive,
+                    sure=conclusions.sure[i],
+                    before=conclusions.sure[i] - conclusions.gain[i],
+                    attribute=conclusions.attribute[i],
+                ),
             )
             for i in order[gained[order]][:EXPOSED].tolist()
         )

@@ -97,7 +97,7 @@ def open_bytes(path: Path, compression: str) -> Iterator[IO[bytes]]:
     except (OSError, EOFError, zlib.error) as error:
         message, remedy = next(told for kinds, *told in FAILURES if isinstance(error, kinds))
         why = getattr(error, "strerror", None) or "input/output error"
-        raise UnreadableInput(message.format(name=path.name, why=why), remedy=remedy) from error
+        raise UnreadableInput(Sentence(message, name=path.name, why=why), remedy=remedy) from error
 
 
 def read_sample(path: Path, *, encoding: str | None, sample_bytes: int) -> TextSample:
@@ -265,14 +265,14 @@ def _choose_encoding(path: Path, data: bytes, complete: bool, encoding: str | No
             ),
             remedy=Sentence("export it as UTF-8, or pass encoding={guess!r} if it is text", guess=guess),
         )
-    extent = "the file" if complete else f"the first {len(data):,} bytes"
+    extent = Sentence("the file") if complete else Sentence("the first {bytes:,} bytes", bytes=len(data))
     if data.isascii():
-        return "utf-8", f"{extent} held only ASCII characters"
+        return "utf-8", Sentence("{extent} held only ASCII characters", extent=extent)
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data, final=complete)
     except UnicodeDecodeError as error:
         return _not_utf8(path, data, error)
-    return "utf-8", f"{extent} held valid UTF-8 beyond ASCII"
+    return "utf-8", Sentence("{extent} held valid UTF-8 beyond ASCII", extent=extent)
 
 
 def _not_utf8(path: Path, data: bytes, error: UnicodeDecodeError) -> tuple[str, str]:

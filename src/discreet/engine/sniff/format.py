@@ -174,7 +174,7 @@ def read_rows(path: Path, fmt: TextFormat, *, rows: int | None = None) -> Iterat
     """
     path = Path(path)
     if rows is not None and rows < 0:
-        raise InvalidParameter(f"rows is {rows}", remedy="use a count of rows, 0 or more")
+        raise InvalidParameter(Sentence("rows is {rows}", rows=rows), remedy="use a count of rows, 0 or more")
     width = len(fmt.names)
     place = "the header" if fmt.header else "the first row"
     heading = fmt.header
@@ -231,11 +231,17 @@ def _check_parameters(
             remedy="use one character that is neither a quote nor a line end",
         )
     if quote is not None and quote not in {'"', "'", ""}:
-        raise InvalidParameter(f"quote is {quote!r}", remedy="use '\"', \"'\" or '' for no quotes")
+        raise InvalidParameter(
+            Sentence("quote is {quote}", quote=repr(quote)), remedy="use '\"', \"'\" or '' for no quotes"
+        )
     if decimal is not None and decimal not in {".", ","}:
-        raise InvalidParameter(f"decimal is {decimal!r}", remedy="use '.' or ','")
+        raise InvalidParameter(
+            Sentence("decimal is {decimal}", decimal=repr(decimal)), remedy="use '.' or ','"
+        )
     if sample_bytes < 1:
-        raise InvalidParameter(f"sample_bytes is {sample_bytes}", remedy="use at least 1")
+        raise InvalidParameter(
+            Sentence("sample_bytes is {sample_bytes}", sample_bytes=sample_bytes), remedy="use at least 1"
+        )
     if names is not None:
         if isinstance(names, str) or any(not name.strip() for name in names):
             raise InvalidParameter(
@@ -243,7 +249,9 @@ def _check_parameters(
             )
         if repeated := _repeated(names):
             raise InvalidParameter(
-                f"names repeats {', '.join(repeated)} (upper and lower case count as equal)",
+                Sentence(
+                    "names repeats {repeated} (upper and lower case count as equal)", repeated=tuple(repeated)
+                ),
                 remedy="give every column a name of its own",
             )
 
@@ -282,7 +290,13 @@ def _refuse_ragged(path: Path, parsed: Parse, dialect: Dialect, header: bool | L
     width, first = parsed.width, parsed.rows[0]
     if len(first) != width and parsed.widths[len(first)] == 1:
         raise UnreadableInput(
-            f"line {parsed.lines[0]} of {path.name} has {_fields(len(first))} where the lines below it have {width}",
+            Sentence(
+                "line {line} of {name} has {fields} where the lines below it have {width}",
+                line=parsed.lines[0],
+                name=path.name,
+                fields=_fields(len(first)),
+                width=width,
+            ),
             remedy=Sentence(
                 "give the header one name per column, pass header_row= with the number of its line, or pass delimiter= if "
                 "{delimiter!r} is not the delimiter",
@@ -296,13 +310,20 @@ def _refuse_ragged(path: Path, parsed: Parse, dialect: Dialect, header: bool | L
     raise _ragged(path, parsed.lines[odd], len(parsed.rows[odd]), len(first), place, dialect)
 
 
-def _fields(count: int) -> str:
-    return f"{count} field{'s' if count != 1 else ''}"
+def _fields(count: int) -> Sentence:
+    return Sentence("1 field") if count == 1 else Sentence("{count} fields", count=count)
 
 
 def _ragged(path: Path, line: int, fields: int, wanted: int, place: str, dialect: Dialect) -> UnreadableInput:
     return UnreadableInput(
-        f"line {line} of {path.name} has {_fields(fields)} where {place} has {wanted}",
+        Sentence(
+            "line {line} of {name} has {fields} where {place} has {wanted}",
+            line=line,
+            name=path.name,
+            fields=_fields(fields),
+            place=Sentence(place),
+            wanted=wanted,
+        ),
         remedy=Sentence(
             "quote fields that contain the delimiter and complete short lines, pass skip_rows= or skip_last= if lines "
             "above or below are no part of the table, or pass delimiter= if {delimiter!r} is not the delimiter",

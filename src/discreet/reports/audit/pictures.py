@@ -26,7 +26,7 @@ from discreet.reports.figures import (
     risk_name,
     zones,
 )
-from discreet.reports.words import percent
+from discreet.reports.words import about, became, listed, percent
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.risk.titles import GRADED
@@ -124,7 +124,7 @@ def risk_scale(audit: Audit, figures: Figures) -> Picture:
             for risk in risks
         ),
         source=worst.source,
-        note=" ".join(remarks),
+        note=Sentence("{remarks: }", remarks=tuple(map(Sentence, remarks))) if remarks else "",
     )
 
 
@@ -176,7 +176,11 @@ def class_sizes(audit: Audit, figures: Figures) -> Picture:
         ),
         explanation=EXPLANATION,
         svg=bar.size_bins(bins, required=required, unit=unit),
-        columns=(f"Class size in {unit}", "Share of records", "Required"),
+        columns=(
+            "Class size in persons" if audit.event_level else "Class size in records",
+            "Share of records",
+            "Required",
+        ),
         rows=tuple(
             (
                 size.label,
@@ -205,7 +209,7 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
     columns = [
         column
         for name, title in GRADED.items()
-        for column in ([f"{title}: {target}" for target in targets] if name == "correlation" else [title])
+        for column in ([about(title, target) for target in targets] if name == "correlation" else [title])
     ]
     highest = {(risk.attribute or WHOLE, risk_name(risk)): risk.max for risk in graded}
     names.sort(key=lambda name: -max(highest[name, column] for column in columns))
@@ -233,8 +237,11 @@ def attribute_risks(audit: Audit, figures: Figures) -> Picture:
             )
         )
     else:
-        takeaway = "No attribute alone puts a record into the high zone"
-        takeaway += "; together they do." if together else ", nor do all of them together."
+        takeaway = (
+            "No attribute alone puts a record into the high zone; together they do."
+            if together
+            else "No attribute alone puts a record into the high zone, nor do all of them together."
+        )
     return Picture(
         id="attribute-risks",
         title="Which attribute carries which risk",
@@ -300,9 +307,9 @@ def contributions(audit: Audit, figures: Figures) -> Picture | None:
         rows=tuple(
             (
                 item.attribute,
-                f"{percent(item.risk)} → {percent(item.risk_without)}",
-                f"{figures.share(item.unique)} → {figures.share(item.unique_without)}",
-                f"{_size(item.k, figures)} → {_size(item.k_without, figures)}",
+                became(percent(item.risk), percent(item.risk_without)),
+                became(figures.share(item.unique), figures.share(item.unique_without)),
+                became(_size(item.k, figures), _size(item.k_without, figures)),
             )
             for item in items
         ),
@@ -318,7 +325,7 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
     items = audit.exposure.combinations
     shown = items[:MOST_BARS]
     first = items[0]
-    known = " + ".join(first.attributes)
+    known = Sentence("{names: + }", names=first.attributes)
     if first.unique > 0:
         takeaway: str = Sentence(
             "{unique} of records are alone in their class on just {known}.",
@@ -337,9 +344,7 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
         alternative=Sentence(
             "Bars for the share of records that a combination of attributes makes unique. {each: }",
             each=tuple(
-                Sentence(
-                    "{name}: {share}.", name=" + ".join(item.attributes), share=figures.share(item.unique)
-                )
+                Sentence("{names: + }: {share}.", names=item.attributes, share=figures.share(item.unique))
                 for item in shown
             ),
         ),
@@ -369,7 +374,7 @@ def combinations(audit: Audit, figures: Figures) -> Picture | None:
         ),
         rows=tuple(
             (
-                " + ".join(item.attributes),
+                Sentence("{names: + }", names=item.attributes),
                 figures.share(item.unique),
                 figures.share(item.small),
                 percent(item.separation),
@@ -425,7 +430,7 @@ def dependence(audit: Audit, figures: Figures) -> Picture | None:
         columns=("Attributes", "Cramér's V", "Mutual information in bits", "Pearson's correlation, absolute"),
         rows=tuple(
             (
-                f"{matrices.names[a]} and {matrices.names[b]}",
+                listed([matrices.names[a], matrices.names[b]]),
                 f"{matrices.cramers_v[a, b]:.3f}",
                 f"{matrices.mutual_information[a, b]:.3f}",
                 "not numbers"
@@ -445,11 +450,11 @@ def _clear(row: str) -> str:
 
 def _points(change: float) -> str:
     """A change of a share in percentage points."""
-    return f"{100 * change:.1f} points"
+    return Sentence("{points:.1f} points", points=100 * change)
 
 
 def _size(size: int, figures: Figures) -> str:
-    return f"fewer than {SMALL_GROUP}" if figures.few(size) else f"{size:,}"
+    return Sentence("fewer than {count}", count=SMALL_GROUP) if figures.few(size) else f"{size:,}"
 
 
 def _some(names: Sequence[str]) -> tuple[str, ...]:

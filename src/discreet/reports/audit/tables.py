@@ -17,6 +17,7 @@ from discreet.reports.words import (
     ROLES,
     UNDEFINED,
     Tone,
+    between,
     fingerprint,
     heading,
     in_percent,
@@ -25,6 +26,7 @@ from discreet.reports.words import (
     safer,
     says_of,
     title_of,
+    with_unit,
 )
 from discreet.risk.scorr import category
 from discreet.risk.special_uniques import SMALL_GROUP
@@ -66,7 +68,11 @@ def _measure(measure: Measure, audit: Audit, figures: Figures) -> Row:
     tone: Tone | None = None
     if criterion is not None and criterion.threshold is not None:
         asked = percent(criterion.threshold) if in_percent(measure) else number(criterion.threshold)
-        threshold = f"{'at least' if measure.better == 'higher' else 'at most'} {asked}"
+        threshold = (
+            Sentence("at least {bound}", bound=asked)
+            if measure.better == "higher"
+            else Sentence("at most {bound}", bound=asked)
+        )
         tone = "good" if criterion.holds else "bad"
     return {
         "title": title_of(measure.name),
@@ -122,7 +128,7 @@ def estimates(audit: Audit, figures: Figures) -> list[Row]:
     for estimate in audit.estimates:
         counted = estimate.unit == "records" and figures.few(estimate.value)
         value = (
-            f"fewer than {SMALL_GROUP}"
+            Sentence("fewer than {count}", count=SMALL_GROUP)
             if counted
             else (
                 figures.share(estimate.value)
@@ -132,12 +138,12 @@ def estimates(audit: Audit, figures: Figures) -> list[Row]:
         )
         interval = ""
         if estimate.low is not None and estimate.high is not None and not counted:
-            interval = f"{number(estimate.low)} to {number(estimate.high)}"
+            interval = between(number(estimate.low), number(estimate.high))
         rows.append(
             {
                 "title": title_of(estimate.name),
                 "method": estimate.method,
-                "value": value if value.endswith("%") else f"{value} {estimate.unit}",
+                "value": value if value.endswith("%") else with_unit(value, estimate.unit),
                 "interval": interval,
                 "meaning": estimate.meaning,
                 "assumptions": estimate.assumptions,
@@ -192,7 +198,8 @@ def special_uniques(audit: Audit, figures: Figures) -> Row | None:
             for name, share in sorted(suda.contributions.items(), key=lambda item: -item[1])
         ),
         "kinds": tuple(
-            (" + ".join(kind.attributes), figures.count(kind.persons, "person")) for kind in kinds
+            (Sentence("{names: + }", names=kind.attributes), figures.count(kind.persons, "person"))
+            for kind in kinds
         ),
         "more": len(suda.minimal_uniques) - len(kinds),
         "source": suda.source,
@@ -225,14 +232,16 @@ def roles(audit: Audit, figures: Figures) -> list[Row]:
 
 def missing(audit: Audit, figures: Figures) -> list[tuple[str, str]]:
     """How missing values were treated, per column that has any."""
-    rows = []
+    rows: list[tuple[str, str]] = []
     for column in audit.missing:
         parts = []
         if column.nulls:
-            parts.append(f"{figures.count(column.nulls, 'null')}, counted as one value of their own")
+            nulls = figures.count(column.nulls, "null")
+            parts.append(Sentence("{nulls}, counted as one value of their own", nulls=nulls))
         if column.marks:
-            parts.append(f"{figures.count(column.marks, 'missing mark')}, kept as ordinary values")
-        rows.append((column.column, "; ".join(parts)))
+            marks = figures.count(column.marks, "missing mark")
+            parts.append(Sentence("{marks}, kept as ordinary values", marks=marks))
+        rows.append((column.column, Sentence("{parts:; }", parts=tuple(parts))))
     return rows
 
 

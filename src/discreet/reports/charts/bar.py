@@ -18,6 +18,7 @@ from discreet.reports.charts.svg import (
     shortened,
     width_of,
 )
+from discreet.sentences import Sentence
 
 if TYPE_CHECKING:
     from discreet.release.before_after import Bin
@@ -68,7 +69,7 @@ def size_bins(
     if required is not None:
         line = row * (edge + gap * 0.65)
         drawing.line((-left, line), (drawing.width, line), "ink", width=1.5, dash="5 4")
-        words = f"required: {required} or more {unit}"
+        words = Sentence("required: {required} or more {unit}", required=required, unit=Sentence(unit))
         drawing.text(drawing.width, line - 3, words, "ink", anchor="end", baseline="bottom", size=SMALL)
     return drawing.inside()
 

@@ -20,6 +20,7 @@ from discreet.reports.charts.svg import (
     width_of,
 )
 from discreet.reports.labels import beside
+from discreet.sentences import Sentence
 
 if TYPE_CHECKING:
     from discreet.release.frontier import Frontier
@@ -143,7 +144,8 @@ def _plotted(outcomes: Sequence[Outcome], names: Sequence[str]) -> list[PlottedO
 
 
 def _named(point: Outcome) -> str:
-    return point.label + (", chosen" if point.chosen else "") + (", knee" if point.knee else "")
+    marks = [Sentence(word) for word, is_so in (("chosen", point.chosen), ("knee", point.knee)) if is_so]
+    return Sentence("{parts}", parts=(point.label, *marks))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,15 @@ dark both work; a picture that is a file of its own has the colours of the light
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Literal
 
+from discreet.sentences import Sentence, dumps
+
+SAID = "data-said"
+"""The attribute in which words keep their template and parameters until they are shown in a language."""
 PARTS = (
     *("ink", "muted", "grid", "paper", "accent", "accent-soft"),
     *(f"{grade}{use}" for use in ("", "-ink", "-zone") for grade in ("low", "medium", "high")),
@@ -112,7 +117,7 @@ class Drawing:
         look = f' font-size="{size}px"' + (' font-weight="bold"' if bold else "")
         look += "" if anchor == "start" else f' text-anchor="{anchor}"'
         look += f' transform="rotate({turned} {_px(x)} {_px(y)})"' if turned else ""
-        place = f'<text x="{_px(x)}" y="{_px(y)}"{look}'
+        place = f'<text{said_by(words)} x="{_px(x)}" y="{_px(y)}"{look}'
         self._marks.append(lambda paint: f'{place} fill="{paint(part)}">{escape(words, quote=False)}</text>')
         # Browsers know wider fonts than the one that is supposed here.
         wide = 1.08 * width_of(words, size)
@@ -145,10 +150,11 @@ class Drawing:
     def standalone(self, *, title: str) -> str:
         """The drawing as a file of its own: on white, with a title for who cannot see it."""
         width, height = self._size()
+        spoken = re.sub(rf' {SAID}="[^"]*"', "", self._body(LIGHT.__getitem__))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}" font-family="sans-serif"><title>{escape(title)}</title>'
-            f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>{self._body(LIGHT.__getitem__)}</svg>\n'
+            f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>{spoken}</svg>\n'
         )
 
     def _cover(self, left: float, top: float, right: float, bottom: float) -> None:
@@ -242,14 +248,34 @@ def shortened(names: Sequence[str], limit: int) -> dict[str, str]:
     """
     names_shown: dict[str, str] = {}
     for name in names:
-        head = (limit - 1) // 2 - (limit > 9)
-        short = name if len(name) <= limit else f"{name[:head]}…{name[len(name) - (limit - 1 - head) :]}"
         taken, again = set(names_shown.values()), 2
-        unique = short
+        unique = short = _short(name, limit)
         while unique in taken:
-            unique, again = f"{short} ({again})", again + 1
+            unique, again = Sentence("{name} ({again})", name=short, again=again), again + 1
         names_shown[name] = unique
     return names_shown
+
+
+def _short(name: str, limit: int) -> str:
+    """A name without its middle, where it is long; of a sentence the names in it lose theirs.
+
+    >>> _short("attribute_number_1", 11), _short(Sentence("Corr. {name}", name="attribute_number_1"), 15)
+    ('attr…mber_1', 'Corr. attr…er_1')
+    """
+    if len(name) <= limit:
+        return name
+    if isinstance(name, Sentence) and name.parameters:
+        texts = {
+            key: text
+            for key, text in name.parameters.items()
+            if isinstance(text, str) and not isinstance(text, Sentence)
+        }
+        room = max(4, (limit - len(name) + sum(map(len, texts.values()))) // max(1, len(texts)))
+        return Sentence(
+            name.template, **{**name.parameters, **{key: _short(text, room) for key, text in texts.items()}}
+        )
+    head = (limit - 1) // 2 - (limit > 9)
+    return f"{name[:head]}…{name[len(name) - (limit - 1 - head) :]}"
 
 
 def room_for(names_width: float, size: int = FONT) -> int:
@@ -264,6 +290,15 @@ def width_of(words: str, size: float) -> float:
         for letter in words
     )
     return size * sum(widths)
+
+
+def said_by(words: str) -> str:
+    """The attribute by which words with places can be said in another language.
+
+    >>> said_by("low"), said_by(Sentence("{n:,} rows", n=3))
+    ('', ' data-said="{&quot;template&quot;: &quot;{n:,} rows&quot;, &quot;parameters&quot;: {&quot;n&quot;: 3}}"')
+    """
+    return f' {SAID}="{escape(dumps(words))}"' if isinstance(words, Sentence) and words.parameters else ""
 
 
 def _variable(part: str) -> str:

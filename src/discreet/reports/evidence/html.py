@@ -21,7 +21,7 @@ from discreet.reports.evidence import tables as evidence_tables
 from discreet.reports.evidence.pictures import advantage_text, drawn_loss, edition_figures, known_value
 from discreet.reports.figures import Figures, Picture
 from discreet.reports.html import page
-from discreet.reports.words import SYMBOLS, Edition, Tone, moment, number, percent
+from discreet.reports.words import SYMBOLS, Edition, Tone, became, moment, number, percent
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.sentences import Sentence
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
@@ -157,6 +157,7 @@ def render_evidence(
             "unanswered": "" if comparison is None else _unanswered(comparison),
             "quantiles": [f"{q:.0%}" for q in loss_tables.QUANTILES],
             "kpis": [] if comparison is None else loss_tables.kpis(comparison, public=public),
+            "analyses": [] if comparison is None else loss_tables.analyses(comparison, public=public),
             "learning": [] if comparison is None else loss_tables.learning(comparison, public=public),
             "limits": LIMITS,
             "notes": [] if public else _notes(comparison, attacks),
@@ -187,7 +188,7 @@ def facts(comparison: Comparison | None, attacks: Attacks | None, *, public: boo
     if comparison is not None:
         before, after = comparison.rows
         told = not Figures(max(after, 1), public=public).few(abs(before - after))
-        rows.append(("Records", f"{before:,} → {after:,}" if told else f"{after:,}"))
+        rows.append(("Records", became(f"{before:,}", f"{after:,}") if told else f"{after:,}"))
     elif attacks is not None:
         rows.append(("Records", f"{attacks.audit.rows:,}"))
     if attacks is not None:
@@ -248,7 +249,7 @@ def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tup
         shown.append(
             (
                 "Answers to questions",
-                f"± {loss_tables.percent_of_error(error.value)}",
+                Sentence("± {error}", error=loss_tables.percent_of_error(error.value)),
                 Sentence("{meaning} Lower is better.", meaning=Sentence(error.meaning)),
                 error.source,
             )
@@ -269,7 +270,7 @@ def _kept(comparison: Comparison, figures: Figures, *, public: bool) -> list[tup
         shown.append(
             (
                 "Your own figures",
-                f"{good} of {len(comparison.kpis)}",
+                Sentence("{good} of {all}", good=good, all=len(comparison.kpis)),
                 "How many of the policy's figures the release still answers, within their tolerance. Higher is better.",
                 KPI_SOURCE,
             )
@@ -281,12 +282,17 @@ def _unanswered(comparison: Comparison) -> str:
     workload = comparison.losses.workload
     if not workload.unanswered:
         return "The release had an answer to every one of them."
-    return f"To {percent(workload.unanswered / workload.asked)} of them the release had no answer; they are not counted."
+    return Sentence(
+        "To {share} of them the release had no answer; they are not counted.",
+        share=percent(workload.unanswered / workload.asked),
+    )
 
 
 def _left_out(comparison: Comparison) -> str:
     shown, total = evidence_pictures.MOST_ATTRIBUTES, len(comparison.distributions)
-    return f"Drawn are the first {shown} of {total:,} attributes." if shown < total else ""
+    if shown >= total:
+        return ""
+    return Sentence("Drawn are the first {shown} of {total:,} attributes.", shown=shown, total=total)
 
 
 def _name(comparison: Comparison | None, attacks: Attacks | None) -> str:
@@ -313,10 +319,12 @@ def notebook_comparison(comparison: Comparison) -> str:
     words = (
         "What was lost"
         if loss is None
-        else f"{percent(loss.value)} lost by {loss.name} (0% nothing, 100% all)"
+        else Sentence(
+            "{share} lost by {measure} (0% nothing, 100% all)", share=percent(loss.value), measure=loss.name
+        )
     )
     parts = [
-        f"{measure.attribute} {number(measure.value)}"
+        Sentence("{name} {value}", name=measure.attribute, value=number(measure.value))
         for measure in comparison.losses.attributes
         if loss is not None and measure.name == loss.name
     ]
@@ -328,7 +336,7 @@ def notebook_comparison(comparison: Comparison) -> str:
             "name": comparison.release.name,
             "facts": facts(comparison, None, public=False),
             "figures": key_figures(comparison, None, public=False),
-            "lines": [f"By attribute: {', '.join(parts)}."] if parts else [],
+            "lines": [Sentence("By attribute: {parts}.", parts=tuple(parts))] if parts else [],
             "notes": [comparison.matched, *comparison.notes],
         },
     )
@@ -343,7 +351,15 @@ def notebook_attacks(attacks: Attacks) -> str:
             "name": attacks.source.name,
             "facts": facts(None, attacks, public=False),
             "figures": key_figures(None, attacks, public=False),
-            "lines": [f"{summary.title}: {summary.state}. {summary.finding}" for summary in attacks.criteria],
+            "lines": [
+                Sentence(
+                    "{title}: {state}. {finding}",
+                    title=Sentence(summary.title),
+                    state=Sentence(summary.state),
+                    finding=Sentence(summary.finding),
+                )
+                for summary in attacks.criteria
+            ],
             "notes": [attacks.matched, *attacks.notes],
         },
     )

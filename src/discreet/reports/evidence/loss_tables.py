@@ -11,13 +11,15 @@ from discreet.release.compare import Comparison
 from discreet.reports.charts.scale import whisker
 from discreet.reports.evidence.pictures import edition_figures
 from discreet.reports.figures import Figures, Row, RowGroup, drawn_share
-from discreet.reports.words import Tone, number, percent
+from discreet.reports.words import Tone, between, number, percent
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.sentences import Sentence
 from discreet.utility.efficacy import METRICS, Efficacy, Metric, Score
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
 from discreet.utility.kpi import KpiResult
 from discreet.utility.measures import MEASURES
+from discreet.utility.regression import SOURCE as ANALYSIS_SOURCE
+from discreet.utility.regression import AnalysisResult, FittedTerm
 from discreet.utility.workload import AGGREGATES
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -38,7 +40,7 @@ def losses(comparison: Comparison, *, public: bool) -> list[RowGroup]:
             {
                 "name": name,
                 "unit": measure.unit,
-                "direction": f"{measure.better} is better",
+                "direction": "lower is better" if measure.better == "lower" else "higher is better",
                 "release": _loss(results.measure(name), figures),
                 "trivial": _loss(results.baseline(name), figures),
                 "meaning": measure.meaning,
@@ -66,7 +68,7 @@ def _loss(measure: Measure | None, figures: Figures) -> str:
     if 0 < value <= 1 and measure.unit.startswith("share"):
         return figures.share(value)
     if figures.few(round(value * figures.total, 6)):
-        return f"less than {SMALL_GROUP / figures.total:.2g}"
+        return Sentence("less than {bound:.2g}", bound=SMALL_GROUP / figures.total)
     return number(float(f"{value:.2g}"))
 
 
@@ -150,11 +152,55 @@ def _kpi(kpi: KpiResult, *, public: bool) -> Row:
     }
 
 
+def analyses(comparison: Comparison, *, public: bool) -> list[Row]:
+    """The user's own regressions; terms may name values, so that the public edition tells how well all of them agree."""
+    return [_analysis(analysis, public=public) for analysis in comparison.analyses]
+
+
+def _analysis(analysis: AnalysisResult, *, public: bool) -> Row:
+    return {
+        "name": analysis.name,
+        "model": f"{analysis.model} model",
+        "overlap": percent(analysis.overlap),
+        "least": percent(analysis.least.overlap),
+        "reason": analysis.reason,
+        "terms": ()
+        if public
+        else tuple(
+            (
+                each.term,
+                estimate_text(each.original),
+                "not answerable any more" if each.released is None else estimate_text(each.released),
+                percent(each.overlap),
+            )
+            for each in analysis.coefficients[:MOST_GROUPS]
+        ),
+        "more": max(0, len(analysis.coefficients) - MOST_GROUPS),
+        "source": ANALYSIS_SOURCE,
+    }
+
+
+def estimate_text(estimate: FittedTerm) -> str:
+    """A coefficient with its interval.
+
+    >>> estimate_text(FittedTerm(1.5, 0.25, 1.0, 2.0))
+    '1.5 (1 to 2)'
+    """
+    value, low, high = (
+        number(float(f"{part:.4g}")) for part in (estimate.value, estimate.low, estimate.high)
+    )
+    return Sentence("{value} ({low} to {high})", value=value, low=low, high=high)
+
+
 def learning(comparison: Comparison, *, public: bool) -> list[Row]:
     """What can be learnt from the release, between the original (U_max) and the most frequent value (U_base)."""
     return [
         {
-            "title": f"{learner.label}, by {learner.classifier.replace('-', ' ').replace('bayes', 'Bayes')}",
+            "title": Sentence(
+                "{label}, by {classifier}",
+                label=learner.label,
+                classifier=Sentence(learner.classifier.replace("-", " ").replace("bayes", "Bayes")),
+            ),
             "meaning": "" if public else learner.meaning,
             "notes": () if public else learner.notes,
             "source": learner.source,
@@ -183,7 +229,7 @@ def _learnt(learner: Efficacy, metric: Metric, *, public: bool) -> Row:
         "metric": SCORES[metric],
         "picture": picture,
         "release": _score(release, figures),
-        "interval": "" if public or not picture else f"{percent(release.low)} to {percent(release.high)}",
+        "interval": "" if public or not picture else between(percent(release.low), percent(release.high)),
         "original": _score(original, figures),
         "majority": _score(majority, figures),
         "trivial": _score(trivial, figures),

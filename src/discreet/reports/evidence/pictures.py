@@ -16,7 +16,7 @@ from discreet.release.legal import TITLES, TOLERATED
 from discreet.reports.charts import bar, points
 from discreet.reports.charts.cells import Cell, heatmap, step
 from discreet.reports.figures import Figures, Picture, drawn_share, figures_of, involved, partly, short_label
-from discreet.reports.words import percent
+from discreet.reports.words import became, between, listed, percent
 from discreet.sentences import Sentence
 from discreet.utility.losses import Losses
 
@@ -71,7 +71,7 @@ def interval_text(result: AttackResult, *, public: bool) -> str:
     """The interval of the success rate as it may be told."""
     if hidden(result, public=public):
         return "withheld"
-    return f"{percent(result.low)} to {percent(result.high)}"
+    return between(percent(result.low), percent(result.high))
 
 
 def baseline_told(result: AttackResult, *, public: bool) -> bool:
@@ -250,7 +250,7 @@ def distributions(comparison: Comparison) -> list[Picture]:
 
 
 def _distribution(distribution: Distribution, at: int) -> Picture:
-    texts = [f"{percent(part.before)} → {percent(part.after)}" for part in distribution.bins]
+    texts = [became(percent(part.before), percent(part.after)) for part in distribution.bins]
     furthest = max(distribution.bins, key=lambda part: abs(part.after - part.before))
     gap = furthest.after - furthest.before
     takeaway = "Its distribution is as it was."
@@ -269,10 +269,14 @@ def _distribution(distribution: Distribution, at: int) -> Picture:
         )
     return Picture(
         id=f"distribution-{at}",
-        title=f"{distribution.name} ({distribution.role})",
+        title=Sentence("{name} ({role})", name=distribution.name, role=Sentence(distribution.role)),
         takeaway=takeaway,
-        alternative=" ".join(
-            f"{short_label(part.label)}: {text}." for part, text in zip(distribution.bins, texts, strict=True)
+        alternative=Sentence(
+            "{each: }",
+            each=tuple(
+                Sentence("{label}: {text}.", label=short_label(part.label), text=text)
+                for part, text in zip(distribution.bins, texts, strict=True)
+            ),
         ),
         explanation="Pale: the original. Dark: what the release implies. The nearer both are, the better.",
         svg=bar.before_after(
@@ -342,7 +346,7 @@ def relations(comparison: Comparison) -> Picture | None:
         columns=("Attributes", "Original", "Release", "Difference"),
         rows=tuple(
             (
-                f"{matrices.names[a]} and {matrices.names[b]}",
+                listed([matrices.names[a], matrices.names[b]]),
                 f"{matrices.before[measure][a, b]:.3f}",
                 f"{matrices.after[measure][a, b]:.3f}",
                 _signed(float(change[a, b]), 3),

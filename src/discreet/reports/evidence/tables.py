@@ -31,7 +31,7 @@ from discreet.reports.evidence.pictures import (
     interval_text,
 )
 from discreet.reports.figures import Figures, Row, RowGroup, drawn_share
-from discreet.reports.words import Tone, amount, fingerprint, number, percent, title_of
+from discreet.reports.words import Tone, about, amount, fingerprint, number, percent, title_of, with_unit
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.sentences import Sentence
 
@@ -68,11 +68,13 @@ def criteria(attacks: Attacks, *, public: bool) -> list[Row]:
             "state": summary.state,
             "tone": STATE_TONES[summary.state],
             "finding": finding(summary, public=public),
-            "tested": ", ".join(summary.tested) or "none",
+            "tested": Sentence("{attacks}", attacks=tuple(map(Sentence, summary.tested)))
+            if summary.tested
+            else "none",
             "measures": tuple(
                 (
-                    title_of(measure.name) + (f": {measure.attribute}" if measure.attribute else ""),
-                    f"{figures.measured(measure)} {figures.unit(measure)}".strip(),
+                    about(title_of(measure.name), measure.attribute),
+                    with_unit(figures.measured(measure), figures.unit(measure)),
                 )
                 for measure in summary.measures
             ),
@@ -86,16 +88,21 @@ def finding(summary: Summary, *, public: bool) -> str:
     worst = summary.worst
     if worst is None or not hidden(worst, public=public):
         return summary.finding
-    told = "more than chance" if worst.better_than_baseline else "not distinguishable from chance"
-    return (
-        f"The attack that got furthest ({worst.attack}{f' on {worst.target}' if worst.target else ''}) was right about "
-        f"{figures_for(worst, public=public).share(worst.rate)} of {worst.tries:,.0f} {worst.unit}; "
-        + (
-            f"without the release {percent(worst.baseline)} are expected. "
-            if baseline_told(worst, public=public)
-            else "how many are expected without the release is withheld. "
-        )
-        + f"This is {told}."
+    attack = Sentence(worst.attack)
+    if worst.target:
+        attack = Sentence("{attack} on {target}", attack=attack, target=worst.target)
+    return Sentence(
+        "The attack that got furthest ({attack}) was right about {rate} of {tries:,.0f} {unit}; {baseline}. This is {state}.",
+        attack=attack,
+        rate=figures_for(worst, public=public).share(worst.rate),
+        tries=worst.tries,
+        unit=Sentence(worst.unit),
+        baseline=Sentence("without the release {share} are expected", share=percent(worst.baseline))
+        if baseline_told(worst, public=public)
+        else Sentence("how many are expected without the release is withheld"),
+        state=Sentence(
+            "more than chance" if worst.better_than_baseline else "not distinguishable from chance"
+        ),
     )
 
 
@@ -163,12 +170,12 @@ def _attack(result: AttackResult, *, public: bool) -> Row:
         "title": title_of(result.attack),
         "target": result.target or "",
         "question": _question(result.attack),
-        "right": f"fewer than {SMALL_GROUP}"
+        "right": Sentence("fewer than {count}", count=SMALL_GROUP)
         if right
         else "nearly all"
         if veiled
         else amount(result.successes),
-        "tried": f"{amount(result.tries)} {result.unit}",
+        "tried": with_unit(amount(result.tries), result.unit),
         "rate": figures.share(result.rate),
         "interval": interval_text(result, public=public),
         "picture": whisker(drawn_share(result.rate, figures), marks=[result.baseline] if told else [])
@@ -179,9 +186,7 @@ def _attack(result: AttackResult, *, public: bool) -> Row:
         "tone": _attack_tone(result),
         "fallen": figures.count(len(result.fallen), "class", "classes") if result.fallen else "none",
         "meaning": "" if public else result.meaning,
-        "notes": ()
-        if public
-        else (*(f"{_words(name)}: {number(value)}" for name, value in result.figures), *result.notes),
+        "notes": () if public else (*(_figure(name, value) for name, value in result.figures), *result.notes),
         "source": result.source,
     }
 
@@ -200,7 +205,7 @@ def exposed(attacks: Attacks) -> list[Row]:
         if worst:
             groups.append(
                 {
-                    "title": title_of(result.attack) + (f": {result.target}" if result.target else ""),
+                    "title": about(title_of(result.attack), result.target),
                     "rows": tuple(
                         {
                             "values": tuple(person.values.items()),
@@ -280,14 +285,14 @@ def provenance(
                     says=Sentence(preset.says),
                 ),
             ),
-            ("Known to the intruder", ", ".join(attacks.scenario.known)),
+            ("Known to the intruder", Sentence("{names}", names=attacks.scenario.known)),
             ("Source of the scenario", preset.source),
             ("Seed of the attacks", f"{attacks.seed}"),
         ]
     matched = dict.fromkeys(result.matched for result in (comparison, attacks) if result is not None)
-    rows.append(("How records were matched", "; ".join(matched)))
+    rows.append(("How records were matched", Sentence("{each:; }", each=tuple(map(Sentence, matched)))))
     return [*rows, *versions().items()]
 
 
-def _words(name: str) -> str:
-    return name.replace("-", " ")
+def _figure(name: str, value: float) -> Sentence:
+    return Sentence("{name}: {value}", name=Sentence(name.replace("-", " ")), value=number(value))

@@ -15,7 +15,7 @@ from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
 from discreet.release.frontier import Frontier
 from discreet.release.legal import State
-from discreet.reports.evidence.loss_tables import best_learner
+from discreet.reports.evidence.loss_tables import best_learner, estimate_text
 from discreet.reports.terminal import footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import amount, number, percent
 
@@ -51,6 +51,8 @@ def show_comparison(comparison: Comparison) -> RenderableType:
         parts += [Text(), title("Learning from the release"), _efficacy(comparison)]
     if comparison.kpis:
         parts += [Text(), title("Your own figures"), _kpis(comparison)]
+    if comparison.analyses:
+        parts += [Text(), title("Your own analyses"), _analyses(comparison)]
     told = [
         "trivial: the release that shows no quasi-identifier at all; being hardly better than it is not worth the "
         "effort",
@@ -155,6 +157,25 @@ def _kpis(comparison: Comparison) -> RenderableType:
             "–" if kpi.tolerance is None else percent(kpi.tolerance),
             Text(holds, style="green" if kpi.holds else "red"),
         )
+    return table
+
+
+def _analyses(comparison: Comparison) -> RenderableType:
+    table = grid("analysis", "term", "original", "release", "overlap")
+    for analysis in comparison.analyses:
+        if analysis.reason:
+            row(table, analysis.name, analysis.reason, "", "", "0%")
+            continue
+        row(table, analysis.name, "all", "", "", percent(analysis.overlap))
+        for each in analysis.coefficients:
+            row(
+                table,
+                "",
+                each.term,
+                estimate_text(each.original),
+                "–" if each.released is None else estimate_text(each.released),
+                percent(each.overlap),
+            )
     return table
 
 

@@ -16,7 +16,16 @@ from discreet.reports.html import page
 from discreet.reports.release import tables
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.verdict import compliance, first_obstacles, judgement
-from discreet.reports.words import LEFT_OUT_OF_TABLES, LIMITS, Edition, moment, says_of, title_of
+from discreet.reports.words import (
+    LEFT_OUT_OF_TABLES,
+    LIMITS,
+    Edition,
+    became,
+    moment,
+    says_of,
+    title_of,
+    with_unit,
+)
 from discreet.sentences import Sentence
 
 SIDE_BY_SIDE = ("class-sizes", "risks")
@@ -128,14 +137,14 @@ def notebook_release(release: Release) -> str:
         "notebook.html.jinja",
         {
             **judgement(release.verdict, after),
-            "compliance": f"{holds} {compliance(release.verdict)}",
+            "compliance": Sentence("{holds} {rest}", holds=holds, rest=compliance(release.verdict)),
             "name": release.before.source.name,
-            "facts": [(f"of {release.before.rows:,} records", f"{release.after.rows:,}")],
+            "facts": [(Sentence("of {rows:,} records", rows=release.before.rows), f"{release.after.rows:,}")],
             **first_obstacles(release.verdict, after),
             "key_figures": [
                 {
                     "title": figure["title"],
-                    "value": f"{figure['was']} → {figure['value']}" if figure["was"] else figure["value"],
+                    "value": became(figure["was"], figure["value"]) if figure["was"] else figure["value"],
                     "unit": "",
                 }
                 for figure in key_figures(release, before, after)
@@ -158,12 +167,12 @@ def facts(release: Release, figures: Figures) -> list[tuple[str, str]]:
         told = told and not figures.few(old.persons - new.persons)
 
     def pair(was: int, now: int) -> str:
-        return f"{was:,} → {now:,}" if told else f"{now:,}"
+        return became(f"{was:,}", f"{now:,}") if told else f"{now:,}"
 
     return [
         ("Records", pair(old.rows, new.rows)),
         *([("Persons", pair(old.persons, new.persons))] if new.event_level else []),
-        ("Columns", f"{old.columns:,} → {new.columns:,}"),
+        ("Columns", became(f"{old.columns:,}", f"{new.columns:,}")),
         ("Quasi-identifiers", f"{len(new.policy.quasi_identifiers):,}"),
         # The average risk before is classes over records: it would give the records away.
         ("Classes", pair(len(old.classes), len(new.classes))),
@@ -182,21 +191,18 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
                 "title": title_of(name),
                 "was": was
                 if before.unit(old).rstrip("s") == unit.rstrip("s")
-                else f"{was} {before.unit(old)}",
-                "value": f"{after.measured(new)} {unit}".strip(),
+                else with_unit(was, before.unit(old)),
+                "value": with_unit(after.measured(new), unit),
                 "meaning": says_of(name),
                 "source": new.source,
             }
         )
     grade, says = tables.quality(release)
-    plan = release.plan
     costs = [
         (
             "Suppressed records",
             before.share(release.suppressed / release.before.rows),
-            "The share of records that "
-            + (_shown(release) if release.recoding.starred else "the release leaves out")
-            + f"; at most {plan.suppression_limit:.0%} were allowed.",
+            _suppressed_says(release),
             "counted",
         ),
         (
@@ -222,7 +228,20 @@ def key_figures(release: Release, before: Figures, after: Figures) -> list[dict[
     ]
 
 
-def _shown(release: Release) -> str:
-    if release.stand_ins:
-        return f"show only the {release.plan.suppressed_numbers} of released numbers, and * elsewhere"
-    return "are shown with * only"
+def _suppressed_says(release: Release) -> Sentence:
+    """What the share of suppressed records means in this release."""
+    limit = release.plan.suppression_limit
+    if not release.recoding.starred:
+        return Sentence(
+            "The share of records that the release leaves out; at most {limit:.0%} were allowed.", limit=limit
+        )
+    if not release.stand_ins:
+        return Sentence(
+            "The share of records that are shown with * only; at most {limit:.0%} were allowed.", limit=limit
+        )
+    return Sentence(
+        "The share of records that show only the {statistic} of released numbers, and * elsewhere; at most "
+        "{limit:.0%} were allowed.",
+        statistic=Sentence(str(release.plan.suppressed_numbers)),
+        limit=limit,
+    )

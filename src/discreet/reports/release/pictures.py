@@ -22,7 +22,7 @@ from discreet.reports.figures import (
     risk_name,
     zones,
 )
-from discreet.reports.words import several
+from discreet.reports.words import became, several
 from discreet.risk.scorr import category
 from discreet.sentences import Sentence
 
@@ -151,9 +151,9 @@ def risks(release: Release, before: Figures, after: Figures) -> Picture:
         rows=tuple(
             (
                 risk_name(old),
-                f"{old.mean:.3f} → {new.mean:.3f}",
-                f"{old.max:.3f} → {new.max:.3f}",
-                f"{before.share(old.share_above(medium))} → {after.share(new.share_above(medium))}",
+                became(f"{old.mean:.3f}", f"{new.mean:.3f}"),
+                became(f"{old.max:.3f}", f"{new.max:.3f}"),
+                became(before.share(old.share_above(medium)), after.share(new.share_above(medium))),
             )
             for old, new in pairs
         ),
@@ -174,7 +174,7 @@ def losses(release: Release, before: Figures, after: Figures) -> Picture | None:
         takeaway = Sentence("No attribute lost anything.")
     else:
         takeaway = Sentence(
-            "{items} lost most: {items2} of its detail.", items=items[0][0], items2=before.share(items[0][1])
+            "{column} lost most: {share} of its detail.", column=items[0][0], share=before.share(items[0][1])
         )
         if whole:
             takeaway = Sentence("{most} {nothing}", most=takeaway, nothing=_lost_nothing(whole))
@@ -228,7 +228,10 @@ def distinct_values(release: Release, before: Figures, after: Figures) -> Pictur
         explanation="Pale: different values before. Dark: different values in the release. A full bar is as "
         "many as before or more, which happens where values are grouped differently in different classes.",
         svg=bar.bars(
-            [bar.Bar(name, min(1.0, now / was), f"{was:,} → {now:,}", 1.0) for name, (was, now) in shown],
+            [
+                bar.Bar(name, min(1.0, now / was), became(f"{was:,}", f"{now:,}"), 1.0)
+                for name, (was, now) in shown
+            ],
             title="different values after, as a share of those before",
         ),
         columns=("Attribute", "Before", "After"),

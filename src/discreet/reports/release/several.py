@@ -7,6 +7,7 @@ from html import escape
 
 from discreet.release.audit import Audit
 from discreet.reports.charts.cells import Cell, heatmap
+from discreet.reports.charts.svg import said_by
 from discreet.reports.figures import MOST_SENSITIVE, Picture, partly, risk_name, zones
 from discreet.risk.scorr import category
 from discreet.risk.titles import GRADED
@@ -48,7 +49,7 @@ def risks_of_releases(audits: Mapping[str, Audit]) -> Picture:
             if (value := highest.get((kind, row, name))) is not None
         ]
         drawn = heatmap(cells, rows=shown_rows, columns=list(audits), widest=72)
-        return f'<div><p class="panel">{escape(kind)}</p>{drawn}</div>'
+        return f'<div><p class="panel"{said_by(kind)}>{escape(kind)}</p>{drawn}</div>'
 
     high = [
         name

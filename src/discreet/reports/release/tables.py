@@ -15,6 +15,7 @@ from discreet.measure import Measure, RecordRisk
 from discreet.privacy import assess
 from discreet.release.audit import versions
 from discreet.release.families import MethodFamily, family_of
+from discreet.release.outcome import Outcome
 from discreet.release.prices import ColumnPrice, RequirementPrice
 from discreet.release.release import Release
 from discreet.release.representation import erased_categories
@@ -24,6 +25,7 @@ from discreet.reports.verdict import asked_by
 from discreet.reports.words import (
     CATEGORY_TONES,
     ROLES,
+    became,
     fingerprint,
     heading,
     in_percent,
@@ -33,6 +35,7 @@ from discreet.reports.words import (
     safer,
     says_of,
     title_of,
+    with_unit,
 )
 from discreet.risk.scorr import category
 from discreet.risk.titles import EXTENDED
@@ -90,9 +93,9 @@ def attributes(release: Release, figures: Figures) -> list[Row]:
     rows = []
     for name, change in release.changes().items():
         hierarchy = fitted.get(name)
-        level = "by class" if levels is None else f"{levels[name]}"
+        level: str = Sentence("by class") if levels is None else f"{levels[name]}"
         if levels is not None and hierarchy is not None:
-            level += f" of {hierarchy.ladder.height}"
+            level = Sentence("{level} of {height}", level=level, height=hierarchy.ladder.height)
         origin = "not used: the recipe says it all" if hierarchy is None else hierarchy.origin
         if figures.public and hierarchy is not None:
             origin = hierarchy.origin if hierarchy.learned else "given"
@@ -155,7 +158,11 @@ def mappings(release: Release) -> list[Row]:
         pairs, total = most - left, sum(len(old) for _, _, old in grouped)
         note = ""
         if pairs < total:
-            note = f"{pairs:,} of {total:,} pairs of new and old value are listed; the recipe has all."
+            note = Sentence(
+                "{pairs:,} of {total:,} pairs of new and old value are listed; the recipe has all.",
+                pairs=pairs,
+                total=total,
+            )
         maps.append({"name": name, "rows": rows, "listed": pairs, "total": total, "note": note})
     return maps
 
@@ -180,18 +187,26 @@ def columns(release: Release, figures: Figures) -> list[tuple[str, str]]:
     policy = release.before.policy
     kept, keyed = release.recipe.columns, release.recipe.keyed
     named = [column for column in policy.columns if column.role not in ("quasi-identifier", "insensitive")]
-    rows = [
+    rows: list[tuple[str, str]] = [
         (
             column.name,
-            ("replaced by keyed hashes" if column.name in keyed else "as before")
-            + f"; {column.role}: {ROLES[column.role]}",
+            Sentence(
+                "{state}; {role}: {meaning}",
+                state=Sentence("replaced by keyed hashes" if column.name in keyed else "as before"),
+                role=Sentence(column.role),
+                meaning=Sentence(ROLES[column.role]),
+            ),
         )
         for column in named
         if column.name in kept
     ]
     for column in release.removed:
-        lost = "" if column.loss is None else f"; counted with a loss of {share_of(column.loss, figures)}"
-        rows.append((column.name, f"left out: {column.reason}{lost}"))
+        gone = Sentence("left out: {reason}", reason=Sentence(column.reason))
+        if column.loss is not None:
+            gone = Sentence(
+                "{gone}; counted with a loss of {loss}", gone=gone, loss=share_of(column.loss, figures)
+            )
+        rows.append((column.name, gone))
     if release.unjudged:
         told = tuple(
             Sentence("{name} ({share})", name=name, share=share_of(share, figures))
@@ -276,7 +291,7 @@ def _value(measure: Measure, figures: Figures) -> str:
     """A value, with its unit where people or values were counted."""
     unit = figures.unit(measure)
     counted = unit.startswith(("record", "person", "distinct"))
-    return f"{figures.measured(measure)} {unit}" if counted else figures.measured(measure)
+    return with_unit(figures.measured(measure), unit) if counted else figures.measured(measure)
 
 
 def risks(release: Release, before: Figures, after: Figures) -> list[Row]:
@@ -299,9 +314,9 @@ def _risk(
     return {
         "title": risk_name(old),
         "meaning": old.meaning,
-        "mean": f"{old.mean:.3f} → {new.mean:.3f}",
-        "max": f"{old.max:.3f} → {new.max:.3f}",
-        "above": f"{before.share(old.share_above(medium))} → {after.share(new.share_above(medium))}",
+        "mean": became(f"{old.mean:.3f}", f"{new.mean:.3f}"),
+        "max": became(f"{old.max:.3f}", f"{new.max:.3f}"),
+        "above": became(before.share(old.share_above(medium)), after.share(new.share_above(medium))),
         "tone": CATEGORY_TONES[grade] if graded else None,
         "grade": grade if graded else "not graded",
         "source": old.source,
@@ -312,14 +327,17 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
     """How the change was found, and how good it is known to be."""
     chosen, plan = release.chosen, release.plan
     rows = [
-        ("Method", f"{chosen.method}: {chosen.why}"),
+        ("Method", Sentence("{method}: {why}", method=chosen.method, why=Sentence(chosen.why))),
         ("Kind of change", "a value becomes the same everywhere (global recoding)")
         if release.recipe.scope == "global"
         else ("Kind of change", "a value may become different things in different classes (local recoding)"),
         *(("Family of methods", _family(family)) for family in _families(release)),
     ]
     if chosen.minimised:
-        rows.append(("Objective", plan.objective + (f" for {plan.label}" if plan.label else "")))
+        objective: str = plan.objective
+        if plan.label:
+            objective = Sentence("{objective} for {label}", objective=Sentence(objective), label=plan.label)
+        rows.append(("Objective", objective))
         if chosen.minimised != plan.objective:
             rows.append(("Minimised by the method", chosen.minimised))
         if chosen.undefined:
@@ -332,12 +350,18 @@ def how(release: Release, figures: Figures) -> list[tuple[str, str]]:
     rows.append(("Suppression limit", percent(plan.suppression_limit)))
     shown = "are shown with *" if release.recoding.starred else "are left out"
     if release.stand_ins:
-        shown = f"show the {plan.suppressed_numbers} of released numbers, and * elsewhere"
+        shown = Sentence(
+            "show the {statistic} of released numbers, and * elsewhere",
+            statistic=Sentence(str(plan.suppressed_numbers)),
+        )
     rows.append(("Suppressed records", shown))
     rows.append(("Order of rows", "random" if plan.order == "random" else "as in the original"))
     if plan.weights:
-        weights = (f"{name} {number(weight)}" for name, weight in plan.weights.items())
-        rows.append(("Weights", ", ".join(weights)))
+        weights = tuple(
+            Sentence("{name} {weight}", name=name, weight=number(weight))
+            for name, weight in plan.weights.items()
+        )
+        rows.append(("Weights", Sentence("{weights}", weights=weights)))
     if plan.keep:
         rows.append(("Kept as they are", listed(plan.keep)))
     return rows
@@ -386,7 +410,8 @@ def quality(release: Release) -> tuple[str, str]:
 
 def alternatives(release: Release) -> list[Row]:
     """The chosen release and the others that were found, side by side."""
-    rows = [("chosen: " + release.chosen.why, release.outcome, release.recoding)]
+    chosen = Sentence("chosen: {why}", why=Sentence(release.chosen.why))
+    rows: list[tuple[str, Outcome, Recoding]] = [(chosen, release.outcome, release.recoding)]
     rows += [(other.title, other.outcome, other.recoding) for other in release.alternatives]
     return [
         {
@@ -421,32 +446,40 @@ def notes(release: Release) -> list[str]:
 
 def cautions(release: Release) -> list[str]:
     """What has to be known to compare before and after, in words that every edition may show."""
-    lines = []
+    lines: list[str] = []
     if others := unexamined(release):
         lines.append(
-            f"Not examined and released as before: {listed(others)}. Whoever knows such a column of somebody may "
-            "find them by it"
+            Sentence(
+                "Not examined and released as before: {names:and}. Whoever knows such a column of somebody may find "
+                "them by it.",
+                names=tuple(others),
+            )
         )
     if release.before.policy.person is not None and release.after.policy.person is None:
         lines.append(
             "Person ids are left out of the release: nobody can tell which rows belong to one person. Persons are "
-            "counted here all the same, while whoever holds the release alone can count records only"
+            "counted here all the same, while whoever holds the release alone can count records only."
         )
     if release.perturbed.steps:
         lines.append(
             "Values were perturbed first: the loss is that of the generalisation only, and what the steps changed is measured by "
-            "comparing the release with the original"
+            "comparing the release with the original."
         )
     if not release.chosen.minimised:
         lines.append(
             "A recipe was applied without hierarchies: what a value may stand for, and so the loss, is "
-            "not known"
+            "not known."
         )
     if release.recoding.starred and release.suppressed:
-        told = f"the {release.plan.suppressed_numbers} of released numbers" if release.stand_ins else "*"
         lines.append(
-            f"Suppressed records are shown with {told} and form one class, of which the requirements are "
-            "asked like of any other"
+            Sentence(
+                "Suppressed records are shown with the {statistic} of released numbers and form one class, of which the "
+                "requirements are asked like of any other.",
+                statistic=Sentence(str(release.plan.suppressed_numbers)),
+            )
+            if release.stand_ins
+            else "Suppressed records are shown with * and form one class, of which the requirements are asked like of "
+            "any other."
         )
     return lines
 

@@ -34,6 +34,22 @@ class Buckets:
     method: BucketMethod
     l: int | None = None  # noqa: E741
 
+    def meets(self, model: PrivacyModel) -> bool:
+        """Whether every bucket meets a requirement; l-diversity, also if all missing values are one."""
+        if not model.holds(self.classes).all():
+            return False
+        (domain,) = self.classes.sensitive
+        same = domain.with_one_missing
+        if not isinstance(model, LDiversity) or np.array_equal(same, np.arange(domain.size)):
+            return True
+        (codes,) = self.classes.sensitive_codes.values()
+        entries = np.repeat(np.arange(len(self.classes)), np.diff(self.classes.indptr))
+        counts = self.classes.counts
+        merged = classes_of_buckets(
+            np.repeat(entries, counts), np.repeat(same[codes], counts), domain, self.classes.names[0]
+        )
+        return bool(model.holds(merged).all())
+
 
 def classes_of_buckets(buckets: IntArray, values: IntArray, domain: Domain, name: str) -> EquivalenceClasses:
     """Buckets as classes of one attribute, their number, with the sensitive values in them.
@@ -61,7 +77,8 @@ def find_buckets(
 
     Anatomy's buckets have no value twice, which is the least size for l-diversity. What asks for buckets that resemble the
     table (t-closeness, β-likeness) is met by fewer and larger ones: their number is halved in, so that a larger one may
-    be missed where requirements are met by many and not by fewer.
+    be missed where requirements are met by many and not by fewer. l-diversity also holds where all missing values, marks
+    and nulls, count as one: they say the same of a person.
     """
     for buckets in _tried(values, domain, models, name, randomness):
         if _meets(buckets, models):
@@ -90,9 +107,11 @@ def _tried(
     """Anatomy's buckets, from the smallest l that may do."""
     asked = [int(np.ceil(model.l)) for model in models if isinstance(model, LDiversity)]
     least = max([2, *asked])
-    most = len(values) // max(int(np.bincount(values, minlength=1).max()), 1)
+    # No two missing values in a bucket, however they are written.
+    apart = domain.with_one_missing[values]
+    most = len(values) // max(int(np.bincount(apart, minlength=1).max()), 1)
     for l in range(least, min(least + FURTHER, most) + 1):  # noqa: E741
-        formed = anatomized(values, l, randomness)
+        formed = anatomized(apart, l, randomness)
         yield Buckets(formed, classes_of_buckets(formed, values, domain, name), "anatomy", l)
 
 
@@ -102,8 +121,8 @@ def _dealt(values: IntArray, domain: Domain, count: int, name: str, randomness: 
 
 
 def _meets(buckets: Buckets, models: Sequence[PrivacyModel]) -> bool:
-    return all(bool(model.holds(buckets.classes).all()) for model in models)
+    return all(map(buckets.meets, models))
 
 
 def _failing(buckets: Buckets, models: Sequence[PrivacyModel]) -> str:
-    return "; ".join(model.describe() for model in models if not model.holds(buckets.classes).all())
+    return "; ".join(model.describe() for model in models if not buckets.meets(model))

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from discreet.search.clusters.space import ranks_of
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import ReleasedAttribute
@@ -38,7 +39,10 @@ def replaced(
     if centre == "mode" or (centre != "middle" and not domain.is_numeric):
         chosen = mode(codes, records, owner, groups, null=null)
     elif centre == "middle":
-        chosen = middle(codes, records, owner, groups, null=null)
+        ranks = ranks_of(domain)
+        # Of a group without values it is the last, -1.
+        in_order = np.append(np.argsort(ranks), -1)
+        chosen = in_order[middle(ranks[codes], records, owner, groups, null=null)]
     else:
         numbers = domain.numbers[codes]
         centres = (means if centre == "mean" else medians)(numbers, records, owner, groups)

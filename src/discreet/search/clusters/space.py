@@ -110,14 +110,27 @@ def ladders_of(
     return tuple(by_name.get(name) for name in classes.names)
 
 
+def ranks_of(domain: Domain) -> IntArray:
+    """The place of each code in the order of an ordinal attribute: that of bands is theirs, not that of their texts.
+
+    >>> import pyarrow as pa
+    >>> ranks_of(Domain("age", pa.array(["0-4", "10-19", "5-9"])))
+    array([0, 2, 1])
+    """
+    ranks = np.arange(domain.size)
+    if domain.bands and domain.places is not None:
+        ranks[np.argsort(domain.places, kind="stable")] = np.arange(domain.size)
+    return ranks
+
+
 def numbers_of(domain: Domain, *, ordinal: bool) -> FloatArray | None:
     """The value of each code as a number: itself, its rank if ``ordinal``; None for categories."""
     if ordinal:
-        ranks = np.arange(domain.size, dtype=np.float64)
+        ranks = ranks_of(domain).astype(np.float64)
         if domain.null_code is not None:
             ranks[domain.null_code] = np.nan
         return ranks
-    return domain.numbers if domain.is_numeric else None
+    return domain.places
 
 
 def points_of(
@@ -226,7 +239,7 @@ def spans_of(
             codes.append(column)
             steps.append(np.stack([step.codes for step in ladder.steps]).astype(np.int32))
             shares.append(np.stack([step.shares for step in ladder.steps]) * factor)
-        elif domain.is_numeric:
+        elif domain.places is not None:
             kinds.append(INTERVAL)
             codes.append(places_of(domain, ladder)[column])
         else:
@@ -248,7 +261,7 @@ def spans_of(
 
 def places_of(domain: Domain, ladder: Ladder | None) -> IntArray:
     """Place of each value among the leaves (or among the values of the table), -1 for nulls."""
-    numbers = domain.numbers
+    numbers = domain.numbers if domain.places is None else domain.places
     unknown = np.isnan(numbers)
     if ladder is not None and ladder.leaf_numbers is not None:
         places = np.searchsorted(np.sort(ladder.leaf_numbers), numbers)

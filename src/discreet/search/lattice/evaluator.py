@@ -21,6 +21,8 @@ BATCH = 512
 """At most so many nodes are evaluated between two looks at whether to stop."""
 BATCH_CLASSES = 2 << 20
 """And at most so many classes are grouped between them: fewer nodes of a large table."""
+THREADED_CLASSES = 1 << 15
+"""Fewer classes are grouped by one thread: two would wait for each other more than they work."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Evaluator:
         self.known: dict[Node, Evaluation] = {}
         self.best: Evaluation | None = None
         self._stop = stop
-        self._threads = max(1, threads)
+        self._threads = max(1, threads) if len(problem.classes) >= THREADED_CLASSES else 1
         self._local = threading.local()
         self._pool: ThreadPoolExecutor | None = None
         self._left = threading.Event()

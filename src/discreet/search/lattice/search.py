@@ -48,7 +48,11 @@ def search(
     """
     if problem.nodes > LARGEST_LATTICE:
         raise InvalidParameter(
-            f"the lattice has {problem.nodes:,} nodes, more than the {LARGEST_LATTICE:,} that are searched to the end",
+            Sentence(
+                "the lattice has {nodes:,} nodes, more than the {most:,} that are searched to the end",
+                nodes=problem.nodes,
+                most=LARGEST_LATTICE,
+            ),
             remedy="use search_anytime, which gives the best in the time there is and how good it is at least",
         )
     say = progress or (lambda _: None)

@@ -64,8 +64,8 @@ def _halvings(ladder: Ladder, below: Step, above: Step, records: FloatArray) -> 
     first = np.zeros(count, dtype=np.int64)
     first[below.codes[::-1]] = np.arange(domain.size)[::-1]
     known = known_order(domain, ladder.assumed)
-    if domain.is_numeric:
-        order = np.argsort(domain.numbers[first], kind="stable")
+    if domain.places is not None:
+        order = np.argsort(domain.places[first], kind="stable")
     elif known is not None:
         order = np.argsort(known[first], kind="stable")
     else:

@@ -67,12 +67,13 @@ def _joins(
     """The nodes that are joined, in this order: the first of a pair stands for both afterwards."""
     domain = ladder.domain
     _, first = np.unique(start.codes, return_index=True)
-    ordered = domain.is_numeric
+    places = domain.places
+    ordered = places is not None
     # Among names a mark such as ? is a name; among numbers it has no place.
     missing = is_missing(domain, first) if ordered else first == (domain.null_code if domain.has_null else -1)
     nodes = np.flatnonzero(~missing)
-    if ordered:
-        nodes = nodes[np.argsort(domain.numbers[first[nodes]], kind="stable")]
+    if places is not None:
+        nodes = nodes[np.argsort(places[first[nodes]], kind="stable")]
     span = members[:, nodes].astype(np.float64)
     size = np.bincount(start.codes).astype(np.float64)[nodes]
     shared = (span * records[:, None]).T @ span

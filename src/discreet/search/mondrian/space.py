@@ -86,7 +86,7 @@ def space_of(
                 trees.append(step.codes[order].astype(np.int32))
                 shares.append(step.shares[order] * weight[j])
                 used += domain.size
-        elif domain.is_numeric:
+        elif domain.places is not None:
             kind[j] = INTERVAL
             rank, tick, blank[j] = by_number(domain, ladder)
         else:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.sentences import Sentence
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.builder import (
     Builder,
@@ -80,7 +81,12 @@ class Order(Builder):
             missing = len(set(leaves) - set(self.order) - set(np.array(leaves, dtype=object)[marks(leaves)]))
             if missing:
                 raise UnsuitableColumn(
-                    f"the order for {domain.name!r} misses {missing:,} of the {len(leaves):,} values of the column",
+                    Sentence(
+                        "the order for {name!r} misses {missing:,} of the {leaves:,} values of the column",
+                        name=domain.name,
+                        missing=missing,
+                        leaves=len(leaves),
+                    ),
                     remedy="add them to the order, or leave it out to take the natural one",
                 )
             known = set(self.order)
@@ -210,7 +216,8 @@ class Sets(Builder):
         for number, level in enumerate(levels, start=1):
             if not isinstance(level, Mapping) or not level:
                 raise InvalidParameter(
-                    f"level {number} of sets must name its groups", remedy='write {school = ["low", "high"]}'
+                    Sentence("level {number} of sets must name its groups", number=number),
+                    remedy='write {school = ["low", "high"]}',
                 )
             groups = {
                 str(label): check_texts(self.id, "members", members) for label, members in level.items()
@@ -218,7 +225,8 @@ class Sets(Builder):
             listed = [member for members in groups.values() for member in members]
             if len(set(listed)) < len(listed):
                 raise InvalidParameter(
-                    f"level {number} of sets has a member in two groups", remedy="name each member once"
+                    Sentence("level {number} of sets has a member in two groups", number=number),
+                    remedy="name each member once",
                 )
             checked.append(groups)
         object.__setattr__(self, "levels", tuple(checked))
@@ -238,7 +246,12 @@ class Sets(Builder):
             unknown = len(set(group_of) - set(current))
             if unknown:
                 raise InvalidParameter(
-                    f"level {number} of sets has {unknown} members that are no labels of level {number - 1}",
+                    Sentence(
+                        "level {number} of sets has {unknown} members that are no labels of level {below}",
+                        number=number,
+                        unknown=unknown,
+                        below=number - 1,
+                    ),
                     remedy="members of a level are the labels of the level below it",
                 )
             # A suppressed value is no further value, so it is not one of the others.
@@ -256,7 +269,8 @@ def check_texts(builder: str, name: str, given: object) -> tuple[str, ...]:
     """A parameter that is a list of texts; numbers are taken as they are written."""
     if not isinstance(given, list | tuple) or not all(isinstance(text, str | int | float) for text in given):
         raise InvalidParameter(
-            f"{name} of {builder} must be a list of texts", remedy=f'write for example {name} = ["a", "b"]'
+            Sentence("{name} of {builder} must be a list of texts", name=name, builder=builder),
+            remedy=Sentence('write for example {name} = ["a", "b"]', name=name),
         )
     return tuple(str(text) for text in given)
 

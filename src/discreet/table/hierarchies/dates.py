@@ -59,7 +59,8 @@ class Dates(Builder):
         places = [PERIODS.index(level) for level in self.levels]
         if places != sorted(set(places)):
             raise InvalidParameter(
-                "levels of dates do not nest", remedy=f"list them from fine to coarse: {', '.join(PERIODS)}"
+                "levels of dates do not nest",
+                remedy=Sentence("list them from fine to coarse: {periods}", periods=tuple(PERIODS)),
             )
         if "week" in self.levels and self.levels[-1] != "week":
             raise InvalidParameter(

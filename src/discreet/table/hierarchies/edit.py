@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.categories import Flat, Sets
 from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
@@ -129,7 +130,8 @@ def _name(given: str) -> str:
     name = given.strip()
     if not name or name == ROOT:
         raise InvalidParameter(
-            "a group needs a name", remedy=f"write any text but {ROOT}, which stands for everything"
+            "a group needs a name",
+            remedy=Sentence("write any text but {root}, which stands for everything", root=ROOT),
         )
     return name
 

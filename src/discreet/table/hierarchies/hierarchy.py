@@ -331,7 +331,9 @@ def read_rows(path: str | PathLike[str], *, delimiter: str = ";") -> tuple[list[
             remedy=remedy,
         ) from None
     if not rows:
-        raise UnreadableInput(f"the hierarchy file {place.name} is empty", remedy="give one line per value")
+        raise UnreadableInput(
+            Sentence("the hierarchy file {name} is empty", name=place.name), remedy="give one line per value"
+        )
     return rows, lines
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from discreet.sentences import Sentence
 from discreet.table.identifiers.categories import categories
 from discreet.table.identifiers.content import (
     ColumnSample,
@@ -119,29 +120,33 @@ def _by_name(
 ) -> Finding | None:
     """The finding by name: stronger where the content agrees, weaker or gone where it contradicts."""
     kind = KINDS[match.kind]
-    says = f'the name of the column is a usual one for "{kind.title}"'
+    says = Sentence("the name of the column is a usual one for it")
     if kind.id == "unique-id" and names_a_person(name):
-        says += " and speaks of a person, so that equal values mean the same person"
+        says = Sentence(
+            "the name of the column is a usual one for it and speaks of a person, so that equal values mean the same person"
+        )
     agreeing = [content for content in seen if match.kind in _confirmed_by(content.kind)]
     if agreeing:
         best = max(agreeing, key=lambda content: content.confidence)
         confidence = 1 - (1 - match.confidence) * (1 - best.confidence)
-        return Finding(kind, "name and content", f"{says}, and {best.reason}", round(confidence, 3))
+        both = Sentence("{name}, and {content}", name=says, content=Sentence(best.reason))
+        return Finding(kind, "name and content", both, round(confidence, 3))
     if kind.id in ("birth-date", "date") and _mostly(column, is_year):
         year = KINDS["birth-year" if kind.id == "birth-date" else "year"]
-        return Finding(
-            year,
-            "name and content",
-            f'{says}, but the values are bare years: "{year.title}"',
-            match.confidence,
+        bare = Sentence(
+            'the name of the column is a usual one for "{kind}", but the values are bare years',
+            kind=Sentence(kind.title),
         )
+        return Finding(year, "name and content", bare, match.confidence)
     if not column.texts:
-        return Finding(kind, "name", f"{says}; the sample holds no values to compare", match.confidence)
+        unseen = Sentence("{name}; the sample holds no values to compare", name=says)
+        return Finding(kind, "name", unseen, match.confidence)
     factor = _belief(kind, match, column)
     if factor == 0:
         return None
-    doubt = "" if factor == 1 else ", although the values do not look like it"
-    return Finding(kind, "name", says + doubt, round(match.confidence * factor, 3))
+    if factor < 1:
+        says = Sentence("{name}, although the values do not look like it", name=says)
+    return Finding(kind, "name", says, round(match.confidence * factor, 3))
 
 
 def _belief(kind: AttributeKind, match: NameMatch, column: ColumnSample) -> float:
@@ -240,8 +245,12 @@ def _numbers(column: ColumnSample, named: set[str], region: str | None) -> list[
 
 def _as_match(verified: Verified) -> ContentMatch:
     how = "checksum verified" if verified.checksum else "by their form; there is no checksum"
-    reason = (
-        f"{verified.valid} of the {verified.tested} distinct values tested are valid {verified.title} ({how})"
+    reason = Sentence(
+        "{valid} of the {tested} distinct values tested are valid {title} ({how})",
+        valid=verified.valid,
+        tested=verified.tested,
+        title=Sentence(verified.title),
+        how=Sentence(how),
     )
     certainty = 0.98 if verified.checksum else 0.92
     return ContentMatch(verified.kind, round(certainty * verified.share, 3), reason)

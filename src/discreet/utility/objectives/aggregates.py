@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
 from discreet.utility.objectives.cells import LEAF_SHARE, CellCost
 from discreet.utility.objectives.objective import (
@@ -42,7 +43,10 @@ class CellObjective:
     def __post_init__(self) -> None:
         if self.aggregate not in ("arithmetic", "geometric", "max"):
             raise InvalidParameter(
-                f"aggregate must be arithmetic, geometric or max, not {self.aggregate!r}",
+                Sentence(
+                    "aggregate must be arithmetic, geometric or max, not {aggregate}",
+                    aggregate=repr(self.aggregate),
+                ),
                 remedy='for example aggregate = "geometric"',
             )
 

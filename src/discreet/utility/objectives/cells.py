@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from discreet.errors import UnsuitableColumn
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import Ladder, leaf_loss
 from discreet.table.values import Interval, parse
 from discreet.types import AnyIntArray, FloatArray
@@ -152,7 +153,7 @@ class IntervalWidth(CellCost):
         known = ~np.isnan(numbers)
         if not known.any() or not ladder.domain.is_numeric:
             raise UnsuitableColumn(
-                f"{ladder.name!r} has no numbers, so its intervals have no width",
+                Sentence("{name!r} has no numbers, so its intervals have no width", name=ladder.name),
                 remedy="minimise another loss, or leave this column out of the quasi-identifiers",
             )
         step = ladder.steps[level]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.objective import (
     Grouping,
@@ -134,7 +135,9 @@ class AverageClassSize:
 
     def __post_init__(self) -> None:
         if self.k is not None and self.k < 1:
-            raise InvalidParameter(f"k must be at least 1, not {self.k!r}", remedy="for example k = 5")
+            raise InvalidParameter(
+                Sentence("k must be at least 1, not {k}", k=repr(self.k)), remedy="for example k = 5"
+            )
 
     def bind(self, setting: Setting) -> Pricing:
         return _AverageClassSize(setting, self.k or setting.k)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from discreet.policy.settings import Strict
+from discreet.sentences import Sentence
 from discreet.web.api.tables import PolicyState, errors
 from discreet.web.cases import Case
 from discreet.web.hierarchies import Spec, describe, fitted, required_k, set_hierarchy, spec_of
@@ -72,6 +73,9 @@ def _document(case: Case, column: str, spec: Spec) -> dict[str, Any]:
     values = values_of(case, column)
     if values is None:
         raise Refusal(
-            409, "not-ready", "the values of the column have not been counted", "run the job 'values' first"
+            409,
+            "not-ready",
+            "the values of the column have not been counted",
+            Sentence("run the job {kind!r} first", kind="values"),
         )
     return describe(column, spec, fitted(case, known, spec, values), values, required_k(case))

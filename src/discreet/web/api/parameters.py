@@ -135,3 +135,63 @@ class FrontierParameters(Parameters):
     )
     t: list[Share] | None = Field(None, description="t-closeness of every sensitive attribute")
     methods: list[Method] | None = Field(None, description="how to search; as the policy says if not given")
+
+
+AmountText = Annotated[str, Field(min_length=1, max_length=60)]
+"""An amount of privacy loss as text, since it is exact: ``0.5``, ``1/3``, ``1e-6``."""
+KeyValue = str | int | float | bool | None
+
+
+class GuaranteeParameters(Parameters):
+    """What a release with a guarantee costs, whom it protects, and what is known without the data."""
+
+    epsilon: AmountText = Field(description="what it costs")
+    delta: AmountText | None = Field(None, description="with which probability the guarantee may fail")
+    person: str | None = Field(None, description="column that says which rows belong to one person")
+    unit: Literal["person", "record"] | None = Field(None, description="`record`: each row is somebody else")
+    max_rows: Annotated[int, Field(ge=1, le=1000)] = Field(1, description="so many rows of a person count")
+    bounds: dict[str, tuple[float, float]] = Field(
+        default_factory=dict, description="between what numbers lie"
+    )
+    keys: dict[str, list[KeyValue]] = Field(default_factory=dict, description="the values of a column")
+
+    def terms(self) -> dict[str, Any]:
+        """What was given, by the names of the library."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name != "question"}
+
+
+class AskParameters(GuaranteeParameters):
+    """A question, answered with noise and paid for from the table's budget."""
+
+    question: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
+        description="e.g. `select sex, count(*) from data group by sex`"
+    )
+    max_groups: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        1, description="in so many groups does a person count"
+    )
+    mechanism: Literal["laplace", "gaussian"] = Field("laplace", description="which noise figures get")
+    confidence: Annotated[float, Field(ge=0.5, lt=1)] = Field(
+        0.95, description="how often the interval holds the true figure"
+    )
+
+
+class TabulateParameters(GuaranteeParameters):
+    """Tables of counts with noise that agree, paid for from the table's budget."""
+
+    tables: list[list[str]] | None = Field(None, description="the columns of each table")
+    ways: Annotated[int, Field(ge=1, le=6)] | None = Field(
+        None, description="instead of `tables`: all of so many columns"
+    )
+    columns: list[str] | None = Field(None, description="with `ways`: of which columns")
+    bins: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="bins of numbers, at most")
+    confidence: Annotated[float, Field(ge=0.5, lt=1)] = Field(
+        0.95, description="how often the interval holds the true count"
+    )
+
+
+class SynthesizeParameters(GuaranteeParameters):
+    """Artificial people with a guarantee, paid for from the table's budget."""
+
+    columns: list[str] | None = Field(None, description="which columns they have; all if not given")
+    bins: Annotated[int, Field(ge=1, le=10_000)] = Field(100, description="bins of numbers, at most")
+    method: Literal["mst", "aim", "privbayes"] = Field("mst", description="which tables are measured")

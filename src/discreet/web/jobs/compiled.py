@@ -1,8 +1,11 @@
-"""What compiled kernels need before the first of them is loaded, made by importing this: once, and not in every job."""
+"""What jobs would each compile or look up anew, made by importing this: templates, and what kernels need."""
 
 from __future__ import annotations
 
 from numba.core.registry import cpu_target
 
+from discreet.reports.html import compile_templates
+
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()
+compile_templates()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from discreet.web.api.parameters import (
     AnonymizeParameters,
+    AskParameters,
     AttackParameters,
     AuditParameters,
     CompareParameters,
@@ -15,6 +16,8 @@ from discreet.web.api.parameters import (
     PlanParameters,
     ReadParameters,
     ReportParameters,
+    SynthesizeParameters,
+    TabulateParameters,
     ValuesParameters,
 )
 
@@ -49,5 +52,8 @@ KINDS: dict[str, JobKind] = {
     "attack": JobKind("discreet.web.jobs.evidence:attack", AttackParameters, base="anonymize"),
     "evidence": JobKind("discreet.web.jobs.evidence:evidence", EvidenceParameters, base="anonymize"),
     "frontier": JobKind("discreet.web.jobs.evidence:frontier", FrontierParameters, plan=True),
+    "ask": JobKind("discreet.web.jobs.private:ask", AskParameters),
+    "tabulate": JobKind("discreet.web.jobs.private:tabulate", TabulateParameters),
+    "synthesize": JobKind("discreet.web.jobs.private:synthesize", SynthesizeParameters),
 }
 """To add a kind: a function in a module of this room, its parameters, and a line here."""

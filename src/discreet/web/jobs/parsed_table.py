@@ -19,6 +19,7 @@ from discreet.policy import Policy, load
 from discreet.sentences import Sentence
 from discreet.table import Column, Source, Table
 from discreet.web.jobs.worker import JobProgress, Task
+from discreet.web.policies import with_sentences
 
 POINTER = "stored.json"
 OPENS_FAST = ("parquet", "arrow")
@@ -27,7 +28,7 @@ OPENS_FAST = ("parquet", "arrow")
 
 def open_case(task: Task, progress: JobProgress) -> tuple[Table, Policy]:
     """The table of a case and the policy that a job works by."""
-    policy = load(task.policy)
+    policy = with_sentences(load(task.policy), task.case / "columns.json")
     return open_table(task, policy, progress), policy
 
 

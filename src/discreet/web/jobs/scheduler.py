@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from discreet.sentences import Sentence
-from discreet.web.jobs.worker import OUT_OF_MEMORY, PRELOADED, Message, Task, work
+from discreet.web.jobs.worker import EVIDENCE_MODULES, OUT_OF_MEMORY, PRELOADED, Message, Task, work
 from discreet.web.refusals import ProblemDetails, explain
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -247,7 +247,7 @@ def _processes() -> ForkServerContext | SpawnContext:
 
 def _ensure_original() -> None:
     """Start the process that all others are copies of, unless it is there."""
-    forkserver.set_forkserver_preload(list(PRELOADED))
+    forkserver.set_forkserver_preload([*PRELOADED, *EVIDENCE_MODULES])
     forkserver.ensure_running()
 
 

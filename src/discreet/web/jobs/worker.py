@@ -36,6 +36,16 @@ PRELOADED = (
     "discreet.web.jobs.compiled",
 )
 """What a process that stands ready has already imported."""
+EVIDENCE_MODULES = (
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "threadpoolctl",
+    "splink.blocking_rule_library",
+    "splink.comparison_library",
+    "discreet.attacks.disclosure.inference",
+    "discreet.attacks.linkage.probabilistic",
+)
+"""What learners and attacks import besides, longer than they take for a small table: worth it if done once for all jobs."""
 RESULT = "result.json"
 """What a job leaves for machines: the same document as the command line's ``--json``."""
 VIEW = "view.json"

@@ -66,7 +66,7 @@ def parsed(builder: str, given: Mapping[str, Sequence[str]]) -> Spec:
         return None
     if builder not in BUILDERS:
         raise InvalidParameter(
-            "there is no such builder",
+            Sentence("there is no such {what}", what=Sentence("builder")),
             remedy=Sentence("choose from: {builders}", builders=", ".join(BUILDERS)),
         )
     spec: dict[str, Any] = {"builder": builder}

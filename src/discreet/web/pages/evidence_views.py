@@ -44,6 +44,7 @@ def evidence(comparison: Comparison, attacks: Attacks) -> dict[str, object]:
             "losses": loss_tables.losses(comparison, public=False),
             "learning": loss_tables.learning(comparison, public=False),
             "kpis": loss_tables.kpis(comparison, public=False),
+            "analyses": loss_tables.analyses(comparison, public=False),
             "pictures": [drawn(picture, "evidence") for picture in shapes if picture is not None],
             "notes": list(dict.fromkeys((*comparison.notes, *attacks.notes))),
         }

@@ -50,8 +50,11 @@ def audit(result: Audit) -> dict[str, object]:
 
 def _read_as(audit: Audit, name: str) -> dict[str, str]:
     """Which direction of a measure is safer, and what policy and profile ask of it."""
-    asked = [criterion.description for criterion in audit.verdict.criteria if criterion.id == name]
-    return {"direction": audit.measure(name).better, "threshold": "; ".join(dict.fromkeys(asked))}
+    asked = dict.fromkeys(
+        Sentence(criterion.description) for criterion in audit.verdict.criteria if criterion.id == name
+    )
+    threshold = Sentence("{asked:; }", asked=tuple(asked)) if asked else ""
+    return {"direction": audit.measure(name).better, "threshold": threshold}
 
 
 def release_drawings(result: Release) -> list[Picture]:

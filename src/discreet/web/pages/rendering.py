@@ -78,8 +78,7 @@ def drawn(context: Context, svg: str) -> Markup:
 
     Drawn by us from numbers and escaped names: the only markup that is not escaped again.
     """
-    book = phrasebook(context["language"])
-    return Markup(svg if book is None else translate_drawing(svg, book, context.get("names", ())))
+    return Markup(translate_drawing(svg, phrasebook(context["language"]), context.get("names", ())))
 
 
 def render(request: Request, template: str, content: Mapping[str, object], status: int = 200) -> HTMLResponse:

@@ -34,6 +34,7 @@ from discreet.web.policies import (
     policy_of,
     policy_problems,
     uncertain,
+    with_sentences,
 )
 from discreet.web.refusals import not_found
 from discreet.web.service import DOWNLOADS, Service
@@ -99,7 +100,7 @@ def columns(service: Service, case: Case) -> Content:
     """The columns with their roles and distributions: those with an uncertain role, and all others."""
     if not case.was_read:
         return {"asked": [], "clear": [], "problems": []}
-    policy = policy_of(case)
+    policy = with_sentences(policy_of(case), case.columns_file)
     shown = []
     for number, column in enumerate(columns_document(case)["columns"]):
         given = policy.column(column["name"])
