@@ -194,15 +194,19 @@ SMOKERS = discreet.Policy.of(
 def test_who_learns_from_all_buckets_guesses_better_than_each_bucket_tells() -> None:
     """Kifer 2009: every bucket says one half, and all together that smokers have diseases of the lung."""
     table = smokers(np.random.default_rng(1), 190)
-    release = discreet.bucketize(table, SMOKERS)
-    assert release.buckets.classes.histogram("ill").records.tolist() == [1] * 400
-    tried = discreet.attack(release, original=table, attacks=["attribute-inference"])
-    learned = tried.result("attribute-inference-naive-bayes", "ill")
-    assert learned.tries == 400
-    assert learned.low > 0.6
+    told = []
+    # Releases differ by chance, and what is learned from them: from 65 to 92 percent of the people.
+    for seed in range(5):
+        release = discreet.bucketize(table, SMOKERS, seed=seed)
+        assert release.buckets.classes.histogram("ill").records.tolist() == [1] * 400
+        tried = discreet.attack(release, original=table, attacks=["attribute-inference"])
+        assert not tried.untested
+        told.append(tried.result("attribute-inference-naive-bayes", "ill"))
+    assert [learned.tries for learned in told] == [400] * 5
+    assert min(learned.low for learned in told) > 0.55
+    assert np.mean([learned.successes for learned in told]) > 0.7 * 400
     # Who is not in the table may have either disease of the lung: nobody tells better than one half.
-    assert learned.baseline < 0.55
-    assert not tried.untested
+    assert max(learned.baseline for learned in told) < 0.55
 
 
 def test_people_stand_in_the_buckets_of_their_rows() -> None:

@@ -262,6 +262,26 @@ def test_a_change_while_a_section_is_looking_is_not_overlooked(
     page.context.close()
 
 
+def test_a_section_that_bears_the_mark_of_its_request_for_a_moment_is_looked_at_again(
+    chromium: Browser, own_home: Program, judged: str
+) -> None:
+    """A section that was drawn anew keeps the classes of the old one until it has settled."""
+    page, complaints = entered(chromium, own_home, judged)
+    settled(page)
+    with page.expect_response("**/state"):
+        page.evaluate(
+            """() => {
+              document.getElementById('verdict').classList.add('htmx-request');
+              document.dispatchEvent(new Event('visibilitychange'));
+            }"""
+        )
+    page.wait_for_selector("body:not([data-current])")
+    page.evaluate("document.getElementById('verdict').classList.remove('htmx-request')")
+    settled(page)
+    assert complaints == []
+    page.context.close()
+
+
 def test_work_that_ends_before_its_section_is_drawn_is_not_waited_for(
     chromium: Browser, own_home: Program, judged: str
 ) -> None:

@@ -239,6 +239,7 @@
   // not matter who has changed what and when, or in which order answers come.
   const address = window.location.pathname;
   const RETRY = 2000;
+  const AGAIN = 200;
   let asking = null;
   let timer = null;
   let gone = false;
@@ -280,7 +281,9 @@
       htmx.ajax("get", `${address}/section/${section.id}`, { source: section, target: section, swap: "outerHTML" });
     }
     document.body.toggleAttribute("data-current", current);
-    if (pause !== null) look(pause);
+    // What was skipped may never ask by itself: a section bears the mark of its request for a moment longer than that.
+    if (!current) look(Math.min(pause ?? AGAIN, AGAIN));
+    else if (pause !== null) look(pause);
   }
   let pressed = null;
   if (document.getElementById("bar")) {
