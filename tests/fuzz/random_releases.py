@@ -18,12 +18,13 @@ from typing import Literal
 
 import openpyxl
 import plain_models as models
+import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 from plain_tables import PlainTable, Row, Value, random_table
 
 import discreet
-from discreet.errors import DiscreetError, GoalUnreachable
+from discreet.errors import DiscreetError, GoalUnreachable, InvalidParameter
 from discreet.policy.plan import METHODS, Numbers, Plan
 from discreet.privacy import (
     AlphaKAnonymity,
@@ -277,6 +278,20 @@ def broken_by_persons(case: Case, rows: list[Row], links: Sequence[int]) -> list
     return [f"of persons: {told}" for told in broken(case, replace(case.table, rows=behind, person="whose"))]
 
 
+def has_empty_record(rows: pa.Table) -> bool:
+    """Whether a record has no value at all: a spreadsheet has no row for it."""
+    return any(all(text_of(cell) is None for cell in row.values()) for row in rows.to_pylist())
+
+
+def kept_from(made: discreet.Release, target: Path) -> list[str]:
+    """What is wrong with the refusal of a release that a spreadsheet cannot hold."""
+    try:
+        made.save(target)
+    except InvalidParameter:
+        return ["a file was left"] if target.exists() else []
+    return ["records without a value were written to a spreadsheet, which has no row for them"]
+
+
 def release(seed: int, folder: Path) -> list[str]:
     """Make the release of a seed, write it, and say what is wrong with the file."""
     case = random_case(seed)
@@ -295,6 +310,8 @@ def release(seed: int, folder: Path) -> list[str]:
     policy = replace(policy, plan=case.plan)
     try:
         made = discreet.anonymize(case.table.to_arrow(), policy)
+        if case.ending == ".xlsx" and has_empty_record(made.to_arrow()):
+            return kept_from(made, target)
         made.save(target)
         passes = discreet.check(target, policy).passes
     except GoalUnreachable:

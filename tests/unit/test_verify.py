@@ -18,6 +18,7 @@ from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release import tally
 from discreet.release import targets as module
 from discreet.release.anonymize import anonymize
+from discreet.release.check import check
 from discreet.release.verify import Verification, read_back, verify
 from discreet.release.write import SUFFIXES, write_rows
 from discreet.table import Table
@@ -76,8 +77,8 @@ def test_a_null_and_an_empty_text_are_two_classes_of_a_text_file(tmp_path: Path)
 
 def test_a_spreadsheet_has_one_kind_of_empty_cell(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
-    write_rows(pa.table({"city": ["a", "", None, "b"], "ill": ["x", None, "", "y"]}), path)
-    assert read_back(path).to_pydict() == {"city": ["a", None, None, "b"], "ill": ["x", None, None, "y"]}
+    write_rows(pa.table({"city": ["a", "", None, "b"], "ill": ["x", "z", "z", "y"]}), path)
+    assert read_back(path).to_pydict() == {"city": ["a", None, None, "b"], "ill": ["x", "z", "z", "y"]}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
@@ -159,6 +160,20 @@ def test_a_spreadsheet_refuses_what_it_would_cut_off(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="'remark' holds texts of more than 32,767"):
         anonymize(rows, POLICY).save(tmp_path / "out.xlsx")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_spreadsheet_refuses_records_for_which_it_has_no_row(tmp_path: Path) -> None:
+    """Whoever reads a sheet takes an empty row for no record, as we do: the release would have one person fewer."""
+    rows = pa.table({"age": [None, None, 30, 30], "ill": ["", None, "flu", "flu"]})
+    policy = Policy.of(
+        quasi_identifiers=["age"], sensitive=["ill"], require=[KAnonymity(2)], profile="research-partner-3"
+    )
+    release = anonymize(pa.concat_tables([rows, rows]), policy)
+    with pytest.raises(InvalidParameter, match=r"in 4 records every value is missing.*write \.parquet or \.csv"):
+        release.save(tmp_path / "out.xlsx")
+    assert not list(tmp_path.iterdir())
+    release.save(tmp_path / "out.csv")
+    assert check(tmp_path / "out.csv", policy).passes
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])

@@ -11,6 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -143,11 +144,30 @@ def _write_spreadsheet(rows: pa.Table, path: Path) -> None:
                 ),
                 remedy="write .parquet or .csv instead",
             )
+    _refuse_empty_records(rows)
     folder = Scratch("rows")
     try:
         _write_sheet(rows, path, folder.path / "sheet.xml")
     finally:
         folder.remove()
+
+
+def _refuse_empty_records(rows: pa.Table) -> None:
+    """Raise if a record has no value at all: an empty row of a spreadsheet is no record to whoever reads it."""
+    empty = np.ones(rows.num_rows, dtype=bool)
+    for column in rows.columns:
+        absent = pc.is_null(column, nan_is_null=False)
+        if _is_text(column):
+            absent = pc.or_(absent, pc.fill_null(pc.equal(column, ""), fill_value=False))
+        empty &= absent.to_numpy()
+    if records := int(empty.sum()):
+        raise InvalidParameter(
+            Sentence(
+                "in {records:,} records every value is missing, and a spreadsheet has no row for them",
+                records=records,
+            ),
+            remedy="write .parquet or .csv instead",
+        )
 
 
 def _write_sheet(rows: pa.Table, path: Path, scratch: Path) -> None:
