@@ -169,7 +169,9 @@ def test_a_spreadsheet_refuses_records_for_which_it_has_no_row(tmp_path: Path) -
         quasi_identifiers=["age"], sensitive=["ill"], require=[KAnonymity(2)], profile="research-partner-3"
     )
     release = anonymize(pa.concat_tables([rows, rows]), policy)
-    with pytest.raises(InvalidParameter, match=r"in 4 records every value is missing.*write \.parquet or \.csv"):
+    with pytest.raises(
+        InvalidParameter, match=r"in 4 records every value is missing.*write \.parquet or \.csv"
+    ):
         release.save(tmp_path / "out.xlsx")
     assert not list(tmp_path.iterdir())
     release.save(tmp_path / "out.csv")
