@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -53,10 +52,9 @@ def test_an_attack_with_the_links_finds_what_one_without_does(pair: Pair) -> Non
         )
 
 
-def test_all_attacks_together_take_seconds(pair: Pair, data_dir: Path) -> None:
+def test_all_attacks_together(pair: Pair, data_dir: Path) -> None:
     kinds = Hierarchy.read(data_dir / "arx" / "hierarchies" / "adult_hierarchy_occupation.csv", "occupation")
     models = [KAnonymity(5), LDiversity(2, "occupation")]
-    start = time.process_time()
     results = [
         homogeneity(pair, "occupation"),
         background_knowledge(pair, "occupation", excluded=2),
@@ -66,6 +64,5 @@ def test_all_attacks_together_take_seconds(pair: Pair, data_dir: Path) -> None:
         minimality(pair, models, "occupation", recoding="local"),
         downcoding(pair, models[:1], recoding="local"),
     ]
-    assert time.process_time() - start < 30
     assert all(0 <= found.low <= found.rate <= found.high <= 1 for found in results)
     assert all(found.tries > 0 for found in results)

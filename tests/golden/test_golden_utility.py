@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 
 import numpy as np
@@ -137,11 +136,9 @@ def test_adult_has_the_loss_that_the_search_found(data_dir: Path) -> None:
 
 
 @pytest.mark.data
-def test_all_measures_of_adult_take_seconds(data_dir: Path) -> None:
+def test_all_measures_of_adult_together(data_dir: Path) -> None:
     pair = adult_pair(data_dir)
-    start = time.process_time()
     losses = measure_all(pair, queries=1000)
-    assert time.process_time() - start < 40
     median, worst = losses.measure("count-error-median"), losses.baseline("count-error-median")
     assert median is not None
     assert worst is not None

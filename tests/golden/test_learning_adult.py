@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,9 +28,7 @@ def test_the_release_is_the_known_optimum(adult: Pair) -> None:
 def test_what_was_learned_from_the_release_holds_for_the_original(adult: Pair) -> None:
     # Expected near 0.81 on the release, 0.83 on the original and 0.75 for the majority. With 9,049 records held out
     # a 95 % interval reaches 0.008 to either side, and seeds differ by as much.
-    start = time.process_time()
     found = {one.classifier: one for one in efficacy(adult, "salary-class")}
-    assert time.process_time() - start < 60  # two seconds on an idle machine
     regression = found["logistic-regression"]
     assert regression.tested == 9049
     assert regression.release["accuracy"].value == pytest.approx(0.81, abs=0.01)
