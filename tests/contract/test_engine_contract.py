@@ -173,11 +173,11 @@ def test_infinite_values_are_counted_and_refused(engine: Engine) -> None:
 # ── text ──────────────────────────────────────────────────────────────────────────────────────────
 
 LINES = [
-    "code,age,score,marked,born,seen,big,grouped,word,broken",
-    '007,9,1.5,10,2001-02-28,2020-01-01 10:00,123456789012345678901,"1,000",yes,1',
-    '1,10,-2,9,2000-12-31,2020-01-01T09:30:15.25,123456789012345678902,"20,000.5",NO,2',
-    '1,-3,.5e1,?,2001-02-28,2020-01-01 23:59:59,1,7,"Ünï, ""q""",3 ',
-    "42,10,0,,1999-01-01,2020-01-01 10:00,1,7,,x",
+    "code,age,score,marked,born,seen,big,grouped,word,broken,died,sent",
+    '007,9,1.5,10,2001-02-28,2020-01-01 10:00,123456789012345678901,"1,000",yes,1,31.12.2019,2020-01-01T10:00:00Z',
+    '1,10,-2,9,2000-12-31,2020-01-01T09:30:15.25,123456789012345678902,"20,000.5",NO,2,,2020-01-01T09:30:15.25Z',
+    '1,-3,.5e1,?,2001-02-28,2020-01-01 23:59:59,1,7,"Ünï, ""q""",3 ,?,-',
+    "42,10,0,,1999-01-01,2020-01-01 10:00,1,7,,x,unbekannt,2020-01-01T10:00:00Z",
 ]
 
 
@@ -196,6 +196,8 @@ def test_numbers_and_dates_are_recognised_in_text(engine: Engine, tmp_path: Path
         "grouped": ("continuous", "float"),
         "word": ("nominal", "text"),
         "broken": ("nominal", "text"),
+        "died": ("date", "date"),
+        "sent": ("date", "timestamp"),
     }
     assert values(table, "code") == ["007", "1", "42"]
     assert values(table, "age") == [-3, 9, 10]
@@ -207,6 +209,8 @@ def test_numbers_and_dates_are_recognised_in_text(engine: Engine, tmp_path: Path
     assert values(table, "grouped") == [7.0, 1000.0, 20000.5]
     assert values(table, "word") == ["", "NO", "yes", 'Ünï, "q"']
     assert values(table, "broken") == ["1", "2", "3 ", "x"]
+    assert values(table, "died") == [dt.date(2019, 12, 31), None]  # no text among dates says anything else
+    assert values(table, "sent")[1:] == [dt.datetime(2020, 1, 1, 10), None]
 
 
 def test_what_stands_far_down_decides_as_well(engine: Engine, tmp_path: Path) -> None:

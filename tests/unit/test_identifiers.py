@@ -365,6 +365,14 @@ def test_a_bare_year_is_not_a_date() -> None:
     assert KINDS["birth-year"].hipaa is None
 
 
+@pytest.mark.parametrize("name", ["birth", "born", "Geburt"])
+def test_a_date_that_is_called_birth_is_one_of_birth_and_its_manner_is_not(name: str) -> None:
+    dates = [f"{year}-03-{year % 27 + 1:02d}" for year in range(1930, 2000)]
+    assert recognise(name, dates)[0].kind.id == "birth-date"
+    assert recognise(name, list(range(1930, 2000)))[0].kind.id == "birth-year"
+    assert "birth-date" not in {each.kind.id for each in recognise(name, ["vaginal", "caesarean"] * 30)}
+
+
 def test_national_phone_numbers_need_a_region_or_a_name() -> None:
     values: list[object] = [f"0851 5090{i}" for i in range(100, 130)]
     assert best("x", values) is None

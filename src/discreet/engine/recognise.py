@@ -15,6 +15,22 @@ from discreet.table.reading import ReadOptions
 
 FIRST_LOOK_ROWS = 1_000
 """So many rows rule out most readings before the full pass."""
+NO_DATES = (
+    *MISSING_MARKS,
+    *(
+        "0000-00-00",
+        "00.00.0000",
+        "00/00/0000",
+        "unknown",
+        "Unknown",
+        "UNKNOWN",
+        "missing",
+        "Missing",
+        "MISSING",
+    ),
+    *("unbekannt", "Unbekannt", "n.a.", "N.A.", "k.A.", "k. A.", "nicht bekannt", "keine Angabe"),
+)
+"""Texts that among dates can only say that there is none."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +45,11 @@ class Reading:
     parts: tuple[int, int, int] | None = None
     """Where year, month and day stand in a date that ``sign`` divides."""
     sign: str = ""
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Texts that may stand among the values without being one."""
+        return NO_DATES if self.type == "date" else MISSING_MARKS
 
     def text(self, value: str) -> str:
         """SQL that turns the text into the form the cast understands."""
@@ -48,6 +69,7 @@ def _date(sign: str, order: str) -> Reading:
     return Reading("date", "DATE", pattern, written="", parts=places, sign=sign)
 
 
+MOMENT = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
 DAY_OR_MONTH_FIRST = (_date("/", "dmy"), _date("/", "mdy"))
 """Both are usual: where all values of a column allow both, it stays text and nothing is guessed."""
 READINGS = (
@@ -59,11 +81,10 @@ READINGS = (
         "continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,2}([.][0-9]{3}){0,4})(,[0-9]+)?", written=",", drop="."
     ),
     Reading("date", "DATE", r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}", written=""),
-    Reading(
-        "date",
-        "TIMESTAMP",
-        r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?",
-        written="",
+    Reading("date", "TIMESTAMP", MOMENT, written=""),
+    *(
+        Reading("date", "TIMESTAMP", rf"{MOMENT}{re.escape(end)}", written="", drop=end)
+        for end in ("Z", "+00:00", "+0000", " UTC")
     ),
     _date(".", "dmy"),
     _date("-", "dmy"),
@@ -132,7 +153,7 @@ class TypeRecognition(SqlRelations):
 
         A column becomes a number or a date only if every value is one; codes with leading zeros stay
         text. Where only missing marks stand between a column and numbers, it stays text (with a decimal
-        point and without groups of digits) and is known to be numeric.
+        point and without groups of digits) and is known to be numeric; among dates they become nulls.
         """
         cells = self._recognised(relation, options, readings)
         typed = self._keep(f"SELECT {cells.listed} FROM {relation}")
@@ -154,13 +175,18 @@ class TypeRecognition(SqlRelations):
         fitting, marked = self._fitting(relation, texts, wanted)
         for name, value in texts.items():
             reading = fitting[name]
-            if reading is not None and not marked[name]:
-                select[name] = f"CAST({reading.text(value)} AS {self.dialect.type(reading.cast)})"
-            elif reading is not None and reading.type in ("integer", "continuous"):
+            if reading is None:
+                continue
+            if name in marked and reading.type != "date":
                 select[name] = (
-                    f"(CASE WHEN {value} IN ({self._marks}) THEN {value} ELSE {reading.text(value)} END)"
+                    f"(CASE WHEN {value} IN ({self._listed_marks(reading)}) THEN {value} ELSE {reading.text(value)} END)"
                 )
                 numeric[name] = reading.type
+                continue
+            text = reading.text(value)
+            if name in marked:
+                text = f"(CASE WHEN {value} IN ({self._listed_marks(reading)}) THEN NULL ELSE {text} END)"
+            select[name] = f"CAST({text} AS {self.dialect.type(reading.cast)})"
         listed = ", ".join(f"{value} AS {self.dialect.quote(name)}" for name, value in select.items())
         return RecognisedColumns(
             listed, numeric, all(value == self.dialect.quote(name) for name, value in select.items())
@@ -168,22 +194,22 @@ class TypeRecognition(SqlRelations):
 
     def _fitting(
         self, relation: str, texts: Mapping[str, str], wanted: Sequence[Reading]
-    ) -> tuple[dict[str, Reading | None], dict[str, bool]]:
-        """The first reading that every value of a column allows, and whether missing marks stand among them."""
+    ) -> tuple[dict[str, Reading | None], set[str]]:
+        """The first reading that every value of a column allows, and the columns that have missing marks among them."""
         candidates = self._possible(relation, texts, wanted) if wanted and texts else {}
         chosen: dict[str, Reading | None] = dict.fromkeys(texts)
-        marked: dict[str, bool] = {}
+        marked: set[str] = set()
         # What the first rows allow first, all of them nearly always do; only where they do not is the rest tested.
         for first in (True, False):
             tests = {name: _first(left) if first else left for name, left in candidates.items() if left}
-            allowed, marks = self._readings(relation, texts, tests)
-            marked |= marks
+            allowed = self._readings(relation, texts, tests)
             for name, tested in tests.items():
                 # Where day and month cannot be told apart, nothing is guessed.
                 certain = not set(DAY_OR_MONTH_FIRST) <= set(allowed[name])
-                chosen[name] = allowed[name][0] if allowed[name] and certain else None
-                settled = bool(allowed[name])
-                candidates[name] = [] if settled else [r for r in candidates[name] if r not in tested]
+                if allowed[name] and certain:
+                    chosen[name], has_marks = next(iter(allowed[name].items()))
+                    marked |= {name} if has_marks else set()
+                candidates[name] = [] if allowed[name] else [r for r in candidates[name] if r not in tested]
         return chosen, marked
 
     def _possible(
@@ -196,40 +222,40 @@ class TypeRecognition(SqlRelations):
             columns = ", ".join(f"{texts[name]} AS {self.dialect.quote(name)}" for name in names)
             rows = self._fetch(f"SELECT {columns} FROM {relation} LIMIT {FIRST_LOOK_ROWS}")
             for name in names:
-                seen = set(rows[name].to_pylist()) - {None, *MISSING_MARKS}
+                seen = set(rows[name].to_pylist()) - {None}
                 possible[name] = [
                     reading
                     for reading, pattern in patterns
-                    if all(pattern.fullmatch(value) for value in seen)
+                    if all(value in reading.marks or pattern.fullmatch(value) for value in seen)
                 ]
         return possible
 
     def _readings(
         self, relation: str, texts: Mapping[str, str], tests: Mapping[str, Sequence[Reading]]
-    ) -> tuple[dict[str, list[Reading]], dict[str, bool]]:
+    ) -> dict[str, dict[Reading, bool]]:
         """Which of these readings every value of a column allows, and whether missing marks stand among them."""
         questions: dict[str, list[str]] = {}
         for i, (name, readings) in enumerate(tests.items()):
             value = texts[name]
-            real = f"{value} NOT IN ({self._marks})"
-            questions[name] = [
-                f"count({value}) AS filled{i}",
-                f"count(*) FILTER (WHERE {real}) AS real{i}",
-                *(
-                    f"count(*) FILTER (WHERE {real} AND {self._reads_as(value, reading)}) AS as{i}_{j}"
-                    for j, reading in enumerate(readings)
-                ),
-            ]
+            questions[name] = [f"count({value}) AS filled{i}"]
+            for j, reading in enumerate(readings):
+                real = f"{value} NOT IN ({self._listed_marks(reading)})"
+                questions[name] += [
+                    f"count(*) FILTER (WHERE {real}) AS real{i}_{j}",
+                    f"count(*) FILTER (WHERE {real} AND {self._reads_as(value, reading)}) AS as{i}_{j}",
+                ]
         counts = self._figures(questions, relation)
-        allowed = {
-            name: [
-                reading
+        return {
+            name: {
+                reading: counts[f"real{i}_{j}"] < counts[f"filled{i}"]
                 for j, reading in enumerate(readings)
-                if 0 < counts[f"real{i}"] == counts[f"as{i}_{j}"]
-            ]
+                if 0 < counts[f"real{i}_{j}"] == counts[f"as{i}_{j}"]
+            }
             for i, (name, readings) in enumerate(tests.items())
         }
-        return allowed, {name: counts[f"real{i}"] < counts[f"filled{i}"] for i, name in enumerate(tests)}
+
+    def _listed_marks(self, reading: Reading) -> str:
+        return ", ".join(map(self.dialect.literal, reading.marks))
 
     def _reads_as(self, value: str, reading: Reading) -> str:
         matched = self.dialect.matches.format(value=value, pattern=self.dialect.literal(reading.pattern))

@@ -166,7 +166,10 @@ def _belief(kind: AttributeKind, match: NameMatch, column: ColumnSample) -> floa
     if kind.id == "free-text" and len(column.distinct) < 0.1 * len(column.texts):
         return 0.6
     if kind.id in ("date", "birth-date"):
-        return 1.0 if _mostly(column, is_packed_date) or _mostly(column, is_full_date) else 0.6
+        if _mostly(column, is_packed_date) or _mostly(column, is_full_date):
+            return 1.0
+        # What a birth was like is no date.
+        return 0.0 if kind.id == "birth-date" and match.confidence < 0.7 else 0.6
     if kind.id == "coordinates":
         return 1.0 if _mostly(column, _in_range) else 0.5
     if kind.id == "year" and match.confidence < 0.7:
