@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ Int32Array = NDArray[np.int32]
 AnyIntArray = NDArray[np.integer]
 CodeArray = NDArray[np.unsignedinteger]
 """Codes of a domain, in the narrowest type that holds them."""
+IntMatrix = Annotated[NDArray[np.int64], 2]
+Int32Matrix = Annotated[NDArray[np.int32], 2]
+FloatMatrix = Annotated[NDArray[np.float64], 2]
+WordMatrix = Annotated[NDArray[np.uint64], 2]
+"""Arrays of two dimensions: compiled loops are made for one number of them."""
 
 Progress = Callable[[str], None]
 """Takes one line that says what is being done."""

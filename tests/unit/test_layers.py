@@ -19,11 +19,12 @@ MAX_LINES = 500
 MAX_PARAMETERS = 7
 MAX_FUNCTION_LINES = 80
 
-BOTTOM = {"arrays", "errors", "files", "measure", "plain", "progress", "sentences", "types"}
+BOTTOM = {"arrays", "compiled", "errors", "files", "measure", "plain", "progress", "sentences", "types"}
 COUNTED = BOTTOM | {"table", "classes"}
 FAMILIES = COUNTED | {"privacy", "risk", "utility", "transform", "perturb"}
 ALLOWED: dict[str, set[str]] = {
     "arrays": {"types"},
+    "compiled": {"_kernels"},
     "errors": {"sentences"},
     "files": {"errors", "sentences"},
     "measure": {"plain", "types"},

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
+from discreet.compiled import kernel
+from discreet.types import IntArray, IntMatrix
 
-from discreet.types import IntArray
 
-
-@njit(cache=True)
+@kernel
 def first_fits(
-    released: IntArray,
-    original: IntArray,
+    released: IntMatrix,
+    original: IntMatrix,
     first: IntArray,
     indptr: IntArray,
     starts: IntArray,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from discreet.types import AnyIntArray, CodeArray, IntArray
+from discreet.compiled import kernel
+from discreet.types import AnyIntArray, CodeArray, IntArray, IntMatrix
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def table_of_entries(
     owner: AnyIntArray, indptr: IntArray, values: CodeArray, records: IntArray, groups: int, width: int
 ) -> IntArray:
@@ -21,8 +21,8 @@ def table_of_entries(
     return table
 
 
-@njit(cache=True, nogil=True)
-def table_of_rows(owner: AnyIntArray, rows: IntArray, groups: int) -> IntArray:
+@kernel
+def table_of_rows(owner: AnyIntArray, rows: IntMatrix, groups: int) -> IntArray:
     """Records per group and value, where class ``c`` with the counts ``rows[c]`` joins group ``owner[c]``."""
     width = rows.shape[1]
     table = np.zeros((groups, width), dtype=np.int64)
@@ -33,8 +33,8 @@ def table_of_rows(owner: AnyIntArray, rows: IntArray, groups: int) -> IntArray:
     return table
 
 
-@njit(cache=True, nogil=True)
-def entries_of_table(table: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+@kernel
+def entries_of_table(table: IntMatrix) -> tuple[IntArray, IntArray, IntArray]:
     """The counts of a table that are not 0: where each group begins, values, records."""
     groups, width = table.shape
     starts = np.empty(groups + 1, dtype=np.int64)
@@ -57,7 +57,7 @@ def entries_of_table(table: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return starts, values, records
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merged_persons(owner: AnyIntArray, indptr: IntArray, persons: IntArray, groups: int) -> IntArray:
     """Distinct persons per group, where class ``c`` has the persons ``indptr[c]:indptr[c + 1]`` and joins ``owner[c]``.
 

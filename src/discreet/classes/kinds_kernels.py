@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import kernel
 from discreet.types import BoolArray, CodeArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def content_keys(
     indptr: IntArray, counts: IntArray, contents: CodeArray, bits: int, count_bits: int
 ) -> tuple[IntArray, BoolArray]:
@@ -34,7 +34,7 @@ def content_keys(
     return keys, fits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def occurrences(keys: IntArray, fits: BoolArray, bound: int) -> tuple[IntArray, IntArray]:
     """For each key below ``bound`` the first class that has it (-1: none), and how many have it."""
     first = np.full(bound, -1, dtype=np.int64)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
 
-from discreet.types import AnyIntArray, IntArray
+from discreet.compiled import kernel, part
+from discreet.types import AnyIntArray, CodeArray, IntArray, IntMatrix
 
 
-@njit(cache=True, nogil=True)
-def tabulate(words: IntArray, fields: IntArray, records: IntArray, table: AnyIntArray) -> None:
+@kernel
+def tabulate(words: IntMatrix, fields: IntMatrix, records: IntArray, table: AnyIntArray) -> None:
     """Add up records by combination: its records in ``table[2 i]``, one of its classes in ``table[2 i + 1]``.
 
     A field is the word it stands in, how far it is shifted, its mask, and by how much it moves on in the table. Up to
@@ -42,7 +42,7 @@ def tabulate(words: IntArray, fields: IntArray, records: IntArray, table: AnyInt
         table[2 * number + 1] = c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabulate_numbers(numbers: IntArray, records: IntArray, table: AnyIntArray) -> None:
     """The same where the combinations have been numbered."""
     for c in range(numbers.size):
@@ -50,14 +50,14 @@ def tabulate_numbers(numbers: IntArray, records: IntArray, table: AnyIntArray) -
         table[2 * numbers[c] + 1] = c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tabulate_cells(
-    words: IntArray,
+    words: IntMatrix,
     place: tuple[int, int, int],
     indptr: IntArray,
-    values: AnyIntArray,
+    values: CodeArray,
     counts: IntArray,
-    table: IntArray,
+    table: IntMatrix,
 ) -> None:
     """Records by value of one attribute (word, shift, mask) and sensitive value."""
     word, shift, mask = place
@@ -67,45 +67,45 @@ def tabulate_cells(
             table[row, values[cell]] += counts[cell]
 
 
-@njit(cache=True, nogil=True)
-def tabulate_values(first: AnyIntArray, second: AnyIntArray, counts: IntArray, table: IntArray) -> None:
+@kernel
+def tabulate_values(first: CodeArray, second: CodeArray, counts: IntArray, table: IntMatrix) -> None:
     """Records by two values of each cell."""
     for cell in range(first.size):
         table[first[cell], second[cell]] += counts[cell]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _mixed(key: np.uint64) -> np.uint64:
     """Bits spread evenly (the finaliser of SplitMix64; it maps no two numbers to one)."""
-    key = uint64(key + uint64(0x9E3779B97F4A7C15))
-    key = uint64((key ^ (key >> uint64(30))) * uint64(0xBF58476D1CE4E5B9))
-    key = uint64((key ^ (key >> uint64(27))) * uint64(0x94D049BB133111EB))
-    return uint64(key ^ (key >> uint64(31)))
+    key = np.uint64(key + np.uint64(0x9E3779B97F4A7C15))
+    key = np.uint64((key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9))
+    key = np.uint64((key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB))
+    return np.uint64(key ^ (key >> np.uint64(31)))
 
 
-@njit(cache=True, nogil=True)
-def drawn_groups(words: IntArray, kept: IntArray, halvings: int, positions: IntArray, keys: IntArray) -> int:
+@kernel
+def drawn_groups(words: IntMatrix, kept: IntArray, halvings: int, positions: IntArray, keys: IntArray) -> int:
     """The classes of one in 2**halvings groups that agree in the bits ``kept`` of their words, and their groups' keys.
 
     Groups are drawn by the hash of what they agree in: all classes of a group are drawn, or none. Both arrays are filled
     as far as they reach; the result says how long they must be.
     """
-    drawn = uint64((1 << halvings) - 1)
+    drawn = np.uint64((1 << halvings) - 1)
     size = 0
     for c in range(words.shape[1]):
-        key = uint64(0)
+        key = np.uint64(0)
         for word in range(words.shape[0]):
-            key = _mixed(key ^ uint64(words[word, c] & kept[word]))
+            key = _mixed(key ^ np.uint64(words[word, c] & kept[word]))
         if key & drawn == 0:
             if size < positions.size:
                 positions[size] = c
-                keys[size] = np.int64(key >> uint64(1))
+                keys[size] = np.int64(key >> np.uint64(1))
             size += 1
     return size
 
 
-@njit(cache=True, nogil=True)
-def joining(words: IntArray, centre: int, fields: IntArray, records: IntArray) -> IntArray:
+@kernel
+def joining(words: IntMatrix, centre: int, fields: IntMatrix, records: IntArray) -> IntArray:
     """For each field of the words (word, bits) the records of classes that agree with one in all other fields."""
     sums = np.zeros(fields.shape[0], dtype=np.int64)
     own = np.int64(0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from discreet.compiled import kernel
 from discreet.types import IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run_lengths(words: IntArray, counts: IntArray) -> int:
     """Each distinct word of an ordered array once, in place, and how often it occurs; returns how many there are."""
     length = 0

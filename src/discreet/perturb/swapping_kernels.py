@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from discreet.types import FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.types import FloatMatrix, IntArray
 
 TRIES = 16
 
 
-@njit(cache=True, nogil=True)
-def partners_by_rank(size: int, reach: int, draws: FloatArray) -> IntArray:
+@kernel
+def partners_by_rank(size: int, reach: int, draws: FloatMatrix) -> IntArray:
     """For each rank the rank whose value it gets: one at most ``reach`` away, each in one pair only.
 
     From the lowest rank on, each that is free takes a free one above it at random; the last ones may find none.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from discreet.types import BoolArray, FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.types import BoolArray, FloatArray, IntArray, IntMatrix
 
 
-@njit(cache=True, nogil=True)
-def equal_distances(table: IntArray, sizes: IntArray, chosen: BoolArray, totals: IntArray) -> FloatArray:
+@kernel
+def equal_distances(table: IntMatrix, sizes: IntArray, chosen: BoolArray, totals: IntArray) -> FloatArray:
     """For each chosen row the sum of max(0, p - q): p the shares of its counts, q those of the totals.
 
     Without totals those of the chosen rows are taken; ``sizes`` are the sums of the rows.
@@ -37,9 +37,9 @@ def equal_distances(table: IntArray, sizes: IntArray, chosen: BoolArray, totals:
     return distances
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def equally_close(
-    table: IntArray, sizes: IntArray, chosen: BoolArray, most: float, tolerance: float
+    table: IntMatrix, sizes: IntArray, chosen: BoolArray, most: float, tolerance: float
 ) -> BoolArray:
     """Of the chosen rows those left when the ones further than ``most`` from all that are left go, until none is.
 

@@ -7,6 +7,8 @@ import time
 from functools import cache
 from typing import Any
 
+from discreet.compiled import compiles_at_calls
+
 WAITING = 1 / 3
 """A second in which the process gets no processor counts so much: nobody waits more than three times as long."""
 
@@ -41,12 +43,14 @@ class _CompileTime:
     """Adds up how long kernels were compiled, or read from numba's cache, in this process."""
 
     def __init__(self) -> None:
-        # Not at the top: whoever only asks for help need not wait for it.
-        from numba.core import event
-
         self.seconds = 0.0
         self._depth = 0
         self._began = 0.0
+        if not compiles_at_calls():
+            return
+        # Not at the top: whoever only asks for help need not wait for it.
+        from numba.core import event
+
         event.Listener.register(_CompileTime)
         event.register("numba:compile", self)  # type: ignore[no-untyped-call]
 

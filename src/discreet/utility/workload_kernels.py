@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
+from discreet.compiled import kernel
+from discreet.types import FloatArray, Int32Matrix, IntArray
 
-from discreet.types import FloatArray, Int32Array, IntArray
 
-
-@njit(cache=True, nogil=True)
+@kernel
 def weigh(
-    codes: Int32Array,
+    codes: Int32Matrix,
     inside: FloatArray,
     starts: IntArray,
     counts: FloatArray,

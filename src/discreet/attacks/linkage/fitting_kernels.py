@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from discreet.types import BoolArray, IntArray
+from discreet.compiled import kernel, part
+from discreet.types import BoolArray, IntArray, IntMatrix
 
 
 class Tree(NamedTuple):
@@ -44,7 +44,7 @@ class People(NamedTuple):
     aside: BoolArray
 
 
-@njit(cache=True, nogil=True)
+@part
 def covers(spans: Spans, code: int, rank: int) -> bool:
     """Whether a released code may stand for the original value of this rank."""
     low = spans.ptr[code]
@@ -60,7 +60,7 @@ def covers(spans: Spans, code: int, rank: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _released_children(
     tree: Tree, spans: Spans, node_first: int, node_last: int, rank: int, kept: IntArray, at: int
 ) -> int:
@@ -75,7 +75,7 @@ def _released_children(
     return at
 
 
-@njit(cache=True, nogil=True)
+@part
 def _original_children(
     tree: Tree, spans: Spans, node_first: int, node_last: int, code: int, kept: IntArray, at: int
 ) -> int:
@@ -95,11 +95,11 @@ def _original_children(
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fitting(
     tree: Tree,
     spans: Spans,
-    queries: IntArray,
+    queries: IntMatrix,
     released: bool,
     people: People,
     counts: IntArray,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import kernel
 from discreet.types import IntArray
 
 
@@ -19,7 +19,7 @@ class RowSets(NamedTuple):
     totals: IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lone_fits(
     targets: RowSets, released: RowSets, people: IntArray, cover_ptr: IntArray, cover: IntArray, groups: int
 ) -> IntArray:
@@ -64,7 +64,7 @@ def lone_fits(
     return lone
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def same_rows(first: RowSets, at: IntArray, second: RowSets) -> IntArray:
     """For each set of the second the number 1 if set ``at`` of the first has the same rows, else 0; 0 where ``at`` is -1."""
     same = np.zeros(len(at), dtype=np.int64)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from discreet.attacks.linkage.fitting_kernels import Spans, Tree, covers
-from discreet.types import FloatArray, IntArray
+from discreet.compiled import kernel, part
+from discreet.types import FloatArray, FloatMatrix, IntArray, IntMatrix
 
 TIE = 1e-9
 """Distances that differ by less are equal."""
@@ -22,7 +22,7 @@ class Scale(NamedTuple):
     single: FloatArray
 
 
-@njit(cache=True, nogil=True)
+@part
 def apart(spans: Spans, scale: Scale, code: int, rank: int, number: float) -> float:
     """The expected distance between a person's value and one drawn from what a released code may stand for."""
     low = scale.low[code]
@@ -36,7 +36,7 @@ def apart(spans: Spans, scale: Scale, code: int, rank: int, number: float) -> fl
     return 1.0 - scale.single[code] if covers(spans, code, rank) else 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def closest_values(spans: Spans, scale: Scale, codes: IntArray, numbers: FloatArray) -> FloatArray:
     """For each rank of an attribute the distance to the nearest of its released codes."""
     least = np.ones(numbers.size)
@@ -46,14 +46,14 @@ def closest_values(spans: Spans, scale: Scale, codes: IntArray, numbers: FloatAr
     return least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(
     tree: Tree,
     spans: Spans,
     scale: Scale,
-    ranks: IntArray,
-    numbers: FloatArray,
-    least: FloatArray,
+    ranks: IntMatrix,
+    numbers: FloatMatrix,
+    least: FloatMatrix,
     sizes: IntArray,
     best: FloatArray,
     ties: IntArray,

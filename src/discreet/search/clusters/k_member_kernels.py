@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import kernel, part
 from discreet.search.clusters.kernels import (
     Clusters,
     begin,
@@ -29,7 +29,7 @@ EFFORT = 2000
 # ── greedy k-member clustering ────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def k_member(spans: CellSpans, people: ClassPersons, records: IntArray, k: int, state: Clusters) -> int:
     """Fill ``state`` greedily; returns how many clusters there are.
 
@@ -100,7 +100,7 @@ def k_member(spans: CellSpans, people: ClassPersons, records: IntArray, k: int, 
 # ── refinement ────────────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refine(
     spans: CellSpans,
     people: ClassPersons,
@@ -171,7 +171,7 @@ def refine(
     return gained
 
 
-@njit(cache=True, nogil=True)
+@part
 def _exchange(
     spans: CellSpans,
     people: ClassPersons,
@@ -224,7 +224,7 @@ def _exchange(
     return best
 
 
-@njit(cache=True, nogil=True)
+@part
 def _dissolve(
     spans: CellSpans,
     people: ClassPersons,

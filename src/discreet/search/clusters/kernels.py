@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from discreet.compiled import kernel, part
 from discreet.search.clusters.space import INTERVAL, SET, CellSpans, ClassPersons
 from discreet.search.mondrian.kernels import NO_CLASS
-from discreet.types import FloatArray, Int32Array, IntArray
+from discreet.types import FloatArray, FloatMatrix, Int32Matrix, IntArray, WordMatrix
 
 
 class Clusters(NamedTuple):
@@ -24,9 +23,9 @@ class Clusters(NamedTuple):
     are its level and one of its leaves. Members are a linked list from ``head`` on.
     """
 
-    low: Int32Array
-    high: Int32Array
-    bits: NDArray[np.uint64]
+    low: Int32Matrix
+    high: Int32Matrix
+    bits: WordMatrix
     loss: FloatArray
     records: IntArray
     size: IntArray
@@ -61,7 +60,7 @@ def empty_clusters(points: int, groups: int, spans: CellSpans, people: ClassPers
 # ── the span of a cluster ─────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@part
 def begin(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
     """The span of cluster ``g`` is that of class ``x`` alone."""
     for j in range(spans.kind.size):
@@ -80,7 +79,7 @@ def begin(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
     state.loss[g] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _width(spans: CellSpans, j: int, low: int, high: int) -> float:
     """Cost of an interval beyond a single value; a null among numbers costs the whole domain."""
     if low < 0 <= high:
@@ -88,7 +87,7 @@ def _width(spans: CellSpans, j: int, low: int, high: int) -> float:
     return float((high - low) * spans.unit[j])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _meet(spans: CellSpans, j: int, level: int, a: int, b: int) -> int:
     """The lowest level, from ``level`` on, at which two categories have the same node."""
     row = spans.row[j] + level
@@ -97,7 +96,7 @@ def _meet(spans: CellSpans, j: int, level: int, a: int, b: int) -> int:
     return int(row - spans.row[j])
 
 
-@njit(cache=True, nogil=True)
+@part
 def loss_with(spans: CellSpans, state: Clusters, g: int, x: int, bound: float) -> float:
     """The loss of cluster ``g`` with class ``x``; infinite if it exceeds ``bound``."""
     total = float(state.loss[g])
@@ -124,14 +123,14 @@ def loss_with(spans: CellSpans, state: Clusters, g: int, x: int, bound: float) -
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _widen(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
     """Let cluster ``g`` take in class ``x``: its span, and what that loses."""
     state.loss[g] = loss_with(spans, state, g, x, np.inf)
     stretch(spans, state, g, x)
 
 
-@njit(cache=True, nogil=True)
+@part
 def stretch(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
     """Let the span of cluster ``g`` take in class ``x``."""
     for j in range(spans.kind.size):
@@ -149,7 +148,7 @@ def stretch(spans: CellSpans, state: Clusters, g: int, x: int) -> None:
             state.low[g, j] = _meet(spans, j, state.low[g, j], state.high[g, j], code)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _loss_of_union(spans: CellSpans, state: Clusters, a: int, b: int, bound: float) -> float:
     """The loss of two clusters as one; infinite if it exceeds ``bound``."""
     total = 0.0
@@ -179,7 +178,7 @@ def _loss_of_union(spans: CellSpans, state: Clusters, a: int, b: int, bound: flo
 # ── members ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@part
 def persons_with(people: ClassPersons, state: Clusters, g: int, without: int, plus: int) -> int:
     """Persons of cluster ``g`` if class ``without`` left and class ``plus`` came (-1: none)."""
     if people.indptr.size == 0:
@@ -210,7 +209,7 @@ def persons_with(people: ClassPersons, state: Clusters, g: int, without: int, pl
     return size
 
 
-@njit(cache=True, nogil=True)
+@part
 def join(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clusters, g: int, x: int) -> None:
     """Class ``x`` becomes a member of cluster ``g``."""
     if state.head[g] < 0:
@@ -230,7 +229,7 @@ def join(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clust
     state.owner[x] = g
 
 
-@njit(cache=True, nogil=True)
+@part
 def respan(spans: CellSpans, state: Clusters, g: int, into: int, without: int) -> None:
     """The span of the members of ``g`` but ``without``, written to cluster ``into``."""
     started = False
@@ -247,7 +246,7 @@ def respan(spans: CellSpans, state: Clusters, g: int, into: int, without: int) -
         state.loss[into] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@part
 def leave(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clusters, x: int) -> None:
     """Class ``x`` leaves its cluster."""
     g = state.owner[x]
@@ -263,7 +262,7 @@ def leave(spans: CellSpans, people: ClassPersons, records: IntArray, state: Clus
     respan(spans, state, g, g, NO_CLASS)
 
 
-@njit(cache=True, nogil=True)
+@part
 def price_of_joining(
     spans: CellSpans, records: IntArray, state: Clusters, g: int, x: int, bound: float
 ) -> float:
@@ -276,14 +275,14 @@ def price_of_joining(
 # ── clusters as they are ──────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill(spans: CellSpans, people: ClassPersons, records: IntArray, owner: IntArray, state: Clusters) -> None:
     """Fill ``state`` with given clusters."""
     for x in range(owner.size):
         join(spans, people, records, state, owner[x], x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_up(
     spans: CellSpans,
     state: Clusters,
@@ -321,8 +320,8 @@ def pair_up(
             partner[nearest] = a
 
 
-@njit(cache=True, nogil=True)
-def shares(spans: CellSpans, state: Clusters, groups: int, share: FloatArray) -> None:
+@kernel
+def shares(spans: CellSpans, state: Clusters, groups: int, share: FloatMatrix) -> None:
     """The share of the domain that each attribute (row) of each cluster (column) stands for."""
     for g in range(groups):
         for j in range(spans.kind.size):

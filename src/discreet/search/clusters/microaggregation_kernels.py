@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import kernel, part
 from discreet.search.clusters.space import ClassPersons, Points
 from discreet.types import FloatArray, Int32Array, IntArray
 
 
-@njit(cache=True, nogil=True)
+@part
 def _squared(points: Points, x: int, numbers: FloatArray, codes: Int32Array) -> float:
     """Squared distance of class ``x`` from a place: its numbers and its categories."""
     total = 0.0
@@ -30,7 +30,7 @@ def _squared(points: Points, x: int, numbers: FloatArray, codes: Int32Array) -> 
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _add(
     points: Points,
     records: IntArray,
@@ -50,7 +50,7 @@ def _add(
         tally[q, points.codes[x, q]] += sign * records[x]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _centre(
     sums: FloatArray,
     known: IntArray,
@@ -65,7 +65,7 @@ def _centre(
         codes[q] = np.argmax(tally[q])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _new_persons(people: ClassPersons, x: int, stamp: IntArray, group: int) -> int:
     """How many persons class ``x`` brings into a group; marks them as being there."""
     if people.indptr.size == 0:
@@ -79,7 +79,7 @@ def _new_persons(people: ClassPersons, x: int, stamp: IntArray, group: int) -> i
     return new
 
 
-@njit(cache=True, nogil=True)
+@part
 def _gather(
     points: Points,
     people: ClassPersons,
@@ -152,7 +152,7 @@ def _gather(
     return left, furthest
 
 
-@njit(cache=True, nogil=True)
+@part
 def _still_open(open_: IntArray, left: int, owner: IntArray) -> int:
     """Keep only the classes without a group, in their order."""
     kept = 0
@@ -164,7 +164,7 @@ def _still_open(open_: IntArray, left: int, owner: IntArray) -> int:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@part
 def _intimate(
     points: Points,
     gamma: float,
@@ -199,7 +199,7 @@ def _intimate(
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mdav(
     points: Points,
     people: ClassPersons,
@@ -274,7 +274,7 @@ def mdav(
     return groups
 
 
-@njit(cache=True, nogil=True)
+@part
 def _join_nearest(
     points: Points,
     records: IntArray,
@@ -309,7 +309,7 @@ def _join_nearest(
         owner[rest[i]] = to[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def optimal_cuts(
     values: FloatArray,
     records: IntArray,

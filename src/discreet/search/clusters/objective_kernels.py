@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import kernel, part
 from discreet.search.clusters.kernels import Clusters, begin, join, leave, persons_with, stretch
 from discreet.search.clusters.prices import (
     COMBINATIONS,
@@ -33,7 +33,7 @@ SHORTLIST = 4
 # ── what a group costs ────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cell(
     spans: CellSpans, prices: GroupPrices, state: Clusters, g: int, j: int, plus: int
 ) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def _cell(
     return _set(spans, prices, state, g, j, plus)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _interval(prices: GroupPrices, j: int, low: int, high: int) -> tuple[float, float]:
     """Cost and values of an interval between two places; one with a null costs as much as all values."""
     if high < 0:
@@ -66,7 +66,7 @@ def _interval(prices: GroupPrices, j: int, low: int, high: int) -> tuple[float, 
     return _price(prices, j, count, records, bits, width, level, low), count
 
 
-@njit(cache=True, nogil=True)
+@part
 def _set(
     spans: CellSpans, prices: GroupPrices, state: Clusters, g: int, j: int, plus: int
 ) -> tuple[float, float]:
@@ -105,7 +105,7 @@ def _set(
     return _price(prices, j, count, records, bits, highest - lowest, level, first), count
 
 
-@njit(cache=True, nogil=True)
+@part
 def _meeting(prices: GroupPrices, j: int, level: int, a: int, b: int) -> int:
     """The lowest level, from ``level`` on, at which two values have the same node."""
     row = prices.row[j]
@@ -114,7 +114,7 @@ def _meeting(prices: GroupPrices, j: int, level: int, a: int, b: int) -> int:
     return level
 
 
-@njit(cache=True, nogil=True)
+@part
 def _price(
     prices: GroupPrices,
     j: int,
@@ -142,7 +142,7 @@ def _price(
     return float(np.log2(records) - (bits / records if how == CONDITIONAL else 0.0))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _span(spans: CellSpans, state: Clusters, g: int, other: int, without: int, plus: int, into: int) -> bool:
     """What the members of two groups (-1: none) but one class, and a further one, span; whether there are any."""
     started = False
@@ -165,7 +165,7 @@ def _span(spans: CellSpans, state: Clusters, g: int, other: int, without: int, p
     return started
 
 
-@njit(cache=True, nogil=True)
+@part
 def _minority(prices: GroupPrices, state: Clusters, g: int, other: int, without: int, plus: int) -> float:
     """Records of other labels than the most frequent."""
     counts = np.zeros(prices.labels, dtype=np.int64)
@@ -182,7 +182,7 @@ def _minority(prices: GroupPrices, state: Clusters, g: int, other: int, without:
     return float(counts.sum() - counts.max())
 
 
-@njit(cache=True, nogil=True)
+@part
 def _group(
     spans: CellSpans,
     prices: GroupPrices,
@@ -224,7 +224,7 @@ def _group(
         out[0] = product * many / prices.total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _combined(prices: GroupPrices, totals: FloatArray) -> float:
     """What the table costs, from what the groups do."""
     if prices.rule >= SQUARES:
@@ -243,7 +243,7 @@ def _combined(prices: GroupPrices, totals: FloatArray) -> float:
 # ── better groups ─────────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@part
 def _with(
     spans: CellSpans,
     prices: GroupPrices,
@@ -277,7 +277,7 @@ def _with(
     return float(value)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _group_with(
     spans: CellSpans,
     prices: GroupPrices,
@@ -302,7 +302,7 @@ def _group_with(
         out[0] = product * many
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refine_by(
     spans: CellSpans,
     prices: GroupPrices,
@@ -371,7 +371,7 @@ def refine_by(
     return began, now
 
 
-@njit(cache=True, nogil=True)
+@part
 def _exchange(
     spans: CellSpans,
     prices: GroupPrices,
@@ -412,7 +412,7 @@ def _exchange(
     return int(b)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _renew(
     spans: CellSpans,
     prices: GroupPrices,
@@ -431,7 +431,7 @@ def _renew(
     return _combined(prices, totals)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_up_by(
     spans: CellSpans,
     prices: GroupPrices,

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.search.clusters.space import INTERVAL, CellSpans, padded, places_of
 from discreet.search.problem import Problem
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.types import FloatArray, Int32Array, IntArray
+from discreet.types import FloatArray, FloatMatrix, Int32Array, Int32Matrix, IntArray
 from discreet.utility.objectives.aggregates import CellObjective
 from discreet.utility.objectives.ambiguity import Ambiguity
 from discreet.utility.objectives.class_sizes import Discernibility
@@ -56,8 +56,8 @@ class GroupPrices(NamedTuple):
     number: FloatArray
     row: IntArray
     height: IntArray
-    steps: Int32Array
-    nodes: FloatArray
+    steps: Int32Matrix
+    nodes: FloatMatrix
     labels: int
     indptr: IntArray
     label: IntArray

@@ -12,7 +12,7 @@ from discreet.privacy.base import counted_in
 from discreet.search.problem import attribute_weights
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
-from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
+from discreet.types import AnyIntArray, FloatArray, FloatMatrix, Int32Array, Int32Matrix, IntArray
 
 Scale = Literal["range", "sd"]
 """What a difference of numbers is divided by: the attribute's range or its standard deviation."""
@@ -54,13 +54,13 @@ class Points(NamedTuple):
     categories that meet there.
     """
 
-    numbers: FloatArray
+    numbers: FloatMatrix
     null: FloatArray
-    codes: Int32Array
+    codes: Int32Matrix
     weights: FloatArray
     row: IntArray
-    steps: Int32Array
-    apart: FloatArray
+    steps: Int32Matrix
+    apart: FloatMatrix
 
     def of(self, members: IntArray) -> Points:
         """Those of some classes only."""
@@ -77,13 +77,13 @@ class CellSpans(NamedTuple):
     """
 
     kind: IntArray
-    codes: Int32Array
+    codes: Int32Matrix
     unit: FloatArray
     full: FloatArray
     word: IntArray
     row: IntArray
-    steps: Int32Array
-    shares: FloatArray
+    steps: Int32Matrix
+    shares: FloatMatrix
     turn: IntArray
 
     def of(self, members: IntArray) -> CellSpans:

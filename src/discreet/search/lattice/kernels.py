@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from discreet.types import Int32Array, IntArray
+from discreet.compiled import kernel, part
+from discreet.types import Int32Array, Int32Matrix, IntArray
 
 
-@njit(cache=True, nogil=True)
+@part
 def fill_keys(
-    codes: Int32Array, rows: IntArray, strides: IntArray, finer_first: Int32Array, keys: IntArray
+    codes: Int32Matrix, rows: IntArray, strides: IntArray, finer_first: Int32Array, keys: IntArray
 ) -> None:
     """A key of each group from its codes in ``rows``: packed by ``strides``, or a hash where these are none.
 
@@ -29,9 +29,9 @@ def fill_keys(
                 keys[old] = (keys[old] ^ row[finer_first[old]]) * np.int64(1099511628211)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def regroup(
-    codes: Int32Array,
+    codes: Int32Matrix,
     rows: IntArray,
     strides: IntArray,
     finer_first: Int32Array,
@@ -86,7 +86,7 @@ def regroup(
     return groups
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(link: Int32Array, finer_owner: Int32Array, owner: Int32Array) -> None:
     """The group of each class, from its group before and where that went."""
     for c in range(finer_owner.size):

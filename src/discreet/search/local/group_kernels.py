@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import kernel
 from discreet.search.local.kernels import (
     Pool,
     Screen,
@@ -19,7 +19,7 @@ from discreet.search.local.kernels import (
 )
 from discreet.search.mondrian.exchange_kernels import enough_in
 from discreet.search.mondrian.kernels import NO_CLASS, TIE, ZERO, Space
-from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
+from discreet.types import BoolArray, FloatArray, Int32Array, Int32Matrix, IntArray, IntMatrix
 
 NEAR = 8
 """So many of the nearest groups are asked to take part."""
@@ -32,16 +32,16 @@ class GroupTable(NamedTuple):
 
     listed: IntArray
     start: IntArray
-    low: IntArray
-    high: IntArray
+    low: IntMatrix
+    high: IntMatrix
     price: FloatArray
     size: IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def meet(
     space: Space,
-    codes: Int32Array,
+    codes: Int32Matrix,
     rows: IntArray,
     rest: IntArray,
     slots: Int32Array,
@@ -108,7 +108,7 @@ def meet(
     return cells, version
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def regroup(
     space: Space,
     screen: Screen,
@@ -189,7 +189,7 @@ def regroup(
     return won
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dearest(
     space: Space,
     screen: Screen,

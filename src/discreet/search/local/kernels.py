@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import part
 from discreet.search.mondrian.kernels import NO_CLASS, TIE, Space
-from discreet.types import BoolArray, FloatArray, IntArray
+from discreet.types import BoolArray, FloatArray, FloatMatrix, IntArray, IntMatrix
 
 CAPPED, CLOSE, UNCERTAIN = 0, 1, 2
 """What a rule asks of a histogram: no share above a limit, near the table's, an entropy of at least so much."""
@@ -34,7 +34,7 @@ class Screen(NamedTuple):
     limit: FloatArray
     first: IntArray
     whole: FloatArray
-    ptr: IntArray
+    ptr: IntMatrix
     value: IntArray
     tally: IntArray
 
@@ -51,17 +51,17 @@ class Pool(NamedTuple):
     label: IntArray
     head: IntArray
     after: IntArray
-    low: IntArray
-    high: IntArray
-    second_low: IntArray
-    second_high: IntArray
+    low: IntMatrix
+    high: IntMatrix
+    second_low: IntMatrix
+    second_high: IntMatrix
     partner: IntArray
     growth: FloatArray
     price: FloatArray
     size: IntArray
     met: BoolArray
-    union: FloatArray
-    luck: FloatArray
+    union: FloatMatrix
+    luck: FloatMatrix
     stamp: IntArray
     tally: IntArray
     histogram: IntArray
@@ -97,7 +97,7 @@ def make_pool(space: Space, screen: Screen, room: int) -> Pool:
 # ── prices and requirements ───────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cell(space: Space, j: int, low: int, high: int) -> float:
     """Price of the closest common ancestor of two places."""
     base = space.at[j]
@@ -107,7 +107,7 @@ def _cell(space: Space, j: int, low: int, high: int) -> float:
     return float(space.share[base + low])
 
 
-@njit(cache=True, nogil=True)
+@part
 def union_price(
     space: Space,
     turn: IntArray,
@@ -126,7 +126,7 @@ def union_price(
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def span(space: Space, pool: Pool, a: int) -> None:
     """Look up what cluster ``a`` spans, with and without any one of its classes."""
     for j in range(space.place.shape[1]):
@@ -148,7 +148,7 @@ def span(space: Space, pool: Pool, a: int) -> None:
         pool.second_low[a, j], pool.second_high[a, j] = second_low, second_high
 
 
-@njit(cache=True, nogil=True)
+@part
 def price_with(space: Space, pool: Pool, a: int, without: int, plus: int) -> float:
     """What a record of cluster ``a`` loses if ``without`` left and ``plus`` came (-1: none)."""
     total = 0.0
@@ -170,7 +170,7 @@ def price_with(space: Space, pool: Pool, a: int, without: int, plus: int) -> flo
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _rule_holds(screen: Screen, r: int, histogram: IntArray, records: int) -> bool:
     """Whether a histogram meets a rule."""
     first, end = screen.first[r], screen.first[r + 1]
@@ -191,7 +191,7 @@ def _rule_holds(screen: Screen, r: int, histogram: IntArray, records: int) -> bo
     return bool(measured <= limit + TIE)
 
 
-@njit(cache=True, nogil=True)
+@part
 def meets(space: Space, screen: Screen, pool: Pool, a: int, without: int, plus: int, records: int) -> bool:
     """Whether cluster ``a`` would meet the requirements if ``without`` left and ``plus`` came; empty ones do not."""
     if records == 0 or records < space.least_records:
@@ -231,7 +231,7 @@ def meets(space: Space, screen: Screen, pool: Pool, a: int, without: int, plus: 
 # ── a pool ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@njit(cache=True, nogil=True)
+@part
 def _total(pool: Pool, n: int) -> float:
     """The loss of all clusters; infinite if one fails."""
     total = 0.0
@@ -243,7 +243,7 @@ def _total(pool: Pool, n: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _growth(pool: Pool, a: int, b: int) -> float:
     """What it costs to join a cluster that fails with another."""
     cost = pool.union[a, b] - pool.price[a]
@@ -253,7 +253,7 @@ def _growth(pool: Pool, a: int, b: int) -> float:
     return growth
 
 
-@njit(cache=True, nogil=True)
+@part
 def _seek_partner(pool: Pool, n: int, a: int) -> None:
     """Find the cluster with which a failing one is joined at the least price."""
     pool.partner[a] = NO_CLASS
@@ -266,7 +266,7 @@ def _seek_partner(pool: Pool, n: int, a: int) -> None:
                 pool.partner[a] = b
 
 
-@njit(cache=True, nogil=True)
+@part
 def agglomerate(
     space: Space, screen: Screen, turn: IntArray, pool: Pool, n: int, luck: float, state: int
 ) -> tuple[float, int]:
@@ -341,7 +341,7 @@ def agglomerate(
     return _total(pool, n), state
 
 
-@njit(cache=True, nogil=True)
+@part
 def _unlink(pool: Pool, a: int, x: int) -> None:
     """Take class ``x`` out of the list of cluster ``a``."""
     e = pool.head[a]
@@ -353,7 +353,7 @@ def _unlink(pool: Pool, a: int, x: int) -> None:
     pool.after[e] = pool.after[x]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _link(pool: Pool, a: int, x: int) -> None:
     """Put class ``x`` at the head of the list of cluster ``a``."""
     pool.after[x] = pool.head[a]
@@ -361,7 +361,7 @@ def _link(pool: Pool, a: int, x: int) -> None:
     pool.label[x] = a
 
 
-@njit(cache=True, nogil=True)
+@part
 def climb(space: Space, screen: Screen, pool: Pool, n: int) -> float:
     """Move classes between the clusters of a pool, or exchange two, while that lowers the loss; returns it."""
     for a in range(n):

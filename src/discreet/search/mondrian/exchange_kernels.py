@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from discreet.compiled import kernel, part
 from discreet.search.mondrian.kernels import SET, TIE, ZERO, Space, price_between
-from discreet.types import FloatArray, Int32Array, IntArray
+from discreet.types import FloatArray, Int32Array, Int32Matrix, IntArray
 
 CAPACITY = 48
 """Groups of more classes take no part in refinement: their members are compared one by one."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather(
     space: Space,
     owner: IntArray,
-    members: Int32Array,
+    members: Int32Matrix,
     count: IntArray,
     sizes: IntArray,
     share: FloatArray,
@@ -35,7 +35,7 @@ def gather(
             share[g] = _share(space, members[g], count[g])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _share(space: Space, group: Int32Array, count: int) -> float:
     """What one record of a small group loses."""
     total = 0.0
@@ -68,7 +68,7 @@ def _share(space: Space, group: Int32Array, count: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def enough_in(
     space: Space,
     group: Int32Array,
@@ -91,7 +91,7 @@ def enough_in(
     return bool((distinct >= space.least).all())
 
 
-@njit(cache=True, nogil=True)
+@part
 def _largest_drop(space: Space, group: Int32Array, count: int, share: float, spare: Int32Array) -> float:
     """By how much the loss of one record falls at most when a class leaves a small group."""
     if count == 1:
@@ -104,13 +104,13 @@ def _largest_drop(space: Space, group: Int32Array, count: int, share: float, spa
     return share - least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange(
     space: Space,
     line: Int32Array,
     reach: int,
     owner: IntArray,
-    members: Int32Array,
+    members: Int32Matrix,
     count: IntArray,
     sizes: IntArray,
     share: FloatArray,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 import numpy as np
-from numba import njit
 
-from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
+from discreet.compiled import kernel, part
+from discreet.types import BoolArray, FloatArray, FloatMatrix, Int32Array, Int32Matrix, IntArray, IntMatrix
 
 SET, INTERVAL, TREE = 0, 1, 2
 """How the cell of a group is priced: by its distinct values, its span of numbers, its closest common ancestor."""
@@ -30,7 +30,7 @@ class Space(NamedTuple):
     ``t``; class ``c`` has the items ``item_ptr[c]:item_ptr[c + 1]``.
     """
 
-    place: Int32Array
+    place: Int32Matrix
     kind: IntArray
     size: IntArray
     start: IntArray
@@ -49,7 +49,7 @@ class Space(NamedTuple):
     least: IntArray
 
 
-@njit(cache=True, nogil=True)
+@part
 def price_between(space: Space, j: int, low: int, high: int, level: int) -> tuple[float, int]:
     """Price of a cell from place ``low`` to ``high``; for a tree also its level, which is at least ``level``."""
     if space.kind[j] == INTERVAL:
@@ -64,7 +64,7 @@ def price_between(space: Space, j: int, low: int, high: int, level: int) -> tupl
     return space.share[base + low], level
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sweep(
     space: Space,
     line: Int32Array,
@@ -125,8 +125,8 @@ def _sweep(
     return enough
 
 
-@njit(cache=True, nogil=True)
-def _line(space: Space, order: Int32Array, j: int, line: Int32Array, rank: IntArray) -> int:
+@part
+def _line(space: Space, order: Int32Matrix, j: int, line: Int32Array, rank: IntArray) -> int:
     """The classes of a group in the order in which attribute ``j`` is cut; returns how many values it has.
 
     Numbers keep their order. Other values follow each other from the most frequent on; in a hierarchy this
@@ -168,10 +168,10 @@ def _line(space: Space, order: Int32Array, j: int, line: Int32Array, rank: IntAr
     return values + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def propose(
     space: Space,
-    order: Int32Array,
+    order: Int32Matrix,
     lows: IntArray,
     highs: IntArray,
     strict: bool,
@@ -179,8 +179,8 @@ def propose(
     stamp: IntArray,
     item_stamp: IntArray,
     version: int,
-    losses: FloatArray,
-    cuts: IntArray,
+    losses: FloatMatrix,
+    cuts: IntMatrix,
 ) -> int:
     """For each group the cheapest and the most even cut of each attribute; returns the next free version.
 
@@ -226,10 +226,10 @@ def propose(
     return version
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark(
     space: Space,
-    order: Int32Array,
+    order: Int32Matrix,
     lows: IntArray,
     highs: IntArray,
     attributes: IntArray,
@@ -247,8 +247,8 @@ def mark(
             after[line[i]] = i >= cuts[g]
 
 
-@njit(cache=True, nogil=True)
-def divide(order: Int32Array, lows: IntArray, highs: IntArray, after: BoolArray) -> None:
+@kernel
+def divide(order: Int32Matrix, lows: IntArray, highs: IntArray, after: BoolArray) -> None:
     """Cut groups in two: their classes stay sorted by every attribute inside both parts."""
     spare = np.empty((highs - lows).max(), dtype=np.int32)
     for g in range(lows.size):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
+from discreet.compiled import kernel
+from discreet.types import BoolArray, FloatArray, Int32Array, Int32Matrix, IntArray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def price_of_suppression(
-    base: Int32Array,
+    base: Int32Matrix,
     costs: FloatArray,
     caps: FloatArray,
     starts: IntArray,

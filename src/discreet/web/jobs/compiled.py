@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from numba.core.registry import cpu_target
-
+from discreet.compiled import compiles_at_calls
 from discreet.reports.html import compile_templates
 
-cpu_target.typing_context.refresh()
-cpu_target.target_context.refresh()
+if compiles_at_calls():
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 compile_templates()
