@@ -15,7 +15,9 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 try:
-    from discreet import _kernels as ahead  # type: ignore[attr-defined]
+    from discreet import _kernels
+
+    ahead: Any = _kernels
 except ImportError:
     ahead = None
 
@@ -53,7 +55,7 @@ def _jit() -> Callable[..., Any] | None:
     except ImportError:
         warnings.warn(SLOW.format("at all"), RuntimeWarning, stacklevel=2)
         return None
-    return njit  # type: ignore[no-any-return]
+    return cast(Callable[..., Any], njit)
 
 
 def compiles_at_calls() -> bool:
