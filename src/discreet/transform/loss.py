@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.table.hierarchies.hierarchy import leaf_loss
-from discreet.transform.recoding import Recoding, ReleasedAttribute
+from discreet.transform.recoding import Recoding
 
 
 def leaf_share_loss(recoding: Recoding) -> float:
@@ -21,22 +21,22 @@ def leaf_share_loss(recoding: Recoding) -> float:
     return float(np.mean([float(leaf_loss(shares, column.leaves) @ weights) for column, shares in columns]))
 
 
-def _loss(mean_share: float, column: ReleasedAttribute) -> float:
-    """The loss of one attribute from the mean share of its domain that a cell may stand for, where that is known."""
-    known = column.leaves and column.truthful
-    return float(leaf_loss(np.array(mean_share), column.leaves)) if known else float("nan")
-
-
 def attribute_changes(recoding: Recoding) -> dict[str, dict[str, float]]:
     """What a recoding does to each quasi-identifier: distinct values before and after, share of the domain, loss."""
     weights = recoding.classes.records
     changes = {}
     for domain, column in zip(recoding.classes.attributes, recoding.columns, strict=True):
-        mean = float(np.where(recoding.kept, column.shares, 1.0) @ weights / weights.sum())
+        shares = np.where(recoding.kept, column.shares, 1.0)
+        # Cell by cell: the mean share of cells that stand for themselves is not one over the leaves to the last digit.
+        losses = (
+            leaf_loss(shares, column.leaves)
+            if column.leaves and column.truthful
+            else np.full(len(shares), np.nan)
+        )
         changes[domain.name] = {
             "distinct_before": domain.size,
             "distinct_after": len(np.unique(column.codes[recoding.kept])),
-            "mean_share": mean,
-            "loss": _loss(mean, column),
+            "mean_share": float(shares @ weights / weights.sum()),
+            "loss": float(losses @ weights / weights.sum()),
         }
     return changes
