@@ -23,6 +23,7 @@ from discreet.release.bucketize import bucketize as run_bucketize
 from discreet.release.write import check_target
 from discreet.reports.buckets import show_buckets
 from discreet.reports.console import Terminal
+from discreet.search.buckets.search import BUCKET_METHODS, BucketMethod
 
 
 @click.command(cls=StrictCommand)
@@ -35,6 +36,11 @@ from discreet.reports.console import Terminal
 )
 @role_options
 @REQUIRE
+@click.option(
+    "--method",
+    type=click.Choice(BUCKET_METHODS),
+    help="How buckets are formed; if not given, by the first that meets the requirements.",
+)
 @click.option("--bucket", default="bucket", show_default=True, help="The name of the bucket's column.")
 @click.option("--recipe", "recipe_file", type=PATH, help="Also write how it was made, as JSON.")
 @click.option("--links", "links_file", type=PATH, help="Also write which row is which: keep it secret.")
@@ -50,6 +56,7 @@ def bucketize(
     output: Path,
     values: Path,
     require: tuple[str, ...],
+    method: BucketMethod | None,
     bucket: str,
     recipe_file: Path | None,
     links_file: Path | None,
@@ -72,6 +79,7 @@ def bucketize(
             policy,
             require=[parse_requirement(text) for text in require],
             column=bucket,
+            method=method,
             seed=bucket_seed,
             progress=tell,
         )

@@ -64,7 +64,7 @@ def ordered_distance(histogram: Histogram) -> FloatArray:
     >>> ordered_distance(classes.histogram("pay")).round(4)
     array([0.375 , 0.1667, 0.2361])
     """
-    occurring, rank = _ranks(histogram)
+    occurring, rank = ranks(histogram)
     if occurring == 1:
         return np.zeros(len(histogram.distinct))
     totals = np.zeros(occurring, dtype=np.int64)
@@ -95,7 +95,7 @@ def ordered_distance(histogram: Histogram) -> FloatArray:
     return np.asarray(np.maximum(moved, 0.0) / (occurring - 1))
 
 
-def _ranks(histogram: Histogram) -> tuple[int, IntArray]:
+def ranks(histogram: Histogram) -> tuple[int, IntArray]:
     """How many values occur, and the place of each value code among them."""
     present = histogram.totals > 0
     if histogram.domain.places is not None:

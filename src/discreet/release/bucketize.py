@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from discreet.classes.alignment import locate
 from discreet.errors import EmptyTable, InvalidParameter, InvalidPolicy, RequirementNotMet, UnknownColumn
 from discreet.files.writing import pair_atomically, refuse_clashes, write_text
 from discreet.perturb.base import whole, without_marks
@@ -19,6 +20,7 @@ from discreet.plain import plain
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.privacy import LDiversity, PrivacyModel
+from discreet.privacy.base import need_choice
 from discreet.progress import Asked, telling
 from discreet.release.anonymize import refuse_names_in_labels, unknown_left_out
 from discreet.release.buckets import RECORDS, BucketedTable, open_buckets
@@ -29,7 +31,9 @@ from discreet.release.requirements import as_entry, models_of
 from discreet.release.tally import canonical
 from discreet.release.verify import KEEPS_BLANKS, Verification, read_back, verify
 from discreet.release.write import check_target, write_rows
-from discreet.search.buckets.search import Buckets, find_buckets
+from discreet.search.buckets.search import BUCKET_METHODS, BucketMethod, Buckets, find_buckets
+from discreet.search.clusters.groups import blocks, columns_of_points
+from discreet.search.clusters.space import points_of
 from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Source, Table
 from discreet.table.reading import ReadOptions
@@ -222,14 +226,15 @@ def bucketize(
     sensitive: str | None = None,
     require: Sequence[PrivacyModel] = (),
     column: str = "bucket",
+    method: BucketMethod | None = None,
     seed: int | None = None,
     progress: Asked = None,
 ) -> BucketRelease:
     """Two tables instead of one: quasi-identifiers as they are, and sensitive values by buckets that meet requirements.
 
     Every requirement of the policy on the ``sensitive`` attribute (the only one, if not given), and those in ``require``, hold
-    for every bucket: diversity, closeness, likeness. Buckets are formed by Xiao and Tao's algorithm where those meet
-    them, else so that each resembles the whole table. Only quasi-identifiers and columns with the role insensitive are released
+    for every bucket: diversity, closeness, likeness. Buckets are formed by a ``method``: if none is given, by Xiao and Tao's
+    algorithm where those meet them, else by SABRE for t-closeness, else so that each resembles the whole table. Only quasi-identifiers and columns with the role insensitive are released
     besides. Who is where in a bucket follows from a secret that is forgotten, or from a ``seed``.
     """
     say = telling(progress)
@@ -243,6 +248,8 @@ def bucketize(
     refuse_names_in_labels(table, policy)
     # Left out they are anyway; a policy may say that there must be none.
     unknown_left_out(table, policy)
+    if method is not None:
+        need_choice("method", method, BUCKET_METHODS)
     name = _attribute(policy, sensitive)
     kept = [c.name for c in policy.columns if c.role in ("quasi-identifier", "insensitive")]
     kept = [each for each in table.names if each in kept and each not in policy.plan.drop_attributes]
@@ -258,7 +265,15 @@ def bucketize(
     (values,) = row_codes(table, [domain])
     say("forming buckets")
     randomness = Randomness(seed)
-    buckets = find_buckets(values, domain, models, name=column, randomness=randomness)
+    buckets = find_buckets(
+        values,
+        domain,
+        models,
+        name=column,
+        randomness=randomness,
+        line=lambda: _line(table, [each for each in kept if each in policy.quasi_identifiers], randomness),
+        method=method,
+    )
     order = randomness.permutation(table.rows)
     rows = table.engine.to_arrow(table, kept).take(pa.array(order))
     rows = rows.append_column(column, pa.array(buckets.of_record[order] + 1))
@@ -279,6 +294,15 @@ def bucketize(
     gone = [each for each in table.names if each not in kept and each != name]
     if gone:
         notes.append(Sentence("left out of the release: {gone}", gone=", ".join(gone)))
+    alone = int(entries.class_records[entries.distinct == 1].sum())
+    if alone:
+        notes.append(
+            Sentence(
+                "{count:,} records stand in buckets with a single value, which the requirements allow: of them it is "
+                "known; require l-diversity as well if that may not be",
+                count=alone,
+            )
+        )
     notes += [
         Sentence(
             "the profile {profile} was not judged: it asks for people who look alike", profile=policy.profile
@@ -287,6 +311,18 @@ def bucketize(
         *([] if seed is None else [SEEDED]),
     ]
     return BucketRelease(table.source, rows, counts, bucketed, buckets, models, policy, order, tuple(notes))
+
+
+def _line(table: Table, names: Sequence[str], randomness: Randomness) -> IntArray:
+    """All rows in an order in which those that are alike in some columns are near each other; equal ones by chance."""
+    chance = randomness.words(table.rows)
+    if not names:
+        return np.argsort(chance)
+    classes = table.engine.count(table, quasi_identifiers=names, sensitive=[])
+    columns = columns_of_points(points_of(classes, [None] * len(names)))
+    place = np.empty(len(classes), dtype=np.int64)
+    place[np.concatenate(blocks(columns, 1))] = np.arange(len(classes))
+    return np.lexsort((chance, place[locate(classes, row_codes(table, classes.attributes))]))
 
 
 def _refuse_steps(policy: Policy) -> None:

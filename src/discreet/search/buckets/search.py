@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import Packing
-from discreet.errors import GoalUnreachable
+from discreet.errors import GoalUnreachable, InvalidParameter
 from discreet.perturb.randomness import Randomness
-from discreet.privacy import LDiversity, PrivacyModel
+from discreet.privacy import LDiversity, PrivacyModel, TCloseness
 from discreet.search.buckets.anatomy import anatomized, dealt
+from discreet.search.buckets.sabre import redistributed
 from discreet.sentences import Sentence
 from discreet.table.domain import Domain
-from discreet.types import IntArray
+from discreet.types import BoolArray, IntArray
 
 FURTHER = 3
 """So many larger l are tried before buckets are made like the whole table."""
 
-BucketMethod = Literal["anatomy", "dealt"]
+BucketMethod = Literal["anatomy", "dealt", "sabre"]
+BUCKET_METHODS: tuple[BucketMethod, ...] = get_args(BucketMethod)
 
 
 @dataclass(frozen=True)
@@ -71,26 +73,103 @@ def classes_of_buckets(buckets: IntArray, values: IntArray, domain: Domain, name
 
 
 def find_buckets(
-    values: IntArray, domain: Domain, models: Sequence[PrivacyModel], *, name: str, randomness: Randomness
+    values: IntArray,
+    domain: Domain,
+    models: Sequence[PrivacyModel],
+    *,
+    name: str,
+    randomness: Randomness,
+    line: Callable[[], IntArray] | None = None,
+    method: BucketMethod | None = None,
 ) -> Buckets:
-    """The most buckets that meet all ``models``: Anatomy's where these do, else such as are like the whole table.
+    """The most buckets that meet all ``models``, by a ``method`` or the first that can: Anatomy's, SABRE's, dealt ones.
 
-    Anatomy's buckets have no value twice, which is the least size for l-diversity. What asks for buckets that resemble the
-    table (t-closeness, β-likeness) is met by fewer and larger ones: their number is halved in, so that a larger one may
+    Anatomy's buckets have no value twice, which is the least size for l-diversity. t-closeness is met by SABRE's if there is a
+    ``line``, all records in an order in which those that are alike are near each other. What else asks for buckets that
+    resemble the table (β-likeness) is met by dealing values out evenly: their number is halved in, so that a larger one may
     be missed where requirements are met by many and not by fewer. l-diversity also holds where all missing values, marks
     and nulls, count as one: they say the same of a person.
     """
-    for buckets in _tried(values, domain, models, name, randomness):
-        if _meets(buckets, models):
-            return buckets
-    low, high = 1, max(len(values) // 2, 1) + 1
-    best = _dealt(values, domain, 1, name, randomness)
-    if not _meets(best, models):
+    if method in (None, "anatomy"):
+        for buckets in _tried(values, domain, models, name, randomness):
+            if _meets(buckets, models):
+                return buckets
+    single = _dealt(values, domain, 1, name, randomness)
+    if not _meets(single, models):
         raise GoalUnreachable(
-            Sentence("even all records as one bucket do not meet: {asked}", asked=_failing(best, models)),
+            Sentence("even all records as one bucket do not meet: {asked}", asked=_failing(single, models)),
             nearest="one bucket of all records, which says of everybody what the whole table says",
             remedy="ask for less",
         )
+    if method == "anatomy":
+        raise GoalUnreachable(
+            Sentence("buckets without a value twice do not meet: {asked}", asked=_asked(models)),
+            nearest="buckets that resemble the table",
+            remedy="leave the method out, and one is chosen that can",
+        )
+    close = next((model for model in models if isinstance(model, TCloseness)), None)
+    if method == "sabre" and close is None:
+        raise InvalidParameter(
+            "SABRE forms classes for t-closeness, which is not required",
+            remedy="require t-closeness, or leave the method out",
+        )
+    if method != "dealt" and close is not None and line is not None:
+        return _close(values, domain, models, close, name, randomness, line())
+    return _most_dealt(values, domain, models, single, name, randomness)
+
+
+def _close(
+    values: IntArray,
+    domain: Domain,
+    models: Sequence[PrivacyModel],
+    close: TCloseness,
+    name: str,
+    randomness: Randomness,
+    line: IntArray,
+) -> Buckets:
+    """SABRE's classes, of which neighbours are joined as long as one does not meet another requirement."""
+    whole = classes_of_buckets(np.zeros(len(values), dtype=np.int64), values, domain, name)
+    formed = redistributed(values, whole.histogram(domain.name), close, line)
+    while True:
+        buckets = Buckets(formed, classes_of_buckets(formed, values, domain, name), "sabre")
+        count = len(buckets.classes)
+        if count == 1 or _meets(buckets, models):
+            break
+        failing = ~np.logical_and.reduce([model.holds(buckets.classes) for model in models])
+        # Only missing values that count as one may fail where no class does by itself.
+        joins = failing if failing.any() else np.ones(count, dtype=bool)
+        formed = _joined(joins)[formed]
+    shuffled = randomness.permutation(count)[formed]
+    return Buckets(shuffled, classes_of_buckets(shuffled, values, domain, name), "sabre")
+
+
+def _joined(failing: BoolArray) -> IntArray:
+    """New numbers of buckets: each that fails is one with the next, the last with the one before.
+
+    >>> _joined(np.array([True, False, False, True])).tolist()
+    [0, 0, 1, 1]
+    """
+    starts = np.ones(len(failing), dtype=bool)
+    for at in np.flatnonzero(failing).tolist():
+        after = at + 1 < len(failing)
+        if after and starts[at]:
+            starts[at + 1] = False
+        elif not after and starts[at]:
+            starts[at] = False
+    starts[0] = True
+    return np.cumsum(starts) - 1
+
+
+def _most_dealt(
+    values: IntArray,
+    domain: Domain,
+    models: Sequence[PrivacyModel],
+    single: Buckets,
+    name: str,
+    randomness: Randomness,
+) -> Buckets:
+    """As many buckets that resemble the table as halving finds."""
+    low, high, best = 1, max(len(values) // 2, 1) + 1, single
     while high - low > 1:
         count = (low + high) // 2
         attempt = _dealt(values, domain, count, name, randomness)
@@ -125,4 +204,8 @@ def _meets(buckets: Buckets, models: Sequence[PrivacyModel]) -> bool:
 
 
 def _failing(buckets: Buckets, models: Sequence[PrivacyModel]) -> str:
-    return "; ".join(model.describe() for model in models if not buckets.meets(model))
+    return _asked([model for model in models if not buckets.meets(model)])
+
+
+def _asked(models: Sequence[PrivacyModel]) -> str:
+    return "; ".join(model.describe() for model in models)
