@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from discreet.release.records import RecordRisks as RecordRisks
     from discreet.release.records import record_risks as record_risks
     from discreet.release.release import Release as Release
+    from discreet.release.rule_search import CandidateRule as CandidateRule
+    from discreet.release.rule_search import find_rules as find_rules
     from discreet.reports.audit.html import report as report
     from discreet.reports.evidence.html import evidence_report as evidence_report
     from discreet.table import Table as Table
@@ -89,6 +91,7 @@ _PUBLIC = {
     "Baskets": "discreet.baskets:Baskets",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
     "BucketRelease": "discreet.release.bucketize:BucketRelease",
+    "CandidateRule": "discreet.release.rule_search:CandidateRule",
     "CountedClasses": "discreet.release.parts:CountedClasses",
     "Comparison": "discreet.release.compare:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
@@ -127,6 +130,7 @@ _PUBLIC = {
     "count": "discreet.release.parts:count",
     "diff": "discreet.release.difference:diff",
     "evidence_report": "discreet.reports.evidence.html:evidence_report",
+    "find_rules": "discreet.release.rule_search:find_rules",
     "fragment": "discreet.release.fragment:fragment",
     "frontier": "discreet.release.frontier:frontier",
     "load_policy": "discreet.policy.file:load",

@@ -50,6 +50,7 @@ COMMANDS = {
     "diff": "Say what changed between two releases or two policies.",
     "completion": "Print what makes a shell complete commands and options.",
     "suggest": "Write a commented policy with a suggested role for every column.",
+    "rules": "Name rules that all records seem to keep, to be confirmed in the policy.",
     "hierarchy": "Build, show or check how the values of a column may be generalised.",
     "report": "Write the audit as one HTML page for people.",
     "serve": "Open a local page: drop a file, read the verdict, leave with a release.",

@@ -82,7 +82,9 @@ class _Kpi(Strict):
 
 class _Constraint(Strict):
     name: Text
-    holds: Text
+    holds: Text | None = None
+    column: Text | None = None
+    follows: list[Text] = Field(default_factory=list)
 
 
 class _Analysis(Strict):
@@ -204,6 +206,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
             steps.append(make_step({key: frozen(value) for key, value in entry.items()}))
         except DiscreetError as error:
             problems.append(f"{_place(text, name, ('perturb', i))}: {error}")
+    constraints = _constraints(parsed.constraint if parsed is not None else (), text, name, problems)
     analyses = _analyses(parsed.analysis if parsed is not None else (), text, name, problems)
     kpis = raw.get("kpi")
     named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)] if isinstance(kpis, list) else []
@@ -240,9 +243,24 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         plan=Plan(**given(parsed.anonymize, Plan)),
         kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
         perturb=tuple(steps),
-        constraints=tuple(Constraint(rule.name, rule.holds) for rule in parsed.constraint),
+        constraints=constraints,
         analyses=analyses,
     )
+
+
+def _constraints(
+    entries: Sequence[_Constraint], text: str, name: str, problems: list[str]
+) -> tuple[Constraint, ...]:
+    """The rules of a document; what is wrong with them is added to the problems."""
+    constraints = []
+    for i, entry in enumerate(entries):
+        try:
+            constraints.append(
+                Constraint(entry.name, entry.holds or "", entry.column or "", tuple(entry.follows))
+            )
+        except DiscreetError as error:
+            problems.append(f"{_place(text, name, ('constraint', i, 'name'))}: {error}")
+    return tuple(constraints)
 
 
 def _analyses(
@@ -345,7 +363,7 @@ def dumps(
     if policy.kpis:
         document.add("kpi", tomlkit.item([_kpi_entry(kpi) for kpi in policy.kpis]))
     if policy.constraints:
-        document.add("constraint", tomlkit.item([dict(vars(rule)) for rule in policy.constraints]))
+        document.add("constraint", tomlkit.item([rule.to_dict() for rule in policy.constraints]))
     if policy.analyses:
         document.add("analysis", tomlkit.item([_analysis_entry(each) for each in policy.analyses]))
     return tomlkit.dumps(document)
@@ -368,6 +386,14 @@ def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
         elif value and key != "name":
             item.add(key, value)
     return item
+
+
+def constraint_entries(rules: Sequence[Constraint], comments: Sequence[str]) -> str:
+    """Rules as they stand in a policy file, each with a comment above it."""
+    lines = []
+    for rule, comment in zip(rules, comments, strict=True):
+        lines += [f"# {comment}", tomlkit.dumps({"constraint": [rule.to_dict()]})]
+    return "\n".join(lines)
 
 
 def _kpi_entry(kpi: Kpi) -> dict[str, object]:

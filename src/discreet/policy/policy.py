@@ -114,7 +114,7 @@ class Policy:
             if value != getattr(Plan(), name)
         ]
         entries += [("kpi", kpi.name) for kpi in self.kpis]
-        entries += [("constraint", f"{rule.name}: {rule.holds}") for rule in self.constraints]
+        entries += [("constraint", f"{rule.name}: {rule.condition}") for rule in self.constraints]
         entries += [("analysis", analysis.formula) for analysis in self.analyses]
         lines = [f"Policy by the profile {self.profile}"]
         for key, text in entries:

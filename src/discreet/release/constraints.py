@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from discreet.errors import InvalidPolicy
 from discreet.policy.constraint import Constraint
+from discreet.release.dependencies import Dependency, rows_of
 from discreet.release.kpis import UNANSWERABLE, read_numbers, texts_of_numbers, why_unanswerable
 from discreet.sentences import Sentence
 from discreet.table import Table
@@ -48,9 +49,8 @@ def check_constraints(original: Table, constraints: Sequence[Constraint]) -> tup
     """How many records of the original break each rule; an error that names every rule which it cannot tell."""
     counts, problems = [], []
     for rule in constraints:
-        table = read_numbers(original, texts_of_numbers(original, original, [rule.holds]), "refuse")
         try:
-            counts.append(table.engine.count_breaking(table, rule.holds))
+            counts.append(_breaking(original, original, rule))
         except UNANSWERABLE as error:
             problems.append(f"constraint {rule.name!r}: {error}")
     if problems:
@@ -66,13 +66,20 @@ def measure_constraints(
     """How many records break each rule before and after."""
     measured = []
     for rule, before in zip(constraints, check_constraints(original, constraints), strict=True):
-        texts = texts_of_numbers(original, release, [rule.holds])
-        table = read_numbers(release, texts, "refuse")
         after, reason = None, ""
         try:
-            after = table.engine.count_breaking(table, rule.holds)
+            after = _breaking(original, release, rule)
         except UNANSWERABLE as error:
-            lost = [name for name in texts if table.column(name).storage == "text"]
-            reason = why_unanswerable(error, lost)
-        measured.append(BrokenRule(rule.name, rule.holds, before, after, reason))
+            texts = texts_of_numbers(original, release, [rule.holds])
+            seen = read_numbers(release, texts, "refuse")
+            reason = why_unanswerable(error, [name for name in texts if seen.column(name).storage == "text"])
+        measured.append(BrokenRule(rule.name, rule.condition, before, after, reason))
     return tuple(measured)
+
+
+def _breaking(original: Table, table: Table, rule: Constraint) -> int:
+    """How many records of a table break a rule of the original."""
+    if rule.follows:
+        return len(Dependency.of_table(rule, original).breaking(rows_of(rule, table)))
+    seen = read_numbers(table, texts_of_numbers(original, table, [rule.holds]), "refuse")
+    return seen.engine.count_breaking(seen, rule.holds)

@@ -135,7 +135,7 @@ def _settings(policy: Policy) -> dict[str, Value]:
     told |= {f"columns.{c.name}.type": str(c.type) for c in policy.columns if c.type}
     told |= {f"kpi.{kpi.name}": kpi.query for kpi in policy.kpis}
     told |= {f"perturb.{i}": step.describe() for i, step in enumerate(policy.perturb, start=1)}
-    told |= {f"constraint.{rule.name}": rule.holds for rule in policy.constraints}
+    told |= {f"constraint.{rule.name}": rule.condition for rule in policy.constraints}
     told |= {f"analysis.{analysis.name}": analysis.formula for analysis in policy.analyses}
     for name in ("sampling_fraction", "population"):
         if getattr(policy, name) is not None:

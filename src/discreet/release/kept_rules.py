@@ -11,6 +11,7 @@ from discreet.perturb.base import groups, whole
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.synthesis import Synthesis
 from discreet.policy.constraint import Constraint
+from discreet.release.dependencies import Dependency
 from discreet.release.kpis import read_numbers, speaks_of, texts_of_numbers
 from discreet.sentences import Sentence
 from discreet.table import Table
@@ -37,7 +38,7 @@ def keeping_rules(
     takes the values of all columns of the step from one record that keeps the rules and has the same values in the given columns. Rules that do
     not speak of the columns of the step are not looked at. ``table`` is what the rows were read from.
     """
-    asked = [rule for rule in rules if any(speaks_of(name, rule.holds) for name in step.columns)]
+    asked = [rule for rule in rules if any(_speaks_of(name, rule) for name in step.columns)]
     if not asked or not rows.num_rows:
         return new, ""
     broken = breaking(_with(rows, new), asked, table)
@@ -66,6 +67,11 @@ def keeping_rules(
     return new, _told(step, first, whole_ones, len(broken))
 
 
+def _speaks_of(column: str, rule: Constraint) -> bool:
+    """Whether a rule may speak of a column."""
+    return column in (rule.column, *rule.follows) or (bool(rule.holds) and speaks_of(column, rule.holds))
+
+
 def breaking(rows: pa.Table, rules: Sequence[Constraint], table: Table) -> IntArray:
     """The places of rows that break any of some rules, in their order."""
     place = "place"
@@ -75,6 +81,9 @@ def breaking(rows: pa.Table, rules: Sequence[Constraint], table: Table) -> IntAr
     made = table.engine.read_batches(numbered.to_reader(), table.source, ReadOptions())
     places = [np.empty(0, dtype=np.int64)]
     for rule in rules:
+        if rule.follows:
+            places.append(Dependency.of_table(rule, table).breaking(rows))
+            continue
         seen = read_numbers(made, texts_of_numbers(table, made, [rule.holds]), "refuse")
         places.append(seen.engine.breaking(seen, rule.holds, place))
     return np.unique(np.concatenate(places))
