@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import tomlkit
 
 from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
@@ -19,7 +21,7 @@ from discreet.cli.options import (
 )
 from discreet.cli.progress import progress
 from discreet.files.writing import write_text
-from discreet.policy.file import constraint_entries
+from discreet.policy.constraint import Constraint
 from discreet.release.rule_search import find_rules
 
 
@@ -39,7 +41,7 @@ def rules(file: Path, output: Path | None, as_json: bool, **given: Any) -> None:
     if as_json:
         print_json({"schema": "discreet-rules-1", "rules": [each.to_dict() for each in candidates]})
         return
-    text = constraint_entries(
+    text = _entries(
         [each.rule for each in candidates],
         [f"{each.kind}; by chance {each.expected:,.0f} records would break it" for each in candidates],
     )
@@ -47,3 +49,11 @@ def rules(file: Path, output: Path | None, as_json: bool, **given: Any) -> None:
         print_document(text)
     else:
         write_text(output, text)
+
+
+def _entries(rules: Sequence[Constraint], comments: Sequence[str]) -> str:
+    """Rules as they stand in a policy file, each with a comment above it."""
+    lines = []
+    for rule, comment in zip(rules, comments, strict=True):
+        lines += [f"# {comment}", tomlkit.dumps({"constraint": [rule.to_dict()]})]
+    return "\n".join(lines)

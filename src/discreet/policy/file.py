@@ -388,14 +388,6 @@ def _column_item(column: ColumnPolicy, notes: Sequence[str]) -> TomlTable:
     return item
 
 
-def constraint_entries(rules: Sequence[Constraint], comments: Sequence[str]) -> str:
-    """Rules as they stand in a policy file, each with a comment above it."""
-    lines = []
-    for rule, comment in zip(rules, comments, strict=True):
-        lines += [f"# {comment}", tomlkit.dumps({"constraint": [rule.to_dict()]})]
-    return "\n".join(lines)
-
-
 def _kpi_entry(kpi: Kpi) -> dict[str, object]:
     """A KPI without what it leaves at its default; a query of several lines is written as such."""
     changed = {key: value for key, value in vars(kpi).items() if value != getattr(Kpi, key, None)}
