@@ -63,7 +63,6 @@ def error(first: pa.Table, second: pa.Table, columns: int, bins: int) -> float:
         key = np.zeros(len(chosen[0]), dtype=np.int64)
         for code in chosen:
             key = key * (int(code.max()) + 1) + code
-        _, key = np.unique(key, return_inverse=True)
         left, right = (
             np.bincount(part, minlength=int(key.max()) + 1) / len(part)
             for part in (key[: first.num_rows], key[first.num_rows :])

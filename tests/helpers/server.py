@@ -129,23 +129,25 @@ UNSTAMPED = re.compile(r'<form [^>]*id="plan-form".*?</form>', re.DOTALL)
 @pytest.fixture(autouse=True)
 def stamped(request: pytest.FixtureRequest) -> Iterator[None]:
     """After every test: sections of a table that bear the stamp of earlier ones look like them, or else a page would
-    not notice that they are out of date."""
+    not notice that they are out of date. Tables that nobody asked for since they were last looked at are left alone."""
     if not {"client", "service"} <= set(request.fixturenames):
         yield
         return
     # Asked for now, they are still there afterwards.
     client, service = request.getfixturevalue("client"), request.getfixturevalue("service")
     yield
-    drawings = request.node.parent.stash.setdefault(DRAWINGS, {})
+    drawings, looked = request.node.parent.stash.setdefault(DRAWINGS, ({}, {}))
     for case in service.cases:
-        if not any(job.active for job in service.jobs_of(case)):
+        if looked.get(case.id) != case.used and not any(job.active for job in service.jobs_of(case)):
             for drawing in SECTION.finditer(client.get(f"/case/{case.id}?lang=en").text):
                 shown = UNSTAMPED.sub("", drawing[0])
                 assert drawings.setdefault((case.id, drawing[1], drawing[2]), shown) == shown
+            looked[case.id] = case.used
     client.cookies.clear()
 
 
-DRAWINGS = pytest.StashKey[dict[tuple[str, str, str], str]]()
+DRAWINGS = pytest.StashKey[tuple[dict[tuple[str, str, str], str], dict[str, float]]]()
+"""Sections as they were drawn, and when each table was last used."""
 
 
 @pytest.fixture
