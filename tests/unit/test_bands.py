@@ -59,6 +59,7 @@ def test_labels_of_bands_are_neighbours(values: list[str], shape: str) -> None:
         assert len(members) < 2 or not label.startswith("{") or "" in label, label
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_cost_of_bands_is_what_compare_measures(method: str, tmp_path: Path) -> None:
     table = people(TOP_CODED)

@@ -381,6 +381,7 @@ def test_sets_that_are_too_many_are_refused() -> None:
         audit_baskets(Baskets.of([map(str, range(400))]), k=2, m=6)
 
 
+@pytest.mark.slow
 def test_groceries(data_dir: Path) -> None:
     """9,835 baskets and 169 items, as its description says; a quarter of the baskets is told apart by two items."""
     baskets = Baskets.read(data_dir / "transactions" / "groceries.csv.gz")

@@ -191,6 +191,7 @@ SMOKERS = discreet.Policy.of(
 )
 
 
+@pytest.mark.slow
 def test_who_learns_from_all_buckets_guesses_better_than_each_bucket_tells() -> None:
     """Kifer 2009: every bucket says one half, and all together that smokers have diseases of the lung."""
     table = smokers(np.random.default_rng(1), 190)
@@ -274,6 +275,7 @@ def test_a_seed_that_somebody_chose_is_told() -> None:
     assert told == [True, False]
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_in_a_bucket_tells_nothing() -> None:
     """The algorithm takes frequent values first: the first row of a bucket must not be the one with them."""
     rows = pa.table({"age": list(range(60)), "disease": ["flu"] * 20 + [f"rare {i}" for i in range(40)]})

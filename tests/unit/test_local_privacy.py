@@ -36,6 +36,7 @@ def test_no_report_is_likelier_than_stated(epsilon: str) -> None:
         assert Fraction(99, 100) * bound < ratio <= bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_reports_keep_their_epsilon_and_a_wrong_copy_does_not(
     way: str, monkeypatch: pytest.MonkeyPatch

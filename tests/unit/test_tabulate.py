@@ -149,6 +149,7 @@ def test_nobody_changes_a_table_further_than_stated(
         assert 0 < np.abs(after - before).sum() <= stated == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [None, "1e-3"], ids=["laplace", "gaussian"])
 def test_a_table_keeps_its_epsilon_and_a_wrong_copy_does_not(
     delta: str | None, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
