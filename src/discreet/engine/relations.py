@@ -141,8 +141,14 @@ class SqlRelations(ABC):
         """What the columns of a relation are."""
         return [self._column(name, type_name) for name, type_name in self._schema(relation)]
 
-    def _table(self, relation: str, source: Source, columns: Sequence[Column] | None = None) -> Table:
-        """A handle over a relation, whose columns may be known; dropped from the engine some time after its last use."""
+    def _table(
+        self,
+        relation: str,
+        source: Source,
+        columns: Sequence[Column] | None = None,
+        rows: int | None = None,
+    ) -> Table:
+        """A handle over a relation, whose columns and rows may be known; dropped from the engine some time after its last use."""
         columns = self._columns(relation) if columns is None else columns
         if not columns:
             raise EmptyTable(
@@ -151,7 +157,7 @@ class SqlRelations(ABC):
             )
         check_columns([column.name for column in columns], source.name)
         check_names([column.name for column in columns], source.name)
-        rows = self._row_count(relation)
+        rows = self._row_count(relation) if rows is None else rows
         if not rows:
             raise no_rows(source)
         # Every concrete engine has all verbs; this part of it has only some.
@@ -170,18 +176,25 @@ class SqlRelations(ABC):
         return self._row_number(table.relation) if table.places is None else self.dialect.quote(table.places)
 
     def _placed(
-        self, relation: str, table: Table, places: str, labels: Mapping[str, pa.Array] | None = None
+        self,
+        relation: str,
+        table: Table,
+        places: str,
+        labels: Mapping[str, pa.Array] | None = None,
+        *,
+        computed: bool = False,
     ) -> Table:
         """A handle over a relation that was made of a table, whose column ``places`` nobody else shall see.
 
-        Columns with ``labels`` hold the numbers of these.
+        Columns with ``labels`` hold the numbers of these. One that is ``computed`` has all rows of the table.
         """
-        rests_on = table.lease if self.recomputes else None
+        rests_on = table.lease if self.recomputes or computed else None
         if labels:
-            stored = relation
-            relation = self._shown(stored, [name for name, _ in self._schema(stored)], labels)
-            rests_on = Lease(stored, self._unused.append)
-        made = self._table(relation, table.source)
+            stored = Lease(relation, self._unused.append)
+            stored.rests_on = rests_on
+            relation = self._shown(relation, [name for name, _ in self._schema(relation)], labels)
+            rests_on = stored
+        made = self._table(relation, table.source, rows=table.rows if computed else None)
         made.lease.rests_on = rests_on
         return replace(made.without([places]), places=places)
 

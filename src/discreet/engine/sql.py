@@ -23,6 +23,10 @@ EXACT_DISTINCT_ROWS = 2_000_000
 """Up to this many rows the profile counts distinct values exactly; beyond, it says that it estimates."""
 DRAWN_ROWS = 1_000_000
 """Of more rows than this about as many are drawn to estimate how many are alone."""
+SAMPLED_ROWS = 20_000
+"""So many rows tell how many are equal: a sample of this size has mostly been drawn for examinations."""
+FEW_EQUAL = 16
+"""Up to so many equal rows on average may stand side by side in a random order of many rows."""
 
 
 class SqlEngine(TypeRecognition, Counting, BoundedCounting):
@@ -123,31 +127,66 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
 
         Equal rows are the same whichever comes first, so the order follows from what the rows are and from the seed:
         nothing of the order that they had is left in it, also for one who knows the seed. Up to a million rows it is the
-        same in all engines; more are hashed by a faster function of the engine's own.
+        same in all engines. More are hashed by a faster function of the engine's own and put in order when they are
+        read; where few of them are equal these are not numbered, and stand side by side.
         """
-        place, hashed, nth = (f"{self._free_name(table)}_{part}" for part in ("place", "values", "nth"))
-        number = f"CAST({nth} AS {self.dialect.text})"
         if self.dialect.own_hash and table.rows > MANY_ROWS:
-            values = self.dialect.own_hash.format(values=self._listed(table.names))
-            key = self.dialect.own_hash.format(values=f"{hashed}, {nth}, CAST({int(seed)} AS HUGEINT)")
-            within = f"PARTITION BY {hashed}"
+            return self._shuffled_when_read(table, seed)
+        place, hashed, nth = self._order_names(table)
+        texts = [f"CAST({self.dialect.quote(name)} AS {self.dialect.text})" for name in table.names]
+        # With their lengths, so that no two rows of other values read the same.
+        cells = [f"coalesce(CAST(length({t}) AS {self.dialect.text}) || ':' || {t}, '-')" for t in texts]
+        number = f"CAST({nth} AS {self.dialect.text})"
+        key = f"md5({self.dialect.literal(f'{seed}:')} || {hashed} || {number})"
+        within = f"PARTITION BY {hashed} ORDER BY {place}"
+        kept = self._keep(self._numbered_rows(table, f"md5(concat({', '.join(cells)}))", within, key))
+        return replace(self._placed(kept, table, place, self._labels(table)), columns=table.columns)
+
+    def _shuffled_when_read(self, table: Table, seed: int) -> Table:
+        """Many rows in the order of the engine's own hash, which is worked out when somebody reads them."""
+        place, hashed, nth = self._order_names(table)
+        listed, number = self._listed(table.names), f"CAST({int(seed)} AS HUGEINT)"
+        if self._equal_rows(table) > FEW_EQUAL:
+            key = self.dialect.own_hash.format(values=f"{hashed}, {nth}, {number}")
+            values = self.dialect.own_hash.format(values=listed)
+            rows = self._numbered_rows(table, values, f"PARTITION BY {hashed}", key)
         else:
-            texts = [f"CAST({self.dialect.quote(name)} AS {self.dialect.text})" for name in table.names]
-            # With their lengths, so that no two rows of other values read the same.
-            cells = [f"coalesce(CAST(length({t}) AS {self.dialect.text}) || ':' || {t}, '-')" for t in texts]
-            values = f"md5(concat({', '.join(cells)}))"
-            key = f"md5({self.dialect.literal(f'{seed}:')} || {hashed} || {number})"
-            within = f"PARTITION BY {hashed} ORDER BY {place}"
-        stored = self._stored(table.relation)
-        placed = f"SELECT {self._listed(table.names)}, {self._place(table)} AS {place} FROM {stored}"
-        kept = self._keep(
-            f"WITH placed AS ({placed}), hashed AS (SELECT *, {values} AS {hashed} FROM placed), "
+            key = self.dialect.own_hash.format(values=f"{listed}, {number}")
+            stored = self._stored(table.relation)
+            rows = f"SELECT {listed}, {self._place(table)} AS {place} FROM {stored} ORDER BY {key}"
+        made = self._placed(self._computed(rows), table, place, self._labels(table), computed=True)
+        return replace(made, columns=table.columns)
+
+    def _numbered_rows(self, table: Table, values: str, within: str, key: str) -> str:
+        """The query for rows in the order of a key made of the hash of their values and their number among equal ones."""
+        place, hashed, nth = self._order_names(table)
+        stored, listed = self._stored(table.relation), self._listed(table.names)
+        return (
+            f"WITH placed AS (SELECT {listed}, {self._place(table)} AS {place} FROM {stored}), "
+            f"hashed AS (SELECT *, {values} AS {hashed} FROM placed), "
             f"counted AS (SELECT *, row_number() OVER ({within}) AS {nth} FROM hashed) "
-            f"SELECT {self._listed(table.names)}, {place} FROM counted ORDER BY {key}"
+            f"SELECT {listed}, {place} FROM counted ORDER BY {key}"
         )
+
+    def _order_names(self, table: Table) -> tuple[str, str, str]:
+        """Names for a row's place, the hash of its values and its number among equal rows."""
+        row = self._free_name(table)
+        return f"{row}_place", f"{row}_values", f"{row}_nth"
+
+    def _labels(self, table: Table) -> dict[str, pa.Array] | None:
+        """The labels of a table's columns that are kept as numbers."""
         coded = self._coded.get(table.relation)
-        labels = {name: coded.labels[name] for name in table.names if name in coded.labels} if coded else None
-        return replace(self._placed(kept, table, place, labels), columns=table.columns)
+        return {name: coded.labels[name] for name in table.names if name in coded.labels} if coded else None
+
+    def _equal_rows(self, table: Table) -> float:
+        """How many others are equal to a row on average: n rows with s pairs of equal ones stand for 2 s N / n² of N."""
+        drawn = self.sample(table, SAMPLED_ROWS)
+        values = self.dialect.own_hash.format(values=self._listed(table.names))
+        pairs = self._fetch(
+            f"SELECT coalesce(sum(n * (n - 1)), 0) AS pairs FROM "
+            f"(SELECT count(*) AS n FROM {drawn.relation} GROUP BY {values}) AS equal_rows"
+        )
+        return float(pairs["pairs"][0].as_py()) * table.rows / drawn.rows**2
 
     def places(self, table: Table) -> IntArray | None:
         """For each row of a table that was made of another, the number of its row there, from 0."""

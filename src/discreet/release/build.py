@@ -114,6 +114,8 @@ def make_release(
     counting = _remaining(named, values, gone.keys() - {policy.person})
     recounted = count_classes(counting.fit(linked), counting)
     remaining = counting.without(gone)
+    # Looked at before it is put in order, which happens when many rows are read.
+    after = audit_counted(remaining.fit(released), remaining, recounted, original=recoding.classes)
     released, told = _ordered(released, plan)
     notes += told
     return Release(
@@ -126,7 +128,7 @@ def make_release(
         solution.fitted,
         solution.models,
         before,
-        audit_counted(remaining.fit(released), remaining, recounted, original=recoding.classes),
+        after,
         notes,
         stand_ins,
         removed=removed,
