@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import gc
 import itertools
 import math
 from pathlib import Path
@@ -217,31 +216,6 @@ def test_of_many_rows_too_equal_ones_are_spread_and_no_order_is_left(
     original = people.take(pa.array(places))
     assert [labels[age] for age in original["age"].to_pylist()] == shown["age"].to_pylist()
     assert original["b"].equals(shown["b"].cast(pa.string()))
-
-
-def test_many_rows_of_which_few_are_equal_are_put_in_order_when_they_are_read(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Whatever their order was: the same for the same seed, in the file, too, long after their table was let go."""
-    for module in ("counting", "sql"):
-        monkeypatch.setattr(f"discreet.engine.{module}.MANY_ROWS", 10)
-    people = pa.table({"age": [i % 100 for i in range(400)], "b": ["x", None] * 200})
-    turned = people.take(pa.array(np.random.default_rng(1).permutation(400)))
-    first, again = (engine.shuffle(read(rows, engine=engine), seed=4) for rows in (people, turned))
-    gc.collect()
-    engine.count(read(people, engine=engine), quasi_identifiers=["age"])
-    shown = engine.to_arrow(first)
-    assert engine.to_arrow(again).equals(shown)
-    assert engine.to_arrow(first, first=7).equals(shown.slice(0, 7))
-    assert not engine.to_arrow(engine.shuffle(first, seed=5)).equals(shown)
-    places = engine.places(first)
-    assert places is not None
-    assert sorted(places.tolist()) == list(range(400))
-    assert people.take(pa.array(places)).to_pylist() == shown.to_pylist()
-    ages = shown["age"].to_numpy()
-    assert abs(np.corrcoef(ages, np.arange(400))[0, 1]) < 0.25, "the order says nothing of the values"
-    engine.store(first, tmp_path / "first.parquet")
-    assert pyarrow.parquet.read_table(tmp_path / "first.parquet").to_pylist() == shown.to_pylist()
 
 
 def test_places_are_those_of_the_first_table_through_drawing_recoding_and_shuffling(engine: Engine) -> None:
