@@ -30,6 +30,13 @@ class DiscreetError(Exception):
         self.remedy = remedy
         super().__init__(f"{message}; {remedy}" if remedy else message)
 
+    @property
+    def sentence(self) -> Sentence:
+        """What is wrong and what to do next as one sentence, for another message to hold."""
+        if not self.remedy:
+            return Sentence(self.message)
+        return Sentence("{message}; {remedy}", message=Sentence(self.message), remedy=Sentence(self.remedy))
+
 
 class UnreadableInput(DiscreetError):
     """The input could not be read as a table: wrong path, encoding, shape or format."""

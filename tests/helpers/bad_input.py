@@ -234,7 +234,7 @@ CASES = [
     option_case("no such profile", ["--profile", "opendata"], "no profile 'opendata'", "profiles are: differential-privacy, ema-0070"),
     option_case("no profile file", ["--profile", "none.toml"], "there is no profile none.toml", "check the path"),
     profile_case("profile no TOML", "title = ", "own.toml is not valid TOML", "discreet profiles"),
-    profile_case("profile incomplete", 'title = "t"\n', "description: field required", "discreet profiles"),
+    profile_case("profile incomplete", 'title = "t"\n', "description is missing", "discreet profiles"),
     profile_case("profile setting", OWN_PROFILE + "k = 3\n", "own.toml, line 5: unknown setting 'k'", "remove"),
     profile_case(
         "profile model", OWN_PROFILE + '[[require]]\nmodel = "k-anon"\nk = 3\n', "no model 'k-anon'", "did you mean"
@@ -245,7 +245,7 @@ CASES = [
     policy_case("policy no text", b"\xff\xfe\x00", "my.toml could not be read", "UTF-8"),
     policy_case("unknown setting", "\nprofil = 1\n" + AGE, "line 2: unknown setting 'profil'", "remove or correct"),
     policy_case("unknown role", '[columns.age]\nrole = "quasi"\n', "line 2: 'quasi' is not a role", "roles are:"),
-    policy_case("no role", '[columns.age]\ntype = "integer"\n', "line 1: columns.age.role: field required"),
+    policy_case("no role", '[columns.age]\ntype = "integer"\n', "line 1: columns.age.role is missing"),
     policy_case("role of wrong type", "[columns.age]\nrole = 5\n", "line 2: 5 is not a role", "roles are:"),
     policy_case("column as text", '[columns]\nage = "sensitive"\n', "line 2: columns.age", "[columns.age]"),
     policy_case(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -27,6 +26,7 @@ from discreet.policy.guarantee import DifferentialPrivacy, make_guarantee
 from discreet.policy.kpi import Generalised, Kpi
 from discreet.policy.plan import Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
+from discreet.policy.problems import explain, placed
 from discreet.policy.settings import Strict, frozen, given, with_settings
 from discreet.privacy import PrivacyModel, build_model
 from discreet.sentences import Sentence
@@ -34,7 +34,7 @@ from discreet.table import DataType
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.registry import BUILDERS, make_builder
 from discreet.table.reading import ReadOptions
-from discreet.table.roles import ROLES, Role
+from discreet.table.roles import Role
 
 FORMAT = 1
 Score = Annotated[int, Field(ge=1, le=3)]
@@ -183,7 +183,8 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
                 hierarchies[column_name] = make_hierarchy(entry["hierarchy"])
             except DiscreetError as error:
                 where = ("columns", column_name, "hierarchy")
-                problems.append(f"{_place(text, name, where)}: {'.'.join(where)}: {error}")
+                told = Sentence("{path}: {problem}", path=".".join(where), problem=error.sentence)
+                problems.append(placed(text, name, where, told))
     entries = raw.get("require")
     for i, entry in enumerate(entries if isinstance(entries, list) else []):
         if not isinstance(entry, Mapping):
@@ -191,7 +192,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         try:
             asked = make_requirement(entry)
         except DiscreetError as error:
-            problems.append(f"{_place(text, name, ('require', i))}: {error}")
+            problems.append(placed(text, name, ("require", i), error))
             continue
         if isinstance(asked, DifferentialPrivacy):
             guarantees.append(asked)
@@ -205,19 +206,29 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         try:
             steps.append(make_step({key: frozen(value) for key, value in entry.items()}))
         except DiscreetError as error:
-            problems.append(f"{_place(text, name, ('perturb', i))}: {error}")
+            problems.append(placed(text, name, ("perturb", i), error))
     constraints = _constraints(parsed.constraint if parsed is not None else (), text, name, problems)
     analyses = _analyses(parsed.analysis if parsed is not None else (), text, name, problems)
     kpis = raw.get("kpi")
     named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)] if isinstance(kpis, list) else []
     problems += [
-        f"{_place(text, name, ('kpi', i, 'name'))}: two KPIs are called {kpi_name!r}; rename one of them"
+        placed(
+            text,
+            name,
+            ("kpi", i, "name"),
+            Sentence("two KPIs are called {name!r}; rename one of them", name=kpi_name),
+        )
         for i, kpi_name in enumerate(named)
         if kpi_name is not None and kpi_name in named[:i]
     ]
     if parsed is not None and parsed.format != FORMAT:
         problems.append(
-            f"{name} has format {parsed.format}; this version reads format {FORMAT}: let `discreet suggest` write a new one"
+            Sentence(
+                "{name} has format {format}; this version reads format {own}: let `discreet suggest` write a new one",
+                name=name,
+                format=parsed.format,
+                own=FORMAT,
+            )
         )
     if problems or parsed is None:
         raise InvalidPolicy(problems, remedy="see the reference of the policy file in the documentation")
@@ -259,7 +270,7 @@ def _constraints(
                 Constraint(entry.name, entry.holds or "", entry.column or "", tuple(entry.follows))
             )
         except DiscreetError as error:
-            problems.append(f"{_place(text, name, ('constraint', i, 'name'))}: {error}")
+            problems.append(placed(text, name, ("constraint", i, "name"), error))
     return tuple(constraints)
 
 
@@ -272,7 +283,7 @@ def _analyses(
         try:
             analyses.append(Analysis(entry.formula, entry.name))
         except DiscreetError as error:
-            problems.append(f"{_place(text, name, ('analysis', i, 'formula'))}: {error}")
+            problems.append(placed(text, name, ("analysis", i, "formula"), error))
     return tuple(analyses)
 
 
@@ -424,77 +435,3 @@ def save(
     if policy.population is not None:
         moved = moved.replace(population=beside(policy.population))
     return write_text(target, dumps(moved, notes=notes, heading=heading))
-
-
-def explain(text: str, name: str, error: ValidationError) -> list[str]:
-    """Every validation error of a TOML file as a sentence with its line."""
-    return [
-        _explain(text, name, problem["loc"], problem["msg"], problem.get("input"))
-        for problem in error.errors()
-    ]
-
-
-def _explain(text: str, name: str, where: tuple[int | str, ...], message: str, given: object) -> str:
-    path = ".".join(str(part) for part in where)
-    place = _place(text, name, where)
-    if len(where) == 3 and where[0] == "columns" and where[-1] == "role" and "required" not in message:
-        return f"{place}: {given!r} is not a role; roles are: {', '.join(ROLES)}"
-    if len(where) == 2 and where[0] == "columns":
-        return f'{place}: {path} must be a table; write [columns.{where[1]}] and below it role = "…"'
-    if where[-1] == "require":
-        return f"{place}: requirements are a list; write [[require]], with two brackets, above each of them"
-    if where == ("perturb",):
-        return f"{place}: steps of perturbation are a list; write [[perturb]], with two brackets, above each of them"
-    if where == ("kpi",):
-        return f"{place}: KPIs are a list; write [[kpi]], with two brackets, above each of them"
-    if where == ("constraint",):
-        return f"{place}: constraints are a list; write [[constraint]], with two brackets, above each of them"
-    if where == ("analysis",):
-        return f"{place}: analyses are a list; write [[analysis]], with two brackets, above each of them"
-    if where[0] in ("kpi", "constraint", "analysis") and "pattern" in message:
-        return f"{place}: {path} is empty; write a {where[-1]}"
-    if where == ("read", "decimal") and "'.'" in message:
-        return f"{place}: decimal is {given!r}; use '.' or ','"
-    if "Extra inputs" in message:
-        return f"{place}: unknown setting {path!r}; remove or correct it"
-    return f"{place}: {path}: {message[0].lower()}{message[1:]}"
-
-
-def _place(text: str, name: str, where: Sequence[int | str]) -> str:
-    """Where a setting stands: what was no text has no lines."""
-    return f"{name}, line {_line(text, where)}" if text else name
-
-
-def _line(text: str, where: Sequence[int | str]) -> int:
-    """The line on which a setting stands, as near as headings and keys tell.
-
-    >>> _line('profile = "x"\\n[columns.age]\\ntype = 1\\nrating = {availability = 9}', ("columns", "age", "type"))
-    3
-    >>> _line('profile = "x"\\n[columns.age]\\nrating = {availability = 9}', ("columns", "age", "rating", "availability"))
-    3
-    """
-    lines = text.splitlines()
-    start, end, keys = _section(lines, where)
-    # The setting itself, or else the setting it is a part of.
-    for key in reversed(keys):
-        for i in range(start, end):
-            if re.match(rf"\s*[\"']?{re.escape(str(key))}[\"']?\s*[=.]", lines[i]):
-                return i + 1
-    return start + 1
-
-
-def _section(lines: Sequence[str], where: Sequence[int | str]) -> tuple[int, int, Sequence[int | str]]:
-    """First line and end of the section that holds a setting, and the setting's path inside it."""
-    heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("[")]
-    top, key, inner = (re.escape(str(part)) for part in (*where, "", "")[:3])
-    for depth, pattern in (
-        (3, rf"\s*\[\s*{top}\s*\.\s*[\"']?{key}[\"']?\s*\.\s*[\"']?{inner}[\"']?\s*\]"),
-        (2, rf"\s*\[\s*{top}\s*\.\s*[\"']?{key}[\"']?\s*\]"),
-        (2 if len(where) > 1 and isinstance(where[1], int) else 1, rf"\s*\[\[?\s*{top}\s*\]"),
-    ):
-        matching = [i for i in heads if re.match(pattern, lines[i])]
-        nth = where[1] if len(where) > 1 and isinstance(where[1], int) else 0
-        if nth < len(matching):
-            at = matching[nth]
-            return at, next((i for i in heads if i > at), len(lines)), where[depth:]
-    return 0, heads[0] if heads else len(lines), where

@@ -65,7 +65,7 @@ def hierarchies(policy: Policy, classes: EquivalenceClasses) -> list[FittedHiera
         try:
             fitted.append(fit(domain, totals, given, type=kind))
         except DiscreetError as error:
-            problems.append(f"{domain.name}: {error}")
+            problems.append(Sentence("{name}: {problem}", name=domain.name, problem=error.sentence))
     if problems:
         raise InvalidPolicy(
             problems, remedy="correct the hierarchies, or leave them out to have them learned"

@@ -223,21 +223,30 @@ class Policy:
         listed = [(name, role) for role, names in wanted.items() for name in names or ()]
         given = dict(listed)
         problems = [
-            f"{role} columns were given as one text; give a list of names"
+            Sentence("{role} columns were given as one text; give a list of names", role=role)
             for role, names in wanted.items()
             if isinstance(names, str)
         ]
         problems += [
-            f"{name!r} is no column name; names are texts, also where a frame has numbers: {str(name)!r}"
+            Sentence(
+                "{name} is no column name; names are texts, also where a frame has numbers: {text!r}",
+                name=repr(name),
+                text=str(name),
+            )
             for name, _ in listed
             if not isinstance(name, str)
         ]
         for name in dict.fromkeys(name for name, _ in listed):
             roles = [role for holder, role in listed if holder == name]
             if len(set(roles)) > 1:
-                problems.append(f"column {name!r} is given two roles: {' and '.join(dict.fromkeys(roles))}")
+                told = tuple(dict.fromkeys(roles))
+                problems.append(
+                    Sentence("column {name!r} is given two roles: {roles:and}", name=name, roles=told)
+                )
             elif len(roles) > 1:
-                problems.append(f"column {name!r} is named twice as {roles[0]}")
+                problems.append(
+                    Sentence("column {name!r} is named twice as {role}", name=name, role=roles[0])
+                )
         if problems:
             raise InvalidPolicy(problems, remedy="give each column one role, once")
         changed = []
@@ -279,7 +288,7 @@ class Policy:
         (5, 10)
         """
         known = [column.name for column in self.columns]
-        problems = [str(UnknownColumn(name, known)) for name in hierarchies if name not in known]
+        problems = [UnknownColumn(name, known).sentence for name in hierarchies if name not in known]
         if problems:
             raise InvalidPolicy(problems, remedy="give the column a role first")
         changed = []
@@ -354,7 +363,7 @@ class Policy:
         known = {column.name: column for column in columns}
         for column in self.columns:
             if column.name not in known and not self._may_be_gone(column, known):
-                yield str(UnknownColumn(column.name, known))
+                yield UnknownColumn(column.name, known).sentence
         for role in ("person-id", "weight"):
             holders = self._with_role(role)
             if len(holders) > 1:

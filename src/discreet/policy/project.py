@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from discreet.errors import InvalidPolicy, UnreadableInput
 from discreet.files.documents import parse_toml
 from discreet.files.reading import read_text
-from discreet.policy.file import explain
+from discreet.policy.problems import explain
 from discreet.policy.settings import Strict
 from discreet.sentences import Sentence
 

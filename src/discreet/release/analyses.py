@@ -37,9 +37,7 @@ def measure_analyses(
         try:
             measured.append(_measured(original, release, analysis, beside))
         except DiscreetError as error:
-            problems.append(
-                Sentence("analysis {name!r}: {error}", name=analysis.name, error=Sentence(str(error)))
-            )
+            problems.append(Sentence("analysis {name!r}: {error}", name=analysis.name, error=error.sentence))
     if problems:
         raise InvalidPolicy(problems, remedy="correct the formula; it must have an answer on the original")
     return tuple(measured)

@@ -52,7 +52,9 @@ def check_constraints(original: Table, constraints: Sequence[Constraint]) -> tup
         try:
             counts.append(_breaking(original, original, rule))
         except UNANSWERABLE as error:
-            problems.append(f"constraint {rule.name!r}: {error}")
+            problems.append(
+                Sentence("constraint {name!r}: {problem}", name=rule.name, problem=error.sentence)
+            )
     if problems:
         raise InvalidPolicy(
             problems, remedy="correct what holds; it must be told of every record of the original"

@@ -36,7 +36,7 @@ def check_kpis(original: Table, kpis: Sequence[Kpi]) -> tuple[pa.Table, ...]:
             compare_answers(kpi.name, answer, None)
             answers.append(answer)
         except UNANSWERABLE as error:
-            problems.append(f"KPI {kpi.name!r}: {error}")
+            problems.append(Sentence("KPI {name!r}: {problem}", name=kpi.name, problem=error.sentence))
     if problems:
         raise InvalidPolicy(problems, remedy="correct the query; it must have an answer on the original")
     return tuple(answers)

@@ -16,8 +16,9 @@ from pydantic import PlainValidator, ValidationError, model_validator
 from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
 from discreet.files.documents import parse_toml
 from discreet.files.reading import read_text
-from discreet.policy.file import explain, make_requirement
+from discreet.policy.file import make_requirement
 from discreet.policy.guarantee import DifferentialPrivacy
+from discreet.policy.problems import explain, placed
 from discreet.policy.settings import Strict
 from discreet.risk.titles import Graded
 from discreet.sentences import Sentence
@@ -163,10 +164,11 @@ def load_profile(name: str) -> Profile:
 @lru_cache(maxsize=64)
 def _parse(identifier: str, text: str, name: str) -> Profile:
     remedy = "see the reference of profiles in the documentation, or start from `discreet profiles`"
+    shown = Sentence("the profile {name}", name=name)
     try:
         parsed = _ProfileFile.model_validate(parse_toml(text))
     except ValidationError as error:
-        raise InvalidPolicy(explain(text, f"the profile {name}", error), remedy=remedy) from None
+        raise InvalidPolicy(explain(text, shown, error), remedy=remedy) from None
     except ValueError as error:
         raise InvalidPolicy(
             [Sentence("the profile {name} is not valid TOML: {error}", name=name, error=error)], remedy=remedy
@@ -178,7 +180,7 @@ def _parse(identifier: str, text: str, name: str) -> Profile:
         try:
             asked = make_requirement(model)
         except DiscreetError as error:
-            problems.append(f"the profile {name}: {error}")
+            problems.append(placed("", shown, (), error))
             continue
         if isinstance(asked, DifferentialPrivacy):
             guarantees.append((asked, source))

@@ -22,6 +22,7 @@ import pyarrow.parquet
 from discreet.privacy import DistributionModel, PrivacyModel
 from discreet.release.tally import RowBatches, Tally, canonical, unseen_class
 from discreet.risk.unexamined import SHARE
+from discreet.sentences import Sentence
 from discreet.table.hierarchies.hierarchy import ROOT
 
 KEEPS_BLANKS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
@@ -120,9 +121,11 @@ def verify(
     """
     held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
     failures = [
-        f"{name} is left out of the release, and is in the file" for name in absent if name in held.names
+        Sentence("{name} is left out of the release, and is in the file", name=name)
+        for name in absent
+        if name in held.names
     ]
-    unhidden = "records that are suppressed show their quasi-identifiers"
+    unhidden = Sentence("records that are suppressed show their quasi-identifiers")
     if not held.rows:
         return Verification(0, 0, 0, (*failures, *([unhidden] if starred and suppressed else [])))
     asked_about = dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)
@@ -139,12 +142,12 @@ def verify(
         failures.append(unhidden)
     left = {name: _left(tally.totals(name), totals, blanks_are_nulls) for name, totals in original.items()}
     failures += [
-        f"{name} has values that the original does not have, or has them more often"
+        Sentence("{name} has values that the original does not have, or has them more often", name=name)
         for name, counted in left.items()
         if min(counted.values(), default=0) < 0
     ]
     failures += [
-        f"{name} singles people out, and nobody judged it"
+        Sentence("{name} singles people out, and nobody judged it", name=name)
         for name in unexamined
         if held.singles(name) > SHARE * held.rows
     ]
@@ -155,12 +158,20 @@ def verify(
             counted = tally.with_unseen(model.sensitive, +left[model.sensitive])
         asked = model.holds(counted) | unseen_class(counted)
         if not asked.all():
-            failures.append(f"{model.describe()}: {int((~asked).sum())} classes fail")
+            failures.append(
+                Sentence(
+                    "{requirement}: {classes} classes fail",
+                    requirement=Sentence(model.describe()),
+                    classes=int((~asked).sum()),
+                )
+            )
     if mean_limit is not None:
         sizes, classes = np.unique(np.stack([base.records, base.persons]), axis=1, return_counts=True)
         risks = zip(sizes[0].tolist(), sizes[1].tolist(), classes.tolist(), strict=True)
         if sum(Fraction(records * of, persons) for records, persons, of in risks) > mean_limit * held.rows:
-            failures.append(f"the mean prosecutor risk is above {float(mean_limit):.4g}")
+            failures.append(
+                Sentence("the mean prosecutor risk is above {limit:.4g}", limit=float(mean_limit))
+            )
     return Verification(held.rows, len(base), int(base.persons.min()), tuple(failures))
 
 

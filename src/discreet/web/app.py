@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from discreet.errors import DiscreetError
+from discreet.policy.problems import refused
 from discreet.web.api import budgets, hierarchies, tables
 from discreet.web.pages import case, hierarchy_editor, plan
 from discreet.web.pages.rendering import problem_page
@@ -83,9 +84,7 @@ async def _handle(request: Request, error: Exception) -> Response:
     elif isinstance(error, DiscreetError | RecursionError | OverflowError | UnicodeError):
         status = UNPROCESSABLE
     elif isinstance(error, RequestValidationError):
-        listed = [
-            f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()
-        ]
+        listed = [refused(details) for details in error.errors()]
         remedy = "see the reference of the interface"
         problem, status = ProblemDetails("invalid-request", listed[0], remedy, tuple(listed)), UNPROCESSABLE
     elif isinstance(error, HTTPException):

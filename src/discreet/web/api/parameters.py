@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from discreet.errors import InvalidParameter
 from discreet.policy.file import UNWRITTEN
 from discreet.policy.plan import Method, Plan
+from discreet.policy.problems import refused
 from discreet.policy.settings import Strict, given, with_settings
 from discreet.reports.words import Edition
 from discreet.table.reading import ReadOptions
@@ -37,12 +38,8 @@ class Parameters(Strict):
         try:
             return cls.model_validate(sent)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise InvalidParameter(
-                f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}",
-                remedy="see the reference of the interface",
-            ) from None
+            first = refused(error.errors(include_url=False)[0])
+            raise InvalidParameter(first, remedy="see the reference of the interface") from None
 
 
 @with_settings(ReadOptions, without=UNWRITTEN)
