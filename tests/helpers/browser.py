@@ -218,12 +218,20 @@ def size(page: Page, step: str, width: int) -> tuple[int, int]:
 
 
 def fits(page: Page, *steps: str) -> None:
-    """Each step has two screens at most, four on a phone, and few words before a question is asked."""
-    for step in steps:
-        for width, most in ((1280, 1800), (400, 3600)):
-            height, words = size(page, step, width)
-            assert height <= most, (step, width, height)
-            assert words <= MOST_WORDS, (step, width, words)
+    """Each step has two screens at most, four on a phone, and few words before a question is asked, in every language.
+
+    The page is in English afterwards.
+    """
+    address = page.url.partition("#")[0].partition("?")[0]
+    for language in ("de", "en"):
+        settled(page)
+        page.goto(f"{address}?lang={language}")
+        settled(page)
+        for step in steps:
+            for width, most in ((1280, 1800), (400, 3600)):
+                height, words = size(page, step, width)
+                assert height <= most, (language, step, width, height)
+                assert words <= MOST_WORDS, (language, step, width, words)
 
 
 def upload(page: Page, file: Path) -> str:

@@ -73,6 +73,7 @@ def used() -> set[str]:
             one for name, _ in models() for field in fields_of(name, ()) for one in field.choices
         },
         "preview.": ("records", "persons"),
+        "budget.made_": ("artificial", "tables"),
         "why.": ("higher", "lower"),
         "case.origin_": get_args(Origin),
         "verdict.risk_": ("low", "medium", "high"),

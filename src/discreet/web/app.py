@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from discreet.errors import DiscreetError
 from discreet.policy.problems import refused
 from discreet.web.api import budgets, hierarchies, tables
-from discreet.web.pages import case, hierarchy_editor, plan
+from discreet.web.pages import budget, case, hierarchy_editor, plan
 from discreet.web.pages.rendering import problem_page
 from discreet.web.refusals import UNPROCESSABLE, ProblemDetails, Refusal, explain
 from discreet.web.security import Door, wants_json
@@ -61,7 +61,7 @@ def create_app(service: Service) -> Door:
         root_path_in_servers=False,
         lifespan=lifespan,
     )
-    for part in (tables, hierarchies, budgets, case, hierarchy_editor, plan):
+    for part in (tables, hierarchies, budgets, case, hierarchy_editor, plan, budget):
         app.include_router(part.router(service))
     app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web.pages") / "static")))
     for kind in (Refusal, DiscreetError, RequestValidationError, HTTPException, Exception):

@@ -68,9 +68,12 @@ def risk_against_loss(
         drawing.mark(*place, point["shape"], size=size, fill=fill, stroke="accent")
     names = [point["name"] for point in points]
     labels = beside(places, names, width=drawing.width, height=drawing.height, size=FONT, line=front)
-    for label, name in zip(labels, names, strict=True):
+    for label, name, (at, _) in zip(labels, names, places, strict=True):
+        # Words of another language are longer: they must grow away from the point.
+        side: Anchor = "end" if label.x + label.width <= at else "start" if label.x >= at else "middle"
+        begin = label.x + {"start": 0.0, "middle": 0.5, "end": 1.0}[side] * label.width
         if name:
-            drawing.text(label.x, label.y, name, "ink", baseline="middle")
+            drawing.text(begin, label.y, name, "ink", anchor=side, baseline="middle")
     if not points:
         drawing.text(drawing.width / 2, drawing.height / 2, nothing, "ink", anchor="middle")
     return drawing

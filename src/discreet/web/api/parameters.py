@@ -186,6 +186,19 @@ class TabulateParameters(GuaranteeParameters):
     )
 
 
+class SpendingParameters(Parameters):
+    """What a form of the page spends an amount on: columns by their places in the table, and what is known of them without it."""
+
+    product: Literal["tables", "artificial"]
+    epsilon: AmountText
+    delta: AmountText | None = None
+    columns: list[int] = Field(default_factory=list)
+    max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
+    low: dict[int, float] = Field(default_factory=dict)
+    high: dict[int, float] = Field(default_factory=dict)
+    values: dict[int, str] = Field(default_factory=dict)
+
+
 class SynthesizeParameters(GuaranteeParameters):
     """Artificial people with a guarantee, paid for from the table's budget."""
 

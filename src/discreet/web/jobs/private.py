@@ -13,7 +13,7 @@ from discreet.release.write import write_rows
 from discreet.web.api.parameters import AskParameters, GuaranteeParameters
 from discreet.web.budgets import ledger_beside
 from discreet.web.jobs.parsed_table import open_case
-from discreet.web.jobs.worker import RESULT, JobProgress, Task
+from discreet.web.jobs.worker import RESULT, VIEW, JobProgress, Task
 
 
 def ask(task: Task, progress: JobProgress) -> None:
@@ -48,3 +48,7 @@ def _leave(task: Task, made: GuaranteedRows, name: str) -> None:
     write_rows(made.rows, task.out / name)
     write_statement(task.out / name, made.guarantee, made.payment)
     task.write(RESULT, made.to_dict())
+    task.write(
+        VIEW,
+        {"product": name.partition(".")[0], "rows": made.rows.num_rows, "meaning": made.guarantee.meaning},
+    )

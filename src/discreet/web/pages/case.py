@@ -143,7 +143,7 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
 def _job_routes(routes: APIRouter, service: Service) -> None:
     def section_of(kind: str) -> str:
         for section in SECTIONS.values():
-            if section.kind == kind:
+            if kind in section.kinds:
                 return section.name
         raise not_found("section")
 

@@ -22,7 +22,9 @@ from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web import prices, requirements
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
+from discreet.web.jobs.scheduler import Job
 from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, VIEW
+from discreet.web.pages.budget_form import budget, ledger_mark
 from discreet.web.pages.evidence_views import scenarios
 from discreet.web.pages.reading_form import reading
 from discreet.web.pages.rendering import markup, render
@@ -315,17 +317,23 @@ def _next(service: Service, case: Case) -> str:
 class Section:
     """A part of the page: its template is ``sections/<name>.html.jinja``.
 
-    ``kind`` is the job whose progress and result it shows; ``content`` adds what else the template needs, ``watches``
-    names the other kinds of jobs that this depends on, ``rests`` how much of the policy, and ``others`` gives the other
-    tables.
+    ``kind`` is the job whose progress and result it shows, ``also`` another kind if the newest of both counts; ``content``
+    adds what else the template needs, ``watches`` names the other kinds of jobs that this depends on, ``rests`` how much of
+    the policy, ``others`` gives the other tables, and ``mark`` tells whether a file beside the table is still the same.
     """
 
     name: str
     kind: str | None = None
+    also: str | None = field(default=None, kw_only=True)
     content: Callable[[Service, Case], Content] = lambda service, case: {}
     watches: tuple[str, ...] = ()
     rests: PolicyPart = "policy"
     others: Callable[[Service, Case], list[Case]] = lambda service, case: []
+    mark: Callable[[Case], object] = lambda case: None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(kind for kind in (self.kind, self.also) if kind)
 
     @property
     def template(self) -> str:
@@ -347,6 +355,7 @@ SECTIONS: dict[str, Section] = {
         Section("release", "anonymize", release),
         Section("evidence", "evidence", evidence, watches=("anonymize",)),
         Section("frontier", "frontier", frontier),
+        Section("budget", "synthesize", budget, also="tabulate", mark=ledger_mark),
         Section(
             "downloads", None, downloads, watches=tuple(sorted({kind for kind, _, _ in DOWNLOADS.values()}))
         ),
@@ -371,7 +380,12 @@ STEPS = (
     PageStep(
         "release",
         ("release",),
-        {"prices": ("prices",), "plan": ("plan", "preview"), "frontier": ("frontier",)},
+        {
+            "prices": ("prices",),
+            "plan": ("plan", "preview"),
+            "frontier": ("frontier",),
+            "guarantee": ("budget",),
+        },
     ),
     PageStep("evidence", ("evidence",)),
 )
@@ -396,18 +410,18 @@ def stamp(service: Service, case: Case, section: Section) -> str:
     It is taken before anything is looked at, so that what changes meanwhile leaves a stamp that is no longer right.
     """
     seen: list[object] = [policy_hash(case, section.rests)]
-    for kind in ("read", *([section.kind] if section.kind else ()), *section.watches):
+    for kind in ("read", *section.kinds, *section.watches):
         job, done = service.latest(case, kind), service.latest(case, kind, done=True)
         seen.append((kind, job and (job.id, job.state), done and done.id))
     seen += [(other.id, other.label) for other in section.others(service, case)]
+    seen.append(section.mark(case))
     return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
 
 
 def section_content(service: Service, case: Case, section: Section) -> Content:
     """What the template of a section is given: the case, its newest job, and the newest result there is."""
     bears = stamp(service, case, section)
-    job = service.latest(case, section.kind) if section.kind else None
-    done = service.latest(case, section.kind, done=True) if section.kind else None
+    job, done = (_newest(service, case, section, done=done) for done in (False, True))
     has_view = done is not None and (done.task.out / VIEW).exists()
     return {
         "case": case,
@@ -423,6 +437,12 @@ def section_content(service: Service, case: Case, section: Section) -> Content:
         "symbols": SYMBOLS,
         **section.content(service, case),
     }
+
+
+def _newest(service: Service, case: Case, section: Section, *, done: bool) -> Job | None:
+    """The newest job of a section, or the newest that is done."""
+    jobs = [job for kind in section.kinds if (job := service.latest(case, kind, done=done))]
+    return max(jobs, key=lambda job: job.created, default=None)
 
 
 def show_section(service: Service, request: Request, case: Case, name: str) -> Response:

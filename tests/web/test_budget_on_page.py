@@ -1,0 +1,212 @@
+"""The budget on the page: set, foreseen, spent once, and never without its consequences having been shown."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("opendp")
+
+from starlette.testclient import TestClient
+
+import discreet
+from discreet.dp.certificate import read_statement
+from discreet.dp.coding import codings
+from discreet.dp.foresight import foresee_noise
+from discreet.dp.ledger import Ledger
+from discreet.dp.synthesize import _Synthesis
+from discreet.engine.read import read
+from discreet.web.service import Service
+from helpers.server import ended
+
+pytest_plugins = ("helpers.server",)
+TABLE = "who,sex,age,note\n" + "".join(
+    f"p{i},{'fm'[i % 2]},{20 + i % 40},{'ab'[i % 3 == 0]}\n" for i in range(300)
+)
+HX = {"hx-request": "true"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(TABLE, encoding="utf-8")
+    return tmp_path / "people.csv"
+
+
+@pytest.fixture
+def table(client: TestClient, service: Service, file: Path) -> str:
+    made = str(client.post("/api/v1/tables/from-path", json={"path": str(file)}).json()["id"])
+    assert ended(service, made, "read") == "done"
+    roles = {"who": "person-id", "sex": "quasi-identifier", "age": "quasi-identifier", "note": "insensitive"}
+    for number, name in enumerate(roles):
+        assert (
+            client.post(f"/case/{made}/columns/{number}/role", data={"role": roles[name]}).status_code == 204
+        )
+    return made
+
+
+def form(**given: object) -> dict[str, object]:
+    """A filled form: artificial people with sex and age."""
+    usual = {
+        "product": "artificial",
+        "epsilon": "0,5",
+        "delta": "1e-6",
+        "max_rows": "1",
+        "columns[]": ["1", "2"],
+    }
+    return {**usual, "low-2": "0", "high-2": "99", "values-1": "f; m", **given}
+
+
+def foresee(client: TestClient, table: str, **given: object) -> tuple[str, dict[str, str]]:
+    """What the page shows before an amount is spent, and the marks that it has to be spent with."""
+    answer = client.post(f"/case/{table}/budget/foresee", data=form(**given), headers=HX)
+    assert answer.status_code == 200, answer.text
+    return answer.text, dict(re.findall(r'type="hidden" name="(\w+)" value="(\w+)"', answer.text))
+
+
+def spend(client: TestClient, table: str, marks: dict[str, str], **given: object) -> int:
+    return client.post(f"/case/{table}/budget/spend", data={**form(**given), **marks}, headers=HX).status_code
+
+
+def shown(client: TestClient, table: str, language: str = "en") -> str:
+    return client.get(f"/case/{table}/section/budget", headers={"accept-language": language}).text
+
+
+def test_a_budget_is_set_foreseen_and_spent_on_artificial_people(
+    client: TestClient, service: Service, table: str, file: Path
+) -> None:
+    assert "No budget is set yet" in shown(client, table)
+    assert (
+        client.post(f"/case/{table}/budget", data={"epsilon": "1", "delta": "1e-5"}, headers=HX).status_code
+        == 200
+    )
+    assert "ε = 1 of 1 is left" in shown(client, table)
+    # The person id is no column of artificial people, and what is usual is picked.
+    assert [int(one) for one in re.findall(r'id="spend-(\d)"', shown(client, table))] == [1, 2, 3]
+    told, marks = foresee(client, table)
+    assert "at most 1.6% sure after the release" in told
+    assert "ε = 0.5 and δ = 9e-6 would be left" in told
+    assert Ledger.beside(file).balance().spent_epsilon == 0
+    assert spend(client, table, marks) == 200
+    assert ended(service, table, "synthesize") == "done"
+    assert Ledger.beside(file).balance().spent_epsilon == Fraction(1, 2)
+    now = shown(client, table)
+    assert "ε = 0.5 of 1 is left" in now
+    assert "artificial people are ready" in now
+    assert "artificial people with sex, age" in now
+    assert 'value="0.500000"' in now
+    rows = client.get(f"/case/{table}/download/artificial").text
+    assert rows.splitlines()[0] == '"sex","age"'
+    (file.parent / "statement.json").write_bytes(
+        client.get(f"/case/{table}/download/artificial-guarantee").content
+    )
+    assert read_statement(file.parent / "statement.json").epsilon == Fraction(1, 2)
+    assert "Together with all that was spent before" in foresee(client, table)[0]
+
+
+def test_a_table_of_counts_is_bought_without_a_delta(
+    client: TestClient, service: Service, table: str
+) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "2", "delta": "0"}, headers=HX)
+    given = {"product": "tables", "delta": "0", "columns[]": ["1"]}
+    told, marks = foresee(client, table, **given)
+    assert "Each count will be about 2.0 away" in told
+    assert "300 rows" in told
+    assert spend(client, table, marks, **given) == 200
+    assert ended(service, table, "tabulate") == "done"
+    assert "A table with 3 counts is ready" in shown(client, table)
+    assert "Eine Tabelle mit 3 Anzahlen ist fertig" in shown(client, table, "de")
+
+
+def test_nothing_is_spent_that_was_not_shown_or_twice(
+    client: TestClient, service: Service, table: str, file: Path
+) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "1", "delta": "1e-5"}, headers=HX)
+    _, marks = foresee(client, table)
+    assert spend(client, table, {}) == 409
+    # Another amount, other columns or other bounds than were shown.
+    assert spend(client, table, marks, epsilon="0.6") == 409
+    assert spend(client, table, marks, **{"columns[]": ["1", "3"]}) == 409
+    assert spend(client, table, marks, **{"high-2": "120"}) == 409
+    assert Ledger.beside(file).balance().spent_epsilon == 0
+    assert spend(client, table, marks) == 200
+    # A double click, and a form from before the ledger was written to.
+    assert spend(client, table, marks) == 409
+    assert ended(service, table, "synthesize") == "done"
+    assert spend(client, table, marks) == 409
+    assert Ledger.beside(file).balance().spent_epsilon == Fraction(1, 2)
+
+
+def test_what_is_not_left_or_makes_no_sense_is_said_in_its_place(client: TestClient, table: str) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "1", "delta": "1e-5"}, headers=HX)
+    told, marks = foresee(client, table, epsilon="1.5")
+    assert "So much is not left" in told
+    assert marks == {}
+    assert "epsilon is -1" in foresee(client, table, epsilon="-1")[0]
+    assert "age needs the smallest and the largest number" in foresee(client, table, **{"low-2": ""})[0]
+    assert "artificial people need a delta" in foresee(client, table, delta="0")[0]
+    assert "low.2 must be a number" in foresee(client, table, **{"low-2": "x"})[0]
+    assert (
+        client.post(f"/case/{table}/budget/foresee", data=form(product="gold"), headers=HX).status_code == 200
+    )
+    assert client.post(f"/case/{table}/budget", data={"epsilon": "nan"}, headers=HX).status_code == 422
+
+
+def test_a_damaged_ledger_is_said_and_a_page_notices_lines_of_others(
+    client: TestClient, table: str, file: Path
+) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "1", "delta": "1e-5"}, headers=HX)
+    stamps = client.get(f"/case/{table}/state").json()["stamps"]
+    with Ledger.beside(file).reserve("1/4", purpose="a count") as reservation:
+        reservation.drawing()
+    assert client.get(f"/case/{table}/state").json()["stamps"]["budget"] != stamps["budget"]
+    assert "ε = 0.75 of 1 is left" in shown(client, table)
+    ledger = Ledger.beside(file).path
+    ledger.write_text(ledger.read_text("utf-8").replace("1/4", "1/9"), encoding="utf-8")
+    assert "cannot be trusted" in shown(client, table)
+
+
+def test_an_uploaded_table_has_no_budget_and_says_why(client: TestClient, service: Service) -> None:
+    made = client.post("/api/v1/tables", params={"name": "people.csv"}, content=TABLE).json()["id"]
+    assert ended(service, made, "read") == "done"
+    assert "would be forgotten" in shown(client, made)
+    assert "wäre vergessen" in shown(client, made, "de")
+    assert client.post(f"/case/{made}/budget", data={"epsilon": "1"}, headers=HX).status_code == 422
+
+
+@pytest.mark.parametrize("delta", [None, "1e-6"])
+def test_the_noise_that_is_foreseen_is_the_noise_that_is_drawn(
+    tmp_path: Path, file: Path, delta: str | None
+) -> None:
+    """Of tables by what they say of themselves, of artificial people by the variances that they measure with."""
+    ledger = Ledger(tmp_path / "a.budget")
+    ledger.set_budget(10, "1e-3")
+    made = discreet.tabulate(
+        file,
+        [["sex"]],
+        epsilon="1/2",
+        delta=delta,
+        person="who",
+        max_rows=2,
+        keys={"sex": ["f", "m"]},
+        ledger=ledger,
+    )
+    noise = foresee_noise("tables", 1, "1/2", delta or 0, max_rows=2)
+    assert (noise.mean, noise.margin) == (pytest.approx(made.tables[0].mean_error), made.tables[0].margin)
+
+
+@pytest.mark.parametrize("keys", [{}, {"sex": ["f", "m"], "note": ["a", "b"]}])
+def test_the_noise_of_artificial_people_is_foreseen(file: Path, keys: dict[str, list[str]]) -> None:
+    read_table = read(file)
+    names = ["sex", "note"]
+    work = _Synthesis(
+        read_table, codings(read_table, names, {}, keys, 20), "who", 3, Fraction(1), Fraction(1, 10**6)
+    )
+    cells = read_table.engine.to_arrow(read_table, [*names, "who"])
+    _, measured = work.measure_columns({name: work.encoded(name, cells[name]) for name in names})
+    noise = foresee_noise("artificial", 2, 1, "1e-6", max_rows=3, paid_values=not keys)
+    assert noise.mean == pytest.approx(math.sqrt(2 * measured[0].variance / math.pi))
