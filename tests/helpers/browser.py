@@ -33,6 +33,12 @@ JUDGE = "#judge"
 MOST_WORDS = 350
 """So many words a step shows before a question is asked."""
 STEPS = ("file", "columns", "verdict", "release", "evidence")
+SMALL = """() => [...document.querySelectorAll('.drawing svg')].filter(svg => svg.checkVisibility()).flatMap(svg => {
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  return [...svg.querySelectorAll('text')].filter(
+    text => parseFloat(text.getAttribute('font-size')) * scale < 12).map(text => text.textContent);
+})"""
+"""The words of drawings whose letters are smaller than 12 pixels."""
 WORDS = """() => {
   let words = 0;
   const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);

@@ -20,15 +20,18 @@ from discreet.cli import main
 from discreet.example import write_example
 from helpers.browser import (
     JUDGE,
+    SMALL,
     STEPS,
     TAKE,
     TRIED,
     VERDICT,
     Hands,
     fits,
+    go,
     home_of,
     roles,
     says,
+    unfold,
     watch_for,
     watched,
 )
@@ -184,6 +187,12 @@ def test_the_made_up_town_is_judged_by_one_click_and_a_smaller_one_is_two_more_f
     released(hands, file, tmp_path)
     assert len(hands.moves) <= MOST, hands.moves
     fits(page, *STEPS)
+    page.set_viewport_size({"width": 400, "height": 900})
+    for step, question in (("release", "changes"), ("evidence", "exposure"), ("verdict", "findings")):
+        go(page, step)
+        unfold(page, question)
+        page.wait_for_selector(f"#fold-{question} .drawing text")
+        assert page.evaluate(SMALL) == []
     assert complaints == []
     page.context.close()
 

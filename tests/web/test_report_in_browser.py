@@ -21,7 +21,7 @@ from discreet.release.compare import compare
 from discreet.reports.audit.html import notebook, report
 from discreet.reports.evidence.html import evidence_report, notebook_attacks
 from discreet.reports.release.html import release_report
-from helpers.browser import PATIENCE
+from helpers.browser import PATIENCE, SMALL
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -62,11 +62,6 @@ CLIPPED = """() => [...document.querySelectorAll('.drawing svg')].flatMap(svg =>
     return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1;
   }).map(text => text.textContent);
 })"""
-
-
-SMALL = """() => [...document.querySelectorAll('.drawing svg text')].filter(text =>
-  text.getScreenCTM().d !== 0 && parseFloat(getComputedStyle(text).fontSize) *
-  Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b) < 12).map(text => text.textContent)"""
 
 
 @pytest.fixture(scope="module")

@@ -24,9 +24,7 @@ from discreet.reports.verdict import DECISION_TONES, criterion_rows, judgement
 from discreet.reports.words import percent
 from discreet.sentences import Sentence
 
-_WIDTHS = re.compile(r' style="min-width:(\d+)px;max-width:(\d+)px"')
-_TELEPHONE = 345
-"""Pixels that a drawing has on a small screen."""
+_WIDTHS = re.compile(r' style="min-width:\d+px;max-width:(\d+)px"')
 
 
 def audit(result: Audit) -> dict[str, object]:
@@ -188,9 +186,7 @@ def without_style(svg: str) -> str:
     >>> without_style('<svg viewBox="0 0 9 4" style="min-width:7px;max-width:11px" aria-hidden="true">')
     '<svg viewBox="0 0 9 4" width="11" aria-hidden="true">'
     """
-    return _WIDTHS.sub(
-        lambda widths: f' width="{widths[2]}"' + (' class="wide"' if int(widths[1]) > _TELEPHONE else ""), svg
-    )
+    return _WIDTHS.sub(r' width="\1"', svg)
 
 
 def data(content: Mapping[str, object]) -> dict[str, object]:
