@@ -14,6 +14,9 @@ from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
 from discreet.cli.progress import progress
 from discreet.dp.certificate import write_statement
+from discreet.dp.generalization import DEGREES
+from discreet.dp.level_search import SCORES
+from discreet.dp.safepub import MOST_STEPS
 from discreet.dp.safepub import safepub as run_safepub
 from discreet.errors import InvalidParameter
 from discreet.files.writing import atomically
@@ -33,12 +36,38 @@ from discreet.reports.differential_privacy import show_truthful_records
     "--level",
     "levels",
     multiple=True,
-    required=True,
     help="A column that is released, and to which level of its hierarchy (0: as it is).",
     metavar="COLUMN=N",
 )
 @click.option(
     "--hierarchy", "hierarchies", multiple=True, help="The hierarchy of a column.", metavar="COLUMN=PATH"
+)
+@click.option(
+    "--degree",
+    type=click.Choice(list(DEGREES)),
+    help="How far columns with a hierarchy and no level are generalised.",
+)
+@click.option(
+    "--search-epsilon",
+    help="What of epsilon a search for levels may take, e.g. 0.1.",
+    metavar="AMOUNT",
+)
+@click.option(
+    "--score",
+    type=click.Choice(list(SCORES)),
+    default="granularity",
+    show_default=True,
+    help="By what the search chooses levels.",
+)
+@click.option(
+    "--target", help="The column that is predicted, for the score classification.", metavar="COLUMN"
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1, MOST_STEPS),
+    default=10,
+    show_default=True,
+    help="So many choices the search makes.",
 )
 @LEDGER
 @reading_options
@@ -50,13 +79,18 @@ def safepub(
     delta: str,
     levels: Sequence[str],
     hierarchies: Sequence[str],
+    degree: str | None,
+    search_epsilon: str | None,
+    score: str,
+    target: str | None,
+    steps: int,
     ledger: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Write a random sample of the records of FILE, generalised and k-anonymous, with a guarantee.
 
-    Each row has to be somebody else, and levels have to be chosen without looking at the data.
+    Each row has to be somebody else. Levels have to be chosen without looking at the data, or are searched for with a part of epsilon.
     """
     files = once(map(_named, hierarchies), "a hierarchy")
     check_target(output)
@@ -69,6 +103,11 @@ def safepub(
             delta=delta,
             levels=once(((name, _level(value)) for name, value in map(_named, levels)), "a level"),
             hierarchies=files,
+            degree=degree,
+            search_epsilon=search_epsilon,
+            score=score,
+            target=target,
+            steps=steps,
             ledger=ledger_of(file, ledger),
         )
         tell("writing")

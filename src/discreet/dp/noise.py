@@ -66,15 +66,18 @@ def gaussian(values: Sequence[int], *, sensitivity: float, rho: float) -> Noisy:
     return Noisy(list(measurement(list(values))), "gaussian", scale)
 
 
-def noisy_max(scores: Sequence[int], *, sensitivity: int, epsilon: Fraction) -> int:
+def noisy_max(scores: Sequence[int], *, sensitivity: int, epsilon: Fraction, monotone: bool = False) -> int:
     """The place of a score that is among the largest: report-noisy-max with exponential noise of scale 2Δ/ε.
 
-    ε-private if every score changes by at most Δ. McKenna and Sheldon, *Permute-and-Flip*, 2020.
+    ε-private if every score changes by at most Δ. If a further row lowers no score (``monotone``), Δ/ε is enough. McKenna and
+    Sheldon, *Permute-and-Flip*, 2020.
     """
     dp = OpenDP()
-    check_scale(2 * sensitivity / epsilon)
-    scale = ceiling_float(2 * sensitivity / epsilon)
-    space = dp.whole_numbers, dp.metrics.linf_distance(T="i64"), dp.measures.max_divergence()
+    wanted = (1 if monotone else 2) * sensitivity / epsilon
+    check_scale(wanted)
+    scale = ceiling_float(wanted)
+    distance = dp.metrics.linf_distance(T="i64", monotonic=monotone)
+    space = dp.whole_numbers, distance, dp.measures.max_divergence()
     measurement = dp.measurements.make_noisy_max(*space, scale)
     while Fraction(measurement.map(sensitivity)) > epsilon:
         scale = math.nextafter(scale, math.inf)

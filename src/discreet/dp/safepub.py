@@ -1,7 +1,7 @@
 """SafePub: truthful records with a guarantee, by random sampling and k-anonymous generalisation.
 
-Every record is kept with probability β, generalised to levels that were chosen without the data, and left out if fewer than
-k records look like it afterwards. Nothing is made up: whoever is shown is shown truthfully. Bild, Kuhn and Prasser, *SafePub: A
+Every record is kept with probability β, generalised to levels that were chosen without the data or by a search that is paid for, and left
+out if fewer than k records look like it afterwards. Nothing is made up: whoever is shown is shown truthfully. Bild, Kuhn and Prasser, *SafePub: A
 Truthful Data Anonymization Algorithm With Strong Privacy Guarantees*, 2018, after Li, Qardaji and Su, *On Sampling,
 Anonymization, and Differential Privacy*, 2012.
 """
@@ -9,7 +9,7 @@ Anonymization, and Differential Privacy*, 2012.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -20,39 +20,39 @@ from narwhals.typing import IntoFrame
 from scipy.special import bdtrc
 
 from discreet.dp.amounts import Amount, exact, floor_float, said
-from discreet.dp.keys import plain_key
+from discreet.dp.generalization import HierarchyGiven, ReleasedColumn, released_columns
 from discreet.dp.ledger import Ledger
+from discreet.dp.level_search import SCORES, LevelSearch, Sampling
+from discreet.dp.noise import OpenDP
 from discreet.dp.rows import GuaranteedRows
 from discreet.dp.statement import Guarantee, describe_unit
 from discreet.dp.terms import people_of, resolve_ledger
 from discreet.dp.tree import shuffled, uniforms
 from discreet.engine.read import read
-from discreet.errors import InvalidParameter, UnsuitableColumn
+from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
 from discreet.table import Table
-from discreet.table.hierarchies.hierarchy import ROOT, Hierarchy
 from discreet.types import BoolArray, IntArray
 
 LEAST, MOST = Fraction(1, 100), Fraction(10)
 """Below, samples are empty; above, nobody is left out."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """With which probability a record is kept, and how many must look alike."""
-
-    share: float
-    k: int
+MOST_STEPS = 1000
 
 
 @dataclass(frozen=True)
 class TruthfulRecords(GuaranteedRows):
-    """Sampled and generalised records, and what they guarantee."""
+    """Sampled and generalised records, the level of each column, and what they guarantee."""
 
     sampling: Sampling
+    levels: dict[str, int]
 
     def to_dict(self) -> dict[str, object]:
-        own = {"schema": "discreet-truthful-1", "share": self.sampling.share, "k": self.sampling.k}
+        own = {
+            "schema": "discreet-truthful-1",
+            "share": self.sampling.share,
+            "k": self.sampling.k,
+            "levels": self.levels,
+        }
         return {**own, **super().to_dict()}
 
 
@@ -116,62 +116,84 @@ def safepub(
     *,
     epsilon: Amount,
     delta: Amount,
-    levels: Mapping[str, int],
-    hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] | None = None,
+    levels: Mapping[str, int] | None = None,
+    hierarchies: Mapping[str, HierarchyGiven] | None = None,
+    degree: str | None = None,
+    search_epsilon: Amount | None = None,
+    score: str = "granularity",
+    target: str | None = None,
+    steps: int = 10,
     ledger: Ledger | str | PathLike[str] | None = None,
 ) -> TruthfulRecords:
     """Release truthful records with (ε, δ)-differential privacy, paid for from the table's ledger.
 
     Each row has to be somebody else. ``levels`` says which columns are released and how far each is generalised, chosen without looking
-    at the data; above level 0 a hierarchy is needed (a `Hierarchy` or its file). Values that it does not know become ``*``.
+    at the data; above level 0 a hierarchy is needed (a `Hierarchy` or its file). Values that it does not know become ``*``. For columns
+    with a hierarchy and no level, the ``degree`` (``"low"`` to ``"high"``) says which part of its height they are generalised by. Or levels are
+    searched for with ``search_epsilon``, a part of ``epsilon``: in ``steps`` choices by a ``score`` (``"granularity"``, ``"intensity"``,
+    ``"group-size"``, ``"discernibility"``, ``"entropy"``, or ``"classification"`` of a ``target`` whose level is given).
     """
     table = read(source)
-    labels = _labels(table, levels, hierarchies or {})
     amounts = exact(epsilon, "epsilon"), exact(delta, "delta", below_one=True)
-    sampling = sampling_for(*amounts)
+    search = None
+    if search_epsilon is not None:
+        OpenDP()
+        search = _search(table, amounts[0], exact(search_epsilon, "search_epsilon"), score, steps, target)
+    elif target is not None:
+        raise InvalidParameter("a target is named, and no level is searched for", remedy="leave it out")
+    columns = released_columns(table, levels or {}, hierarchies or {}, degree, search=search is not None)
+    if search and search.target and not any(c.name == search.target and not c.searched for c in columns):
+        raise InvalidParameter("the target has no level", remedy="give one for it, such as 0")
+    sampling = sampling_for(amounts[0] - (search.epsilon if search else 0), amounts[1])
+    if search is not None:
+        search.check(sampling)
     place = resolve_ledger(source, ledger)
-    purpose = f"truthful records with {', '.join(labels)}"
+    purpose = f"truthful records with {', '.join(column.name for column in columns)}"
     with place.reserve(*amounts, purpose=purpose, table=people_of(table, None), unit="record") as reservation:
         # Whether rows can be read may depend on them, so from here on the amount is spent.
         reservation.drawing()
-        cells = table.engine.to_arrow(table, list(labels))
-        rows = _released(cells.filter(pa.array(_drawn(cells.num_rows, sampling.share))), labels, sampling.k)
+        cells = table.engine.to_arrow(table, [column.name for column in columns])
+        chosen = (
+            search.levels(cells, columns, sampling)
+            if search
+            else tuple(column.levels[0] for column in columns)
+        )
+        # The sample is drawn after the levels are known and by itself, so that the amounts of both add up.
+        rows = _released(
+            cells.filter(pa.array(_drawn(cells.num_rows, sampling.share))), columns, chosen, sampling.k
+        )
     balance = place.balance()
     left = balance.left_epsilon, balance.left_delta
-    return TruthfulRecords(rows, _guarantee(levels, *amounts, sampling), *left, reservation.payment, sampling)
+    shown = {column.name: level for column, level in zip(columns, chosen, strict=True)}
+    guarantee = _guarantee(columns, degree, *amounts, sampling, search)
+    return TruthfulRecords(rows, guarantee, *left, reservation.payment, sampling, shown)
 
 
-def _labels(
-    table: Table, levels: Mapping[str, int], hierarchies: Mapping[str, Hierarchy | str | PathLike[str]]
-) -> dict[str, dict[str, str] | None]:
-    """What each value of each column becomes; nothing where values stay."""
-    if not levels:
-        raise InvalidParameter("no column is released", remedy="say levels, e.g. {'age': 2, 'sex': 0}")
-    labels: dict[str, dict[str, str] | None] = {}
-    for name, level in levels.items():
-        column = table.column(name)
-        if column.storage in ("list", "other"):
-            raise UnsuitableColumn(
-                Sentence("the column {name!r} holds values that cannot be told alike", name=name),
-                remedy="leave the column out",
-            )
-        given = hierarchies.get(name)
-        if isinstance(level, bool) or not isinstance(level, int) or level < 0 or (level and given is None):
-            raise InvalidParameter(
-                Sentence("the level of {name} is {level}, and no hierarchy has it", name=name, level=level),
-                remedy="give a hierarchy, or level 0 for values as they are",
-            )
-        if not level:
-            labels[column.name] = None
-            continue
-        hierarchy = given if isinstance(given, Hierarchy) else Hierarchy.read(str(given), name)
-        if level > hierarchy.height:
-            raise InvalidParameter(
-                Sentence("the level of {name} is {level}, and no hierarchy has it", name=name, level=level),
-                remedy="give a hierarchy, or level 0 for values as they are",
-            )
-        labels[column.name] = {row[0]: row[level] for row in hierarchy.rows()}
-    return labels
+def _search(
+    table: Table, epsilon: Fraction, part: Fraction, score: str, steps: int, target: str | None
+) -> LevelSearch:
+    """The search that was asked for, checked."""
+    if score not in SCORES:
+        raise InvalidParameter(
+            Sentence("the score is {score!r}", score=score),
+            remedy=Sentence("choose one of: {choices}", choices=tuple(SCORES)),
+        )
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
+        raise InvalidParameter(
+            Sentence("{name} is {number}", name="steps", number=steps),
+            remedy=Sentence("it is a whole number from 1 to {most}", most=MOST_STEPS),
+        )
+    if part >= epsilon:
+        raise InvalidParameter(
+            Sentence("the search takes all of ε {epsilon}", epsilon=said(epsilon)),
+            remedy="give it a part, such as a tenth",
+        )
+    if (score == "classification") != (target is not None):
+        raise InvalidParameter(
+            "a target belongs to the score of classification, and to no other",
+            remedy="name the column that is predicted, or leave it out",
+        )
+    return LevelSearch(score, steps, part, None if target is None else table.column(target).name)
 
 
 def _drawn(rows: int, share: float) -> BoolArray:
@@ -179,47 +201,69 @@ def _drawn(rows: int, share: float) -> BoolArray:
     return np.asarray(uniforms(rows) < share - 2.0**-53)
 
 
-def _released(cells: pa.Table, labels: Mapping[str, dict[str, str] | None], k: int) -> pa.Table:
+def _released(cells: pa.Table, columns: Sequence[ReleasedColumn], levels: Sequence[int], k: int) -> pa.Table:
     """Generalised records of which at least k are alike, in an order that nobody knows."""
-    columns = {}
+    shown = {}
     codes: IntArray = np.zeros(cells.num_rows, dtype=np.int64)
-    for name, known in labels.items():
-        column = cells[name].combine_chunks()
-        if known is not None:
-            encoded = column.dictionary_encode()
-            shown = [known.get(str(plain_key(value)), ROOT) for value in encoded.dictionary.to_pylist()]
-            column = pa.array([*shown, ROOT], pa.string()).take(encoded.indices.fill_null(len(shown)))
-        columns[name] = column
-        kinds = column.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)
-        _, codes = np.unique(codes * (len(columns[name]) + 1) + kinds, return_inverse=True)
+    for column, level in zip(columns, levels, strict=True):
+        made = column.shown(cells[column.name], level)
+        shown[column.name] = made
+        kinds = made.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)
+        _, codes = np.unique(codes * (len(made) + 1) + kinds, return_inverse=True)
     kept = np.flatnonzero(np.bincount(codes, minlength=1)[codes] >= k) if len(codes) else codes
-    return pa.table(columns).take(pa.array(shuffled(kept.astype(np.int64))))
+    return pa.table(shown).take(pa.array(shuffled(kept.astype(np.int64))))
 
 
 def _guarantee(
-    levels: Mapping[str, int], epsilon: Fraction, delta: Fraction, sampling: Sampling
+    columns: Sequence[ReleasedColumn],
+    degree: str | None,
+    epsilon: Fraction,
+    delta: Fraction,
+    sampling: Sampling,
+    search: LevelSearch | None,
 ) -> Guarantee:
     description, neighbouring = describe_unit("record", None, 1, 1)
+    mechanisms = [
+        Sentence(
+            "each record is kept with probability {share:.4f}, then shown if {k} are alike",
+            share=sampling.share,
+            k=sampling.k,
+        )
+    ]
+    public = [Sentence("names and types of the columns")]
+    public += [
+        Sentence("the levels of {name}, given", name=column.name) for column in columns if not column.searched
+    ]
+    public += [
+        Sentence("the hierarchy of {name}, given", name=column.name) for column in columns if column.hierarchy
+    ]
+    tuning = Sentence("none: levels were given")
+    if degree is not None:
+        tuning = Sentence("none: levels follow from the degree of generalisation {degree!r}", degree=degree)
+    if search is not None:
+        tuning = Sentence(
+            "levels were searched for with ε {part}, the sample has ε {rest}",
+            part=said(search.epsilon),
+            rest=said(epsilon - search.epsilon),
+        )
+        mechanisms.append(
+            Sentence(
+                "levels by {steps} choices of the exponential mechanism, score {score!r}",
+                steps=search.steps,
+                score=search.score,
+            )
+        )
     return Guarantee(
         unit="record",
         unit_description=description,
         neighbouring=neighbouring,
         epsilon=epsilon,
         delta=delta,
-        mechanisms=(
-            Sentence(
-                "each record is kept with probability {share:.4f}, then shown if {k} are alike",
-                share=sampling.share,
-                k=sampling.k,
-            ),
-        ),
+        mechanisms=tuple(mechanisms),
         release_type=Sentence("truthful records"),
-        public=(
-            Sentence("names and types of the columns"),
-            *(Sentence("the levels of {name}, given", name=name) for name in levels),
-        ),
+        public=tuple(public),
         unprotected=(Sentence("how long it took"),),
         composition=Sentence("amounts of all answers from one ledger add up"),
         post_processing=(),
-        tuning=Sentence("none: levels were given"),
+        tuning=tuning,
     )

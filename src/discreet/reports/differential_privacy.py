@@ -125,6 +125,7 @@ def show_truthful_records(records: TruthfulRecords, name: str) -> RenderableType
     """How many were written, and what they guarantee."""
     lines: list[RenderableType] = [
         Text(f"{records.rows.num_rows:,} records were written to {name}.", style="bold"),
+        Text(f"Levels: {', '.join(f'{column} {level}' for column, level in records.levels.items())}."),
         *show_guarantee(records.guarantee),
         Text(f"Left of the budget: ε {said(records.left_epsilon)}, δ {said(records.left_delta)}."),
     ]
@@ -138,6 +139,7 @@ def show_guarantee(guarantee: Guarantee) -> list[RenderableType]:
         f"Protected is {guarantee.unit_description}.",
         f"Mechanisms: {'; '.join(guarantee.mechanisms)}.",
         f"Public: {'; '.join(guarantee.public)}.",
+        f"Tuned to the data: {guarantee.tuning}.",
     ]
     return [Text(line) for line in lines]
 
