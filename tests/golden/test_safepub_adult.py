@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import binom
 
 import discreet
 from discreet.dp.generalization import released_columns
 from discreet.dp.ledger import Ledger
-from discreet.dp.level_search import SCORES, Combinations
-from discreet.dp.safepub import TruthfulRecords, sampling_for
+from discreet.dp.level_search import SCORES, Combinations, Sampling
+from discreet.dp.safepub import sampling_for
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Hierarchy
 
@@ -38,16 +39,18 @@ def ledger(tmp_path: Path) -> Ledger:
     return made
 
 
-def loss(made: TruthfulRecords, trees: dict[str, Hierarchy], rows: int) -> float:
-    """ARX's loss: per column the mean share of other leaves, 1 for records that are kept and not shown; ∏(1 + loss)^(1/m) − 1."""
-    kept = rows * made.sampling.share
-    losses = []
-    for name, level in made.levels.items():
-        tree = trees[name]
-        share = dict(zip(tree.labels[level], (tree.counts(level) - 1) / (tree.leaves - 1), strict=True))
-        shown = sum(share[str(value)] for value in made.rows[name].to_pylist())
-        losses.append((shown + kept - made.rows.num_rows) / kept)
-    return float(np.exp(np.mean(np.log1p(losses))) - 1)
+def mean_loss(people: Table, trees: dict[str, Hierarchy], degree: str, sampling: Sampling) -> float:
+    """ARX's loss, on average over all samples: per column the mean share of other leaves, 1 for records that are not shown; ∏(1 + loss)^(1/m) − 1."""
+    columns = released_columns(people, {}, trees, degree, search=False)
+    levels = tuple(column.levels[0] for column in columns)
+    space = Combinations(people.engine.to_arrow(people, list(people.names)), columns, None)
+    _, sizes, classes = space.classes(levels)
+    shown = binom.sf(sampling.k - 2, sizes - 1, sampling.share)[classes] * space.counts / space.records
+    kept = [
+        float(shown @ column.precisions(space.values[i], levels[i])[space.codes[i]])
+        for i, column in enumerate(columns)
+    ]
+    return float(np.exp(np.mean(np.log1p(1 - np.array(kept)))) - 1)
 
 
 @pytest.mark.parametrize(
@@ -67,13 +70,21 @@ def test_losses_of_degrees_are_those_of_arx(
     arx: float,
     people: Table,
     trees: dict[str, Hierarchy],
-    ledger: Ledger,
 ) -> None:
-    """Its draw is one of many, and its k larger by one: a draw of ours is within 0.03 of it, some ten standard deviations."""
+    """Its figure is that of one draw, with a k that is larger by one."""
+    sampling = sampling_for(epsilon, delta)
+    assert mean_loss(people, trees, degree, sampling) == pytest.approx(arx, abs=0.025)
+
+
+def test_as_many_records_are_shown_as_on_average(
+    people: Table, trees: dict[str, Hierarchy], ledger: Ledger
+) -> None:
+    """At a high degree nearly all that are sampled: 30,162 · 0.777, of which the standard deviation is 72."""
     made = discreet.safepub(
-        people, epsilon=epsilon, delta=delta, degree=degree, hierarchies=trees, ledger=ledger
+        people, epsilon="1.5", delta="1e-6", degree="high", hierarchies=trees, ledger=ledger
     )
-    assert loss(made, trees, 30_162) == pytest.approx(arx, abs=0.03)
+    assert list(made.levels.values()) == [1, 3, 1, 2, 2, 2, 2, 2, 1]
+    assert abs(made.rows.num_rows - 30_162 * made.sampling.share) < 150 + 10 * 72
 
 
 def test_the_search_is_at_least_as_good_as_arx_for_a_tenth_of_its_epsilon(

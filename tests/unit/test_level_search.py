@@ -110,14 +110,14 @@ def test_the_sensitivity_is_reached_and_far_below_k() -> None:
 
 
 def test_choices_keep_their_epsilon_and_a_wrong_copy_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two tables that differ in a record which makes zip codes better than sexes; 1,500 draws of the levels of each."""
+    """Two tables that differ in a record which makes zip codes better than sexes; 600 draws of the levels of each."""
     sampling = Sampling(0.5, 4)
     rows: list[tuple[object, ...]] = [(10, f"x{i}", "y") for i in range(8)] + [(99, "m", "y")] * 7
     pair = [table(rows), table([*rows, (10, "x", "y")])]
     search = LevelSearch("granularity", 1, Fraction(1))
 
     def draws(part: pa.Table) -> list[float]:
-        codes = (search.levels(part, COLUMNS, sampling) for _ in range(1500))
+        codes = (search.levels(part, COLUMNS, sampling) for _ in range(600))
         return [float(zip_level * 2 + sex_level) for zip_level, sex_level, _ in codes]
 
     assert not violation(draws(pair[0]), draws(pair[1]), 1.0)

@@ -40,6 +40,20 @@ def exact(amount: Amount, name: str, *, zero: bool = False, below_one: bool = Fa
     return number
 
 
+def whole_number(number: object, name: str, most: int) -> int:
+    """A setting that is a whole number from 1 on; refused if it is not.
+
+    >>> whole_number(3, "bins", 10)
+    3
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
+        raise InvalidParameter(
+            Sentence("{name} is {number}", name=name, number=number),
+            remedy=Sentence("it is a whole number from 1 to {most}", most=most),
+        )
+    return number
+
+
 def _refused(amount: Amount, name: str, remedy: str) -> InvalidParameter:
     return InvalidParameter(
         Sentence("{name} is {amount}", name=name, amount=str(amount)[:LONGEST]), remedy=remedy

@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.dp.answer import Key
+from discreet.dp.contributions import kept_rows, mixed
 from discreet.dp.keys import PublicKeys, constants_of, plain_key
+from discreet.dp.measuring import Bounds
 from discreet.dp.tree import uniforms
 from discreet.engine.question import Constant
 from discreet.errors import InvalidParameter
@@ -111,7 +113,7 @@ Coding = NumberCoding | ListedCoding
 def codings(
     table: Table,
     names: Sequence[str],
-    bounds: Mapping[str, tuple[float, float]],
+    bounds: Bounds,
     keys: PublicKeys,
     bins: int,
 ) -> dict[str, Coding | None]:
@@ -135,6 +137,35 @@ def codings(
     return made
 
 
+def given_codings(
+    table: Table, names: Sequence[str], bounds: Bounds, keys: PublicKeys, bins: int
+) -> dict[str, Coding]:
+    """Codings of which all values are given: cells that exist only because somebody has them would tell of them."""
+    listed = {table.column(name).name: values for name, values in keys.items()}
+    limits = {table.column(name).name: pair for name, pair in bounds.items()}
+    coded = codings(table, names, limits, listed, bins)
+    for name, coding in coded.items():
+        if coding is None:
+            raise InvalidParameter(
+                Sentence("the values of {name} are not given", name=name),
+                remedy="give them by keys, or leave the column out",
+            )
+    return {name: coding for name, coding in coded.items() if coding is not None}
+
+
+def counted_codes(
+    table: Table, coded: Mapping[str, Coding], person: str | None, max_rows: int
+) -> list[IntArray]:
+    """Columns as codes, with at most so many rows of each person."""
+    cells = table.engine.to_arrow(table, [*coded, *([] if person is None else [person])])
+    codes = [coding.encode(cells[name]) for name, coding in coded.items()]
+    if person is None:
+        return codes
+    content = mixed((column.astype(np.uint64) for column in codes), cells.num_rows)
+    kept = kept_rows(cells[person], content, codes, max_rows)
+    return [column[kept] for column in codes]
+
+
 def _categories(column: Column, values: Sequence[Constant | None]) -> ListedCoding:
     kinds = {"integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_()}
     given = tuple(plain_key(value) for value in values if value is not None)
@@ -150,7 +181,7 @@ def _categories(column: Column, values: Sequence[Constant | None]) -> ListedCodi
     return ListedCoding(column.name, given, kinds.get(column.storage, pa.string()))
 
 
-def _numbers(column: Column, bounds: Mapping[str, tuple[float, float]], bins: int) -> NumberCoding:
+def _numbers(column: Column, bounds: Bounds, bins: int) -> NumberCoding:
     if column.name not in bounds:
         raise InvalidParameter(
             Sentence("the values of {name} have no bounds", name=column.name),

@@ -19,7 +19,7 @@ import pyarrow as pa
 from narwhals.typing import IntoFrame
 from scipy.special import bdtrc
 
-from discreet.dp.amounts import Amount, exact, floor_float, said
+from discreet.dp.amounts import Amount, exact, floor_float, said, whole_number
 from discreet.dp.generalization import HierarchyGiven, ReleasedColumn, released_columns
 from discreet.dp.ledger import Ledger
 from discreet.dp.level_search import SCORES, LevelSearch, Sampling
@@ -178,11 +178,7 @@ def _search(
             Sentence("the score is {score!r}", score=score),
             remedy=Sentence("choose one of: {choices}", choices=tuple(SCORES)),
         )
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
-        raise InvalidParameter(
-            Sentence("{name} is {number}", name="steps", number=steps),
-            remedy=Sentence("it is a whole number from 1 to {most}", most=MOST_STEPS),
-        )
+    whole_number(steps, "steps", MOST_STEPS)
     if part >= epsilon:
         raise InvalidParameter(
             Sentence("the search takes all of ε {epsilon}", epsilon=said(epsilon)),

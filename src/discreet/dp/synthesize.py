@@ -20,7 +20,7 @@ from narwhals.typing import IntoFrame
 
 from discreet.dp.accounting import rho_of
 from discreet.dp.aim import AdaptiveModel
-from discreet.dp.amounts import Amount, exact
+from discreet.dp.amounts import Amount, exact, whole_number
 from discreet.dp.coding import OTHER, Coding, ListedCoding, codings
 from discreet.dp.contributions import hashes_of, kept_rows, mixed
 from discreet.dp.keys import PublicKeys
@@ -93,12 +93,8 @@ def synthesize(
             "artificial people need at least two columns, each once, without the person id",
             remedy="name other columns",
         )
-    for name, number, most in (("max_rows", max_rows, 1000), ("bins", bins, 10_000)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
-            raise InvalidParameter(
-                Sentence("{name} is {number}", name=name, number=number),
-                remedy=Sentence("it is a whole number from 1 to {most}", most=most),
-            )
+    most_rows = whole_number(max_rows, "max_rows", 1000)
+    rows_each = most_rows if whose else 1
     if method not in MODELS:
         raise InvalidParameter(
             Sentence("the method is {method!r}", method=method),
@@ -107,8 +103,8 @@ def synthesize(
     amounts = exact(epsilon, "epsilon"), exact(delta, "delta", below_one=True)
     given = {table.column(name).name: values for name, values in (keys or {}).items()}
     limits = {table.column(name).name: pair for name, pair in (bounds or {}).items()}
-    coded = codings(table, wanted, limits, given, bins)
-    work = _Synthesis(table, coded, whose, max_rows if whose else 1, *amounts, method=method)
+    coded = codings(table, wanted, limits, given, whole_number(bins, "bins", 10_000))
+    work = _Synthesis(table, coded, whose, rows_each, *amounts, method=method)
     place = resolve_ledger(source, ledger)
     purpose = f"artificial people with {', '.join(wanted)}"
     with place.reserve(

@@ -14,9 +14,8 @@ import pyarrow as pa
 from narwhals.typing import IntoFrame
 
 from discreet.dp.accounting import rho_of
-from discreet.dp.amounts import Amount, exact
-from discreet.dp.coding import Coding, codings
-from discreet.dp.contributions import kept_rows, mixed
+from discreet.dp.amounts import Amount, exact, whole_number
+from discreet.dp.coding import Coding, counted_codes, given_codings
 from discreet.dp.junction import Columns, cells_of, cliques_of, draw_rows, fit_tree
 from discreet.dp.keys import PublicKeys
 from discreet.dp.ledger import Ledger
@@ -111,12 +110,8 @@ def tabulate(
     table = read(source)
     whose = resolve_unit(table, person, unit)
     wanted = _wanted(table, tables, columns, ways, whose)
-    for name, number, most in (("max_rows", max_rows, 1000), ("bins", bins, 10_000)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= most:
-            raise InvalidParameter(
-                Sentence("{name} is {number}", name=name, number=number),
-                remedy=Sentence("it is a whole number from 1 to {most}", most=most),
-            )
+    most_rows = whole_number(max_rows, "max_rows", 1000)
+    rows_each = most_rows if whose else 1
     if not 0.5 <= confidence < 1:
         raise InvalidParameter(
             Sentence("confidence is {confidence}", confidence=confidence), remedy="give a number such as 0.95"
@@ -128,10 +123,8 @@ def tabulate(
             Sentence("{name} is the name of a column and of a figure of the tables", name=taken[0]),
             remedy="give the column another name, or leave it out",
         )
-    given = {table.column(name).name: values for name, values in (keys or {}).items()}
-    limits = {table.column(name).name: pair for name, pair in (bounds or {}).items()}
-    coded = _given(codings(table, names, limits, given, bins))
-    work = _Tabulation(table, coded, wanted, whose, max_rows if whose else 1, *amounts)
+    coded = given_codings(table, names, bounds or {}, keys or {}, whole_number(bins, "bins", 10_000))
+    work = _Tabulation(table, coded, wanted, whose, rows_each, *amounts)
     place = resolve_ledger(source, ledger)
     purpose = f"tables of {'; '.join(' and '.join(each) for each in wanted)}"
     with place.reserve(
@@ -183,17 +176,6 @@ def _wanted(
     return sets
 
 
-def _given(coded: dict[str, Coding | None]) -> dict[str, Coding]:
-    """Codings of which all values are given: cells that exist only because somebody has them would tell of them."""
-    for name, coding in coded.items():
-        if coding is None:
-            raise InvalidParameter(
-                Sentence("the values of {name} are not given", name=name),
-                remedy="give them by keys, or leave the column out",
-            )
-    return {name: coding for name, coding in coded.items() if coding is not None}
-
-
 class _Tabulation:
     """Codes, counts, draws, and makes the tables agree."""
 
@@ -226,13 +208,7 @@ class _Tabulation:
         check_scale(scale, most=MOST_NOISE)
 
     def rows(self, error: float) -> tuple[pa.Table, tuple[TableNoise, ...]]:
-        people = [] if self.person is None else [self.person]
-        cells = self.table.engine.to_arrow(self.table, [*self.names, *people])
-        codes = [self.coded[name].encode(cells[name]) for name in self.names]
-        if self.person is not None:
-            content = mixed((column.astype(np.uint64) for column in codes), cells.num_rows)
-            kept = kept_rows(cells[self.person], content, codes, self.max_rows)
-            codes = [column[kept] for column in codes]
+        codes = counted_codes(self.table, self.coded, self.person, self.max_rows)
         noisy = {columns: self.measured(table_of(codes, columns, self.sizes)) for columns in self.tables}
         measured = {
             columns: MeasuredTable(self.shaped(made.values, columns), variance_of(made))

@@ -6,11 +6,13 @@ from dataclasses import replace
 from os import PathLike
 
 from discreet.dp.ledger import Ledger
+from discreet.errors import DiscreetError
 from discreet.policy.file import GivenPolicy, open_policy
 from discreet.progress import Asked
 from discreet.release.audit import audit
 from discreet.release.guarantees import find_claim
 from discreet.release.prepare import open_table
+from discreet.release.profile import load_profile
 from discreet.release.verdict import Verdict
 from discreet.sentences import Sentence
 
@@ -29,7 +31,8 @@ def check(
     ``verdict.notes`` say that records were counted, which `anonymize` did not content itself with.
 
     Where differential privacy is required, ``statement`` is what was written beside the release, and ``ledger`` what paid for
-    it; if they are not named, they are looked for beside the file and beside the statement.
+    it; if they are not named, they are looked for beside the file and beside the statement. Where it is not required, a statement beside
+    the file that cannot be read is a note.
 
     >>> import discreet
     >>> import pyarrow as pa
@@ -42,17 +45,25 @@ def check(
     asked = open_policy(policy)
     table = open_table(source, asked)
     shown = asked.of_release(table.names)
-    claim = find_claim(source if isinstance(source, str | PathLike) else None, statement, ledger)
+    notes: list[str] = []
+    claim = None
+    try:
+        claim = find_claim(source if isinstance(source, str | PathLike) else None, statement, ledger)
+    except DiscreetError as error:
+        # What lies beside a file by chance decides nothing where nobody asks for it.
+        named = statement is not None or ledger is not None
+        if named or shown.guarantees or load_profile(shown.profile).guarantees:
+            raise
+        notes.append(
+            Sentence("what lies beside the file about its guarantee cannot be used: {why}", why=str(error))
+        )
     verdict = audit(table, shown, detail="core", claim=claim, progress=progress).verdict
-    if asked.person is None or shown.person is not None:
-        return verdict
-    return replace(
-        verdict,
-        notes=(
+    if asked.person is not None and shown.person is None:
+        notes.append(
             Sentence(
                 "{person} is not in the table, as the plan says: classes are counted in records, of which a person may "
                 "have several",
                 person=asked.person,
-            ),
-        ),
-    )
+            )
+        )
+    return replace(verdict, notes=tuple(notes)) if notes else verdict

@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,7 +192,7 @@ class Service:
         of: Job | None = None,
         then: str | None = None,
     ) -> Job:
-        """Start a job. One of the same kind that is under way is cancelled: the newer one counts.
+        """Start a job. One of the same kind that is under way is cancelled: the newer one counts. One that spends is not: it is waited for.
 
         ``of`` is a finished job by whose policy it is to work; ``then`` is the kind of job that shall follow it.
         """
@@ -207,16 +207,30 @@ class Service:
                 policy_text(case)
             self._refuse_full()
             base = self._base(case, wanted) if wanted.base and of is None else of
-            for job in self.jobs_of(case):
-                # What rests on another reading of the file is of no use.
-                if kind in ("read", job.kind):
-                    self.jobs.cancel(job)
+            # What rests on another reading of the file is of no use.
+            replaced = [job for job in self.jobs_of(case) if kind in ("read", job.kind)]
+            self._refuse_waste(replaced)
+            for job in replaced:
+                self.jobs.cancel(job)
             job = self._job(case, kind, parameters, base)
             job.then = then or wanted.then
             if isinstance(parameters, ReadParameters) and parameters.suggest:
                 case.being_replaced = lambda: job.active
             self._of_case.setdefault(case.id, []).append(job)
             return self.jobs.submit(job)
+
+    def _refuse_waste(self, replaced: Sequence[Job]) -> None:
+        """Refuse to cancel a job whose amount would stay spent, with nothing to show for it."""
+        for job in replaced:
+            if job.active and self.kinds[job.kind].spends:
+                raise Refusal(
+                    409,
+                    "not-ready",
+                    Sentence(
+                        "the job {kind!r} is under way, and what it spends would be lost", kind=job.kind
+                    ),
+                    "wait until it is done, or cancel it",
+                )
 
     def _job(self, case: Case, kind: str, parameters: Parameters, base: Job | None) -> Job:
         """A job with its folders and its copy of the policy."""
@@ -434,6 +448,8 @@ DOWNLOADS: dict[str, tuple[str, str, str]] = {
     "tables-guarantee": ("tabulate", "tables.csv.guarantee.json", "tables-guarantee"),
     "artificial": ("synthesize", "artificial.csv", "artificial"),
     "artificial-guarantee": ("synthesize", "artificial.csv.guarantee.json", "artificial-guarantee"),
+    "records": ("safepub", "records.csv", "records"),
+    "records-guarantee": ("safepub", "records.csv.guarantee.json", "records-guarantee"),
 }
 """What can be downloaded: the kind of job that makes it, the file that it leaves, and what it is called."""
 

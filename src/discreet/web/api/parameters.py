@@ -157,12 +157,9 @@ class GuaranteeParameters(Parameters):
         return {name: getattr(self, name) for name in type(self).model_fields if name != "question"}
 
 
-class AskParameters(GuaranteeParameters):
-    """A question, answered with noise and paid for from the table's budget."""
+class AnswerParameters(GuaranteeParameters):
+    """What answers with noise need besides."""
 
-    question: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
-        description="e.g. `select sex, count(*) from data group by sex`"
-    )
     max_groups: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         1, description="in so many groups does a person count"
     )
@@ -170,6 +167,20 @@ class AskParameters(GuaranteeParameters):
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = Field(
         0.95, description="how often the interval holds the true figure"
     )
+
+
+class AskParameters(AnswerParameters):
+    """A question, answered with noise and paid for from the table's budget."""
+
+    question: Annotated[str, Field(min_length=1, max_length=10_000)] = Field(
+        description="e.g. `select sex, count(*) from data group by sex`"
+    )
+
+
+class AskKpisParameters(AnswerParameters):
+    """Key figures of the policy, answered with noise and paid for from the table's budget; they share the amount."""
+
+    names: list[str] | None = Field(None, description="which KPIs; all of the policy if not given")
 
 
 class TabulateParameters(GuaranteeParameters):
@@ -205,3 +216,25 @@ class SynthesizeParameters(GuaranteeParameters):
     columns: list[str] | None = Field(None, description="which columns they have; all if not given")
     bins: Annotated[int, Field(ge=1, le=10_000)] = Field(100, description="bins of numbers, at most")
     method: Literal["mst", "aim", "privbayes"] = Field("mst", description="which tables are measured")
+
+
+class SafePubParameters(Parameters):
+    """Truthful records with a guarantee, paid for from the table's budget."""
+
+    epsilon: AmountText = Field(description="what they cost")
+    delta: AmountText = Field(description="with which probability the guarantee may fail")
+    levels: dict[str, Annotated[int, Field(ge=0, le=100)]] = Field(
+        default_factory=dict, description="columns that are released, and their levels"
+    )
+    hierarchies: dict[str, Annotated[list[list[str]], Field(min_length=1, max_length=100_000)]] = Field(
+        default_factory=dict, description="of columns: for each value a row with it and its ancestors"
+    )
+    degree: Literal["low", "low-medium", "medium", "medium-high", "high"] | None = Field(
+        None, description="how far columns with a hierarchy and no level are generalised"
+    )
+    search_epsilon: AmountText | None = Field(None, description="what of ε a search for levels takes")
+    score: Literal[
+        "granularity", "intensity", "group-size", "classification", "discernibility", "entropy"
+    ] = Field("granularity", description="by what the search chooses")
+    target: str | None = Field(None, description="for `classification`: the column that is predicted")
+    steps: Annotated[int, Field(ge=1, le=1000)] = Field(10, description="so many choices the search makes")

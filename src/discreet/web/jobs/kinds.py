@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from discreet.web.api.parameters import (
     AnonymizeParameters,
+    AskKpisParameters,
     AskParameters,
     AttackParameters,
     AuditParameters,
@@ -16,6 +17,7 @@ from discreet.web.api.parameters import (
     PlanParameters,
     ReadParameters,
     ReportParameters,
+    SafePubParameters,
     SynthesizeParameters,
     TabulateParameters,
     ValuesParameters,
@@ -28,7 +30,7 @@ class JobKind:
 
     ``needs_policy`` says that it works by the policy of the case, ``plan`` that it also works by its plan
     (``[anonymize]``); ``then`` names the kind that follows by itself, and ``base`` the one whose newest result it
-    works on, by the policy of that result.
+    works on, by the policy of that result. ``spends`` says that it draws from a budget, so that nothing else may cancel it.
     """
 
     function: str
@@ -37,6 +39,7 @@ class JobKind:
     plan: bool = False
     then: str | None = None
     base: str | None = None
+    spends: bool = False
 
 
 KINDS: dict[str, JobKind] = {
@@ -52,8 +55,10 @@ KINDS: dict[str, JobKind] = {
     "attack": JobKind("discreet.web.jobs.evidence:attack", AttackParameters, base="anonymize"),
     "evidence": JobKind("discreet.web.jobs.evidence:evidence", EvidenceParameters, base="anonymize"),
     "frontier": JobKind("discreet.web.jobs.evidence:frontier", FrontierParameters, plan=True),
-    "ask": JobKind("discreet.web.jobs.private:ask", AskParameters),
-    "tabulate": JobKind("discreet.web.jobs.private:tabulate", TabulateParameters),
-    "synthesize": JobKind("discreet.web.jobs.private:synthesize", SynthesizeParameters),
+    "ask": JobKind("discreet.web.jobs.private:ask", AskParameters, spends=True),
+    "ask-kpis": JobKind("discreet.web.jobs.private:answer_kpis", AskKpisParameters, spends=True),
+    "tabulate": JobKind("discreet.web.jobs.private:tabulate", TabulateParameters, spends=True),
+    "synthesize": JobKind("discreet.web.jobs.private:synthesize", SynthesizeParameters, spends=True),
+    "safepub": JobKind("discreet.web.jobs.private:safepub", SafePubParameters, spends=True),
 }
 """To add a kind: a function in a module of this room, its parameters, and a line here."""

@@ -1,4 +1,4 @@
-"""The verbs of differential privacy as jobs: ask, tabulate, synthesize; each is paid for from the ledger beside the file."""
+"""The verbs of differential privacy as jobs: ask, ask-kpis, tabulate, synthesize, safepub; each is paid for from the ledger beside the file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Any, cast
 from discreet.dp.ask import ask as run_ask
 from discreet.dp.certificate import write_statement
 from discreet.dp.rows import GuaranteedRows
+from discreet.dp.safepub import safepub as run_safepub
 from discreet.dp.synthesize import synthesize as run_synthesize
 from discreet.dp.tabulate import tabulate as run_tabulate
+from discreet.release.kpi_answers import ask_kpis as run_ask_kpis
 from discreet.release.write import write_rows
-from discreet.web.api.parameters import AskParameters, GuaranteeParameters
+from discreet.table.hierarchies.hierarchy import Hierarchy
+from discreet.web.api.parameters import (
+    AskKpisParameters,
+    AskParameters,
+    GuaranteeParameters,
+    SafePubParameters,
+)
 from discreet.web.budgets import ledger_beside
 from discreet.web.jobs.parsed_table import open_case
 from discreet.web.jobs.worker import RESULT, VIEW, JobProgress, Task
@@ -25,6 +33,16 @@ def ask(task: Task, progress: JobProgress) -> None:
     task.write(RESULT, answer.to_dict())
 
 
+def answer_kpis(task: Task, progress: JobProgress) -> None:
+    """Answer key figures of the policy with noise."""
+    ledger = ledger_beside(task.source, task.case)
+    table, policy = open_case(task, progress)
+    names = cast(AskKpisParameters, task.parameters).names
+    given = {name: value for name, value in _given(task).items() if name != "names"}
+    answers = run_ask_kpis(table, policy, names, **given, ledger=ledger)
+    task.write(RESULT, {"schema": "discreet-kpi-answers-1", "kpis": [answer.to_dict() for answer in answers]})
+
+
 def tabulate(task: Task, progress: JobProgress) -> None:
     """Count tables with noise."""
     ledger = ledger_beside(task.source, task.case)
@@ -37,6 +55,16 @@ def synthesize(task: Task, progress: JobProgress) -> None:
     ledger = ledger_beside(task.source, task.case)
     table, _ = open_case(task, progress)
     _leave(task, run_synthesize(table, **_given(task), ledger=ledger), "artificial.csv")
+
+
+def safepub(task: Task, progress: JobProgress) -> None:
+    """Sample and generalise records."""
+    ledger = ledger_beside(task.source, task.case)
+    table, _ = open_case(task, progress)
+    asked = cast(SafePubParameters, task.parameters)
+    given = {name: getattr(asked, name) for name in type(asked).model_fields}
+    given["hierarchies"] = {name: Hierarchy.of(name, rows) for name, rows in asked.hierarchies.items()}
+    _leave(task, run_safepub(table, **given, ledger=ledger), "records.csv")
 
 
 def _given(task: Task) -> dict[str, Any]:
