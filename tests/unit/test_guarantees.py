@@ -249,16 +249,3 @@ def test_the_profile_names_its_values_and_their_source() -> None:
     ((asked, source),) = load_profile("differential-privacy").guarantees
     assert asked == DifferentialPrivacy(1, "1e-6")
     assert "Ponomareva" in source
-
-
-def test_a_broken_statement_fails_only_where_a_guarantee_is_required(folder: Path) -> None:
-    """What lies beside a file by chance decides nothing: a note says that it cannot be used."""
-    people = folder / "people.csv"
-    statement_beside(people).write_text("{")
-    plain = discreet.Policy.of(quasi_identifiers=["sex"], require=[discreet.KAnonymity(2)])
-    verdict = discreet.check(people, plain)
-    assert any("cannot be used" in note for note in verdict.notes)
-    with pytest.raises(UnreadableInput):
-        discreet.check(people, plain, statement=statement_beside(people))
-    with pytest.raises(UnreadableInput):
-        discreet.check(people, folder / "policy.toml")

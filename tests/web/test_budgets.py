@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from starlette.testclient import TestClient
 from discreet.cli import cli
 from discreet.dp.certificate import read_statement
 from discreet.dp.ledger import Ledger
-from discreet.web.service import Service
 from helpers.server import wait_for
 
 pytest_plugins = ("helpers.server",)
@@ -97,47 +95,6 @@ def test_an_uploaded_table_has_no_budget(client: TestClient) -> None:
     assert "forgotten with the table" in refused.json()["message"]
     failed = run(client, made, "ask", question="select count(*) from data", keys={})
     assert (failed["state"], failed["error"]["code"]) == ("failed", "invalid-parameter")
-
-
-def test_key_figures_and_truthful_records_are_paid_for(client: TestClient, table: str) -> None:
-    home = f"/api/v1/tables/{table}"
-    assert client.put(f"{home}/budget", json={"epsilon": "20", "delta": "1e-5"}).status_code == 200
-    policy = client.get(f"{home}/policy").text
-    policy += '[[kpi]]\nname = "people by sex"\nquery = "select sex, count(*) from data group by sex"\n'
-    assert (
-        client.put(f"{home}/policy", content=policy, headers={"content-type": "application/toml"}).status_code
-        == 200
-    )
-    kpis = run(client, table, "ask-kpis", names=["people by sex"])
-    assert kpis["state"] == "done", kpis
-    assert [row["key"] for row in kpis["result"]["kpis"][0]["answer"]["rows"]] == [["f"], ["m"]]
-    asked = {"epsilon": "2", "delta": "1e-6", "levels": {"age": 1}, "search_epsilon": "1"}
-    trees = {"sex": [["f", "*"], ["m", "*"]], "age": [[str(age), "*"] for age in range(20, 60)]}
-    started = client.post(f"{home}/jobs/safepub", json={**asked, "hierarchies": trees})
-    assert started.status_code == 202, started.text
-    assert ended(client, table, "safepub")["state"] == "done"
-    assert client.get(f"{home}/downloads/records").text.startswith('"age","sex"')
-    assert client.get(f"{home}/budget").json()["left"]["epsilon"] == "17.75"
-
-
-def test_a_job_that_spends_is_not_cancelled_by_another(
-    client: TestClient, service: Service, table: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its amount would stay spent, with nothing to show for it; cancelling it by its name is allowed."""
-    home = f"/api/v1/tables/{table}/jobs"
-    slow = replace(service.kinds["ask"], function="helpers.slow_jobs:sleeps")
-    monkeypatch.setattr(service, "kinds", {**service.kinds, "ask": slow})
-    question = {**TERMS, "question": "select count(*) from data", "keys": {}}
-    first = client.post(f"{home}/ask", json=question)
-    assert first.status_code == 202, first.text
-    for kind, given in (("ask", question), ("read", {})):
-        refused = client.post(f"{home}/{kind}", json=given)
-        assert (refused.status_code, refused.json()["code"]) == (409, "not-ready")
-        assert "would be lost" in refused.json()["message"]
-    assert client.delete(f"{home}/{first.json()['id']}").status_code < 300
-    again = client.post(f"{home}/ask", json=question)
-    assert again.status_code == 202
-    assert client.delete(f"{home}/{again.json()['id']}").status_code < 300
 
 
 @pytest.mark.parametrize("epsilon", ["-1", "nan", "1e999999999", "", "x" * 99])
