@@ -21,6 +21,8 @@ from discreet.policy import Policy
 from discreet.policy.kpi import Kpi
 from discreet.policy.plan import Plan
 from discreet.release.legal import CRITERIA
+from discreet.reports.evidence.terminal import show_comparison
+from discreet.reports.terminal import plain
 
 QI = ["age", "sex", "postcode"]
 QUICK = [name for name in ATTACKS if name not in ("probabilistic-linkage", "attribute-inference")]
@@ -455,8 +457,16 @@ def test_own_figures_are_part_of_it(people: discreet.Table, release: discreet.Re
 
 
 def test_labels_must_be_sensitive(people: discreet.Table, release: discreet.Release) -> None:
-    with pytest.raises(UnknownColumn):
+    with pytest.raises(InvalidParameter, match=r"no sensitive attribute 'age'.*attributes are: diagnosis"):
         discreet.compare(people, release, make_policy(), labels=["age"])
+
+
+def test_a_brief_comparison_has_no_table_of_measures(compared: discreet.Comparison) -> None:
+    told = [plain(show_comparison(compared, brief=brief), 110) for brief in (True, False)]
+    assert "of the quasi-identifiers' detail is lost" in told[0]
+    assert "Each quasi-identifier" not in told[0]
+    assert "Each quasi-identifier" in told[1]
+    assert all(note.split()[0] in told[0] for note in compared.notes)
 
 
 def test_the_terminal_knows_its_measures(compared: discreet.Comparison) -> None:

@@ -49,6 +49,20 @@ def test_each_family_is_tried_at_its_strengths(compared: discreet.FamilyComparis
         assert 0 <= point.found_share <= 1
 
 
+def test_releases_with_a_guarantee_stand_beside_the_others() -> None:
+    """Rows are drawn by secure chance: that they are measured is asked, and how far off the coarsest bounds are."""
+    guaranteed = discreet.compare_families(PEOPLE, POLICY, families=["artificial with a guarantee"])
+    assert guaranteed.points[0].strength == "ε = 10"
+    assert {point.strength for point in guaranteed.points} >= {"ε = 10", "ε = 1", "ε = 0.33"}
+    for point in guaranteed.points:
+        assert not point.failed
+        assert point.found_share is not None
+        # Nobody is among them: of 150 people, who are nearly all alone, whoever links takes pot luck.
+        assert point.found_share < 0.2
+        assert point.count_error is not None
+    assert any("paid for by nothing" in note for note in guaranteed.notes)
+
+
 def test_what_is_matched_keeps_to_the_exposure(compared: discreet.FamilyComparison) -> None:
     matched = {point.family: point for point in compared.matched}
     assert "generalisation" in matched

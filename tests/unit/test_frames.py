@@ -200,7 +200,10 @@ def test_what_each_record_risks_stands_by_the_index(people: pd.DataFrame) -> Non
 def test_risks_in_a_file_are_private(people: pd.DataFrame, tmp_path: Any) -> None:
     place = discreet.record_risks(people, POLICY).save(tmp_path / "risks.csv")
     assert place.stat().st_mode & 0o077 == 0
-    assert discreet.read(place).names == ("class", "class_size", "prosecutor")
+    assert discreet.read(place).names == (
+        *("class", "class_size", "prosecutor", "identity_bits"),
+        "bits_of_ill",
+    )
 
 
 def test_what_became_of_each_record() -> None:

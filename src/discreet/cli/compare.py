@@ -53,6 +53,11 @@ from discreet.reports.words import Edition
     help="A regression to run on both tables, e.g. 'income ~ age + sex', besides those of the policy. May be repeated.",
     metavar="FORMULA",
 )
+@click.option(
+    "--brief",
+    is_flag=True,
+    help="Print what was lost overall, your own figures and notes, and no table of measures.",
+)
 @add_options(INTRUDER)
 @reading_options
 def compare(
@@ -61,6 +66,7 @@ def compare(
     labels: str | None,
     queries: int,
     analyses: tuple[str, ...],
+    brief: bool,
     report_file: Path | None,
     edition: Edition,
     language: str,
@@ -134,5 +140,5 @@ def compare(
     if as_json:
         print_json(comparison.to_dict())
     else:
-        print_result(show_comparison(comparison), report_file)
+        print_result(show_comparison(comparison, brief=brief), report_file)
     return EXIT_NOT_MET if any(kpi.holds is False for kpi in comparison.kpis) else 0

@@ -46,6 +46,8 @@ MODELS: dict[str, type[PairModel] | type[AdaptiveModel] | type[NetworkModel]] = 
     "aim": AdaptiveModel,
     "privbayes": NetworkModel,
 }
+BINS = 100
+"""In so many bins numbers are kept at most, unless told otherwise."""
 MOST_NOISE = 1e6
 """So many rows may the noise in their number make up."""
 
@@ -72,7 +74,7 @@ def synthesize(
     max_rows: int = 1,
     bounds: Bounds | None = None,
     keys: PublicKeys | None = None,
-    bins: int = 100,
+    bins: int = BINS,
     method: Method = "mst",
     ledger: Ledger | str | PathLike[str] | None = None,
 ) -> ArtificialPeople:
@@ -114,6 +116,19 @@ def synthesize(
     balance = place.balance()
     left = balance.left_epsilon, balance.left_delta
     return ArtificialPeople(rows, work.guarantee(), *left, reservation.payment, tables)
+
+
+def rows_to_compare(
+    table: Table, columns: Sequence[str], *, epsilon: Amount, delta: Amount, bounds: Bounds
+) -> pa.Table:
+    """Artificial people as ``synthesize`` draws them, each row somebody else's, to be compared with the original inside.
+
+    Nothing is paid for, and ``bounds`` may come from the data: no such row, and nothing that is told of them, has a guarantee.
+    """
+    OpenDP()
+    amounts = exact(epsilon, "epsilon"), exact(delta, "delta", below_one=True)
+    coded = codings(table, list(columns), bounds, {}, BINS)
+    return _Synthesis(table, coded, None, 1, *amounts).rows(lambda: None)[0]
 
 
 class _Synthesis:

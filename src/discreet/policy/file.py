@@ -28,7 +28,7 @@ from discreet.policy.plan import Plan
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
 from discreet.policy.problems import explain, placed
 from discreet.policy.settings import Strict, frozen, given, with_settings
-from discreet.privacy import PrivacyModel, build_model
+from discreet.privacy import PrivacyModel, build_required
 from discreet.sentences import Sentence
 from discreet.table import DataType
 from discreet.table.hierarchies.builder import Builder
@@ -298,7 +298,7 @@ def make_model(entry: Mapping[str, object]) -> PrivacyModel:
             "no change of values gives differential privacy, nor can it be measured on a table",
             remedy="require it in the policy file, and make the release with `discreet tabulate`, `discreet synthesize` or `discreet safepub`",
         )
-    return build_model(str(entry.get("model", "")), _parameters(entry))
+    return build_required(str(entry.get("model", "")), _parameters(entry))
 
 
 def make_requirement(entry: Mapping[str, object]) -> PrivacyModel | DifferentialPrivacy:

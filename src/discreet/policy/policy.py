@@ -376,6 +376,11 @@ class Policy:
         if not self.quasi_identifiers:
             yield "no column is a quasi-identifier; name those that an intruder may know, e.g. age, sex, postcode"
         for model in self.requirements:
+            if model.sensitive == "*" and not self.sensitive:
+                yield Sentence(
+                    "the requirement {model!r} speaks of sensitive attributes, and no column is one",
+                    model=model.id,
+                )
             if model.sensitive not in (None, "*") and model.sensitive not in self.sensitive:
                 yield (
                     Sentence(

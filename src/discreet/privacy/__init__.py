@@ -13,7 +13,7 @@ from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
-from discreet.privacy.registry import MODELS, WORDING, build_model
+from discreet.privacy.registry import MODELS, WORDING, build_model, build_required
 from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
 
 __all__ = [
@@ -44,5 +44,6 @@ __all__ = [
     "XYPrivacy",
     "assess",
     "build_model",
+    "build_required",
     "with_sensitive_as_quasi_identifier",
 ]

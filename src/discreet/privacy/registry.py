@@ -63,17 +63,33 @@ def build_model(model: str, parameters: Mapping[str, object]) -> PrivacyModel:
     Traceback (most recent call last):
     discreet.errors.InvalidParameter: there is no model 'k-anonimity'; did you mean 'k-anonymity'? ...
     """
-    if model not in MODELS:
+    kind, known = MODELS.get(model), _known(model)
+    if kind is None:
         raise unknown("model", model, MODELS)
-    kind = MODELS[model]
-    known = {parameter.name: parameter for parameter in fields(kind) if parameter.init}  # type: ignore[arg-type]  # all are dataclasses
     refuse_surplus(model, parameters, known)
-    missing = [
-        name for name, parameter in known.items() if parameter.default is MISSING and name not in parameters
-    ]
+    missing = [name for name, needed in known.items() if needed and name not in parameters]
     if missing:
         raise InvalidParameter(
             Sentence("{model} lacks {missing}", model=model, missing=tuple(missing)),
             remedy=Sentence("{model} takes {known}", model=model, known=tuple(known)),
         )
     return kind(**parameters)
+
+
+def build_required(model: str, parameters: Mapping[str, object]) -> PrivacyModel:
+    """The model that a requirement asks for: of each sensitive attribute, ``*``, where it names none.
+
+    >>> build_required("l-diversity", {"l": 3}).sensitive
+    '*'
+    """
+    if _known(model).get("sensitive"):
+        parameters = {"sensitive": "*", **parameters}
+    return build_model(model, parameters)
+
+
+def _known(model: str) -> dict[str, bool]:
+    """The parameters of a model, and whether each has to be given; none of a model that there is not."""
+    if model not in MODELS:
+        return {}
+    every = fields(MODELS[model])  # type: ignore[arg-type]  # all are dataclasses
+    return {parameter.name: parameter.default is MISSING for parameter in every if parameter.init}

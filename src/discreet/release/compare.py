@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from discreet.classes.pair import Pair
-from discreet.errors import DiscreetError, UnknownColumn
+from discreet.errors import DiscreetError, unknown
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
@@ -116,7 +116,7 @@ def compare(
     policy, notes = with_roles(before, given, say)
     for label in labels or ():
         if label not in policy.sensitive:
-            raise UnknownColumn(label, policy.sensitive)
+            raise unknown("sensitive attribute", label, policy.sensitive)
     say("counting both tables and matching their records")
     paired = make_pair(before, after, policy, key=key, links=links, codebook=codebook_of(release, codebook))
     if bucketed is not None:

@@ -8,10 +8,12 @@ from functools import partial
 from time import perf_counter
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.attacks.linkage.mechanism import mechanism_linkage
 from discreet.attacks.linkage.singling_out import record_linkage
 from discreet.classes.pair import Pair
+from discreet.dp.synthesize import rows_to_compare
 from discreet.errors import DiscreetError, InvalidParameter, unknown
 from discreet.perturb.base import Perturbation
 from discreet.perturb.registry import make_step
@@ -30,6 +32,7 @@ from discreet.release.prepare import count_classes, open_plan, open_table, prepa
 from discreet.search.cost import pair_of
 from discreet.sentences import Sentence
 from discreet.table import Table
+from discreet.table.reading import ReadOptions
 from discreet.types import Progress
 from discreet.utility.marginals import k_marginal_error
 from discreet.utility.workload import random_workloads
@@ -42,6 +45,9 @@ DIVERSITIES = (2, 3, 5)
 REFINED = 3
 """So often the strength is halved in between the weakest that keeps to the exposure and the one before it."""
 QUERIES = 600
+DELTA = 1e-6
+GUARANTEED = "artificial with a guarantee"
+"""The family of releases under differential privacy."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +162,22 @@ class _Ring:
         paired = make_pair(self.table, made, asked, links=np.arange(self.table.rows))
         return estimates(paired.pair, asked)[0], steps
 
+    def guaranteed(self, inverse: float) -> tuple[Pair, Sequence[Perturbation]]:
+        """Artificial people of ε = 1 / ``inverse``: as many as there are, who are nobody, so that rows are linked as they come."""
+        names = [*self.numbers, *self.categories, *self.policy.sensitive]
+        numbers = {name: self.table.engine.domain(self.table, name).numbers for name in names}
+        bounds = {
+            name: (float(np.nanmin(values)), float(np.nanmax(values)))
+            for name, values in numbers.items()
+            if self.table.column(name).numeric
+        }
+        drawn = rows_to_compare(self.table, names, epsilon=1 / inverse, delta=DELTA, bounds=bounds)
+        rows = drawn.take(pa.array(np.arange(self.table.rows) % max(drawn.num_rows, 1)))
+        made = self.table.engine.read_batches(rows.to_reader(), self.table.source, ReadOptions())
+        # Like any artificial rows: no released value need stand for the one that the row is linked to.
+        drawn_anew = self.policy.perturbed_by(make_step({"method": "synthetic-table", "columns": names}))
+        return make_pair(self.table, made, drawn_anew, links=np.arange(self.table.rows)).pair, ()
+
     def bucketed(self, sensitive: str, l: float) -> tuple[Pair, Sequence[Perturbation]]:  # noqa: E741
         asked = LDiversity(round(l), kind="simple", sensitive=sensitive)
         release = bucketize(self.table, self.policy, sensitive=sensitive, require=[asked], seed=self.seed)
@@ -174,9 +196,12 @@ class _Family:
     release: Callable[[float], tuple[Pair, Sequence[Perturbation]]]
     whole: bool = False
     """Whether strengths are whole numbers."""
+    inverse: bool = False
+    """Whether a smaller number is told of a greater strength: one over it."""
 
     def point(self, strength: float) -> FamilyPoint:
-        return FamilyPoint(self.name, self.told.format(round(strength) if self.whole else round(strength, 1)))
+        number = round(1 / strength, 2) if self.inverse else round(strength, 1)
+        return FamilyPoint(self.name, self.told.format(round(strength) if self.whole else f"{number:g}"))
 
 
 def _families(ring: _Ring) -> Iterator[_Family]:
@@ -213,6 +238,8 @@ def _families(ring: _Ring) -> Iterator[_Family]:
         yield _Family("condensation and PRAM", STRENGTHS, "{} %", by("condensation", "pram"))
     yield _Family("artificial by trees", (5, 20, 50), "leaf {}", artificial("synthetic-trees"), whole=True)
     yield _Family("artificial by a copula", (0,), "one model", artificial("synthetic-copula"))
+    if len(numbers) + len(categories) + len(ring.policy.sensitive) > 1:
+        yield _Family(GUARANTEED, (0.1, 0.3, 1.0, 3.0), "ε = {}", ring.guaranteed, inverse=True)
     if ring.policy.sensitive and ring.policy.person is None:
         first = ring.policy.sensitive[0]
         yield _Family("buckets", DIVERSITIES, "l = {}", partial(ring.bucketed, first), whole=True)
@@ -273,6 +300,11 @@ def compare_families(
     if any(point.family == "buckets" for point in points):
         notes.append(
             "buckets leave quasi-identifiers as they are: whoever knows them finds the row, and what is protected is the tie to the value"
+        )
+    if any(point.family == GUARANTEED for point in points):
+        notes.append(
+            "what is told of releases under differential privacy was measured on the original and paid for by nothing: it is for "
+            "whoever holds the table, and bounds of numbers were read from it; every draw is another"
         )
     if any(point.family.startswith("artificial") for point in points):
         notes.append(

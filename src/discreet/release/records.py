@@ -23,6 +23,7 @@ from discreet.release.prepare import (
     with_roles,
 )
 from discreet.release.write import check_target, write_rows
+from discreet.risk.information import attribute_bits, identity_bits
 from discreet.risk.prosecutor import journalist, prosecutor
 from discreet.table import Table
 from discreet.table.frames import AsFrames, FrameKind
@@ -75,7 +76,8 @@ def record_risks(source: object, policy: GivenPolicy | None = None, *, progress:
     """The class and the risks of every record, in the order of the table.
 
     ``class`` numbers the equivalence classes, ``class_size`` counts a record's class in persons, ``prosecutor`` is
-    1 / class size, and ``journalist`` 1 / the size in the population if the policy tells it (El Emam 2013).
+    1 / class size, and ``journalist`` 1 / the size in the population if the policy tells it (El Emam 2013). ``identity_bits`` are
+    what the class tells of who it is, ``bits_of_…`` what of each sensitive value (Bezzi 2007, 2010).
 
     >>> import discreet
     >>> people = pa.table({"age": [47, 31, 31], "sex": ["m", "f", "f"]})
@@ -101,7 +103,10 @@ def _risks(table: Table, policy: Policy, classes: EquivalenceClasses) -> pa.Tabl
         "class": numbers,
         "class_size": classes.persons[numbers],
         "prosecutor": prosecutor(classes).values[numbers],
+        "identity_bits": identity_bits(classes)[numbers],
     }
+    for domain in classes.sensitive:
+        columns[f"bits_of_{domain.name}"] = attribute_bits(classes, domain.name)[numbers]
     population = population_sizes(policy, classes)
     if population is not None:
         columns["journalist"] = journalist(classes, population).values[numbers]

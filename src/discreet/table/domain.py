@@ -194,7 +194,8 @@ def _bands(labels: Sequence[str]) -> dict[int, Interval]:
             bands[at] = value
         else:
             return {}
-    units = {band.unit for band in bands.values()} - {""}
+    # A number by itself may be of any unit, but 10-20 is none beside 20-30%.
+    units = {band.unit for band in bands.values() if band.unit or band.low != band.high}
     if len(bands) < LEAST_BANDS or len(units) > 1 or all(band.low == band.high for band in bands.values()):
         return {}
     ordered = sorted(

@@ -43,16 +43,20 @@ MAIN_LOSSES = (
 # ── comparison ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show_comparison(comparison: Comparison) -> RenderableType:
-    """What was lost: overall, per attribute, for queries, figures and learning."""
-    parts: list[RenderableType] = [_loss_headline(comparison), Text(), title("Losses"), _losses(comparison)]
-    parts += [Text(), title("Each quasi-identifier"), _attributes(comparison)]
-    if comparison.efficacy:
+def show_comparison(comparison: Comparison, *, brief: bool = False) -> RenderableType:
+    """What was lost: overall, per attribute, for queries, figures and learning; ``brief``: overall and what the user asked for."""
+    parts: list[RenderableType] = [_loss_headline(comparison)]
+    if not brief:
+        parts += [Text(), title("Losses"), _losses(comparison)]
+        parts += [Text(), title("Each quasi-identifier"), _attributes(comparison)]
+    if comparison.efficacy and not brief:
         parts += [Text(), title("Learning from the release"), _efficacy(comparison)]
     if comparison.kpis:
         parts += [Text(), title("Your own figures"), _kpis(comparison)]
     if comparison.analyses:
         parts += [Text(), title("Your own analyses"), _analyses(comparison)]
+    if brief:
+        return Group(*parts, *footnotes([f"Note: {note}." for note in comparison.notes]))
     told = [
         "trivial: the release that shows no quasi-identifier at all; being hardly better than it is not worth the "
         "effort",
