@@ -33,8 +33,10 @@ $(BIN)/python:
 	@echo "Installing into $(VENV) (the first time takes a minute) …"
 	@$(PIP) install --quiet --upgrade pip
 
+# Without isolation: what compiles the loops of a wheel is not needed here.
 $(VENV)/.demo-stamp: pyproject.toml | $(BIN)/python
-	@$(PIP) install --quiet --editable '.[identifiers]'
+	@$(PIP) install --quiet hatchling editables
+	@$(PIP) install --quiet --no-build-isolation --editable '.[identifiers]'
 	@touch $@
 
 # What is tested is what locked.txt says, file by file; discreet itself is built by what stands there, too.

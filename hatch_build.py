@@ -11,19 +11,21 @@ import importlib
 import itertools
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 import typing
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-ROOT = Path(__file__).resolve().parent
-SOURCE = ROOT / "src"
+HOOK = Path(__file__).resolve()
+SOURCE = HOOK.parent / "src"
 NUMBA = "numba>=0.60"
 BASELINE = {"x86_64": "x86-64-v2", "amd64": "x86-64-v2"}
 """The oldest processor that the extension runs on: where Arrow, too, runs on no older one."""
@@ -32,21 +34,34 @@ BASELINE = {"x86_64": "x86-64-v2", "amd64": "x86-64-v2"}
 class CustomBuildHook(BuildHookInterface[Any]):
     """Adds the extension to a wheel."""
 
+    folder: str | None = None
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if version == "editable" or self.target_name != "wheel":
-            build_data.setdefault("dependencies", []).append(NUMBA)
+        extension = None if version == "editable" else self._compiled()
+        if extension is None:
+            build_data["dependencies"].append(NUMBA)
             return
-        folder = tempfile.mkdtemp(prefix="discreet-kernels-")
-        # A process of its own: what numba compiles for is decided before it is imported.
-        built = subprocess.run([sys.executable, __file__, folder], capture_output=True, text=True)
-        extensions = list(Path(folder).glob("_kernels*"))
-        if built.returncode or not extensions:
-            self.app.display_warning(f"the loops are not compiled ahead, numba will:\n{built.stderr[-2000:]}")
-            build_data.setdefault("dependencies", []).append(NUMBA)
-            return
-        build_data["force_include"][str(extensions[0])] = f"discreet/{extensions[0].name}"
+        build_data["force_include"][str(extension)] = f"discreet/{extension.name}"
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
+
+    def _compiled(self) -> Path | None:
+        self.folder = tempfile.mkdtemp(prefix="discreet-kernels-")
+        # A process of its own: what numba compiles for is decided before it is imported.
+        built = subprocess.run([sys.executable, str(HOOK), self.folder], capture_output=True, text=True)
+        extensions = [
+            file for file in Path(self.folder).iterdir() if file.name.endswith(tuple(EXTENSION_SUFFIXES))
+        ]
+        if built.returncode or not extensions:
+            self.app.display_warning(
+                f"The loops are not compiled ahead, numba will do it:\n{built.stderr[-2000:]}"
+            )
+            return None
+        return extensions[0]
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if self.folder is not None:
+            shutil.rmtree(self.folder)
 
 
 def kernels() -> list[Callable[..., Any]]:

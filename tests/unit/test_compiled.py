@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -134,3 +135,38 @@ def test_what_is_called_is_what_is_compiled(build: ModuleType) -> None:
             called += 1
             assert symbol(function, build.kinds(parameters)) in made
     assert called > 20
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "made", "compiled_ahead"),
+    [("standard", 0, True, True), ("standard", 1, False, False), ("editable", 0, True, False)],
+    ids=["a wheel", "no compiler", "a checkout"],
+)
+def test_a_wheel_without_compiled_loops_asks_for_numba(
+    build: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    code: int,
+    made: bool,
+    compiled_ahead: bool,
+) -> None:
+    name = f"_kernels{EXTENSION_SUFFIXES[0]}"
+
+    def compiler(command: list[str], **options: Any) -> SimpleNamespace:
+        if made:
+            Path(command[-1], name).touch()
+        return SimpleNamespace(returncode=code, stderr="no compiler here")
+
+    monkeypatch.setattr(build.subprocess, "run", compiler)
+    warned: list[str] = []
+    app = SimpleNamespace(display_warning=warned.append)
+    hook = build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel", app)
+    data: dict[str, Any] = {"dependencies": [], "force_include": {}, "pure_python": True, "infer_tag": False}
+    hook.initialize(version, data)
+    assert data["dependencies"] == ([] if compiled_ahead else [build.NUMBA])
+    assert list(data["force_include"].values()) == ([f"discreet/{name}"] if compiled_ahead else [])
+    assert data["pure_python"] is not compiled_ahead
+    assert data["infer_tag"] is compiled_ahead
+    assert bool(warned) is bool(code)
+    hook.finalize(version, data, "")
+    assert hook.folder is None or not Path(hook.folder).exists()
