@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from discreet.privacy import TCloseness as TCloseness
     from discreet.register import Judgement as Judgement
     from discreet.register import Register as Register
+    from discreet.register.people import GroupedRows as GroupedRows
+    from discreet.register.republish import RepublishedTable as RepublishedTable
+    from discreet.register.republish import republish as republish
     from discreet.release.anonymize import anonymize as anonymize
     from discreet.release.apply import apply as apply
     from discreet.release.attack import Attacks as Attacks
@@ -99,6 +102,7 @@ _PUBLIC = {
     "DiscreetError": "discreet.errors:DiscreetError",
     "FamilyComparison": "discreet.release.family_contest:FamilyComparison",
     "FragmentRelease": "discreet.release.fragment:FragmentRelease",
+    "GroupedRows": "discreet.register.people:GroupedRows",
     "Judgement": "discreet.register:Judgement",
     "KAnonymity": "discreet.privacy:KAnonymity",
     "KpiAnswer": "discreet.release.kpi_answers:KpiAnswer",
@@ -111,6 +115,7 @@ _PUBLIC = {
     "RecordRisks": "discreet.release.records:RecordRisks",
     "Register": "discreet.register:Register",
     "Release": "discreet.release.release:Release",
+    "RepublishedTable": "discreet.register.republish:RepublishedTable",
     "TCloseness": "discreet.privacy:TCloseness",
     "Table": "discreet.table:Table",
     "TruthfulRecords": "discreet.dp.safepub:TruthfulRecords",
@@ -139,6 +144,7 @@ _PUBLIC = {
     "recommend": "discreet.release.recommend:recommend",
     "record_risks": "discreet.release.records:record_risks",
     "report": "discreet.reports.audit.html:report",
+    "republish": "discreet.register.republish:republish",
     "safepub": "discreet.dp.safepub:safepub",
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",

@@ -32,6 +32,7 @@ COMMANDS = {
     "recommend": "Say the smallest changes that would turn the verdict.",
     "anonymize": "Write a release that meets the policy, at the least loss, verified.",
     "bucketize": "Write quasi-identifiers as they are, and sensitive values by buckets, verified.",
+    "republish": "Write a release that keeps everybody among the values of earlier ones, with counterfeits.",
     "fragment": "Split columns into tables, none of which shows what must not be seen together.",
     "apply": "Apply a recipe to other rows.",
     "compare-methods": "Anonymise by several methods and show risk against loss.",

@@ -15,6 +15,7 @@ from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.policy import Policy
 from discreet.register import Judgement, Register
 from discreet.register.judging import VALUES_LEFT
+from discreet.register.people import GroupedRows
 from discreet.release.release import Release
 from discreet.reports.console import Terminal
 from discreet.reports.register import show_entries, show_entry, show_judgement
@@ -68,6 +69,8 @@ def register() -> None:
 @click.option("--person", metavar="COLUMN", help="Column of it that identifies people (else the policy's).")
 @click.option("--key-file", type=PATH, help="File with the key of the register.")
 @click.option("--audience", default="", help="For whom the release was made.", metavar="TEXT")
+@click.option("--links", type=PATH, help="Of a release of `discreet republish`: which row is whose.")
+@click.option("--group", default="group", show_default=True, help="The name of its groups' column.")
 @JSON
 def add(
     folder: Path,
@@ -77,6 +80,8 @@ def add(
     person: str | None,
     key_file: Path | None,
     audience: str,
+    links: Path | None,
+    group: str,
     as_json: bool,
 ) -> None:
     """Enter RELEASE, which is published, into the register in DIR."""
@@ -87,6 +92,7 @@ def add(
         person=person,
         key=read_key(key_file),
         audience=audience,
+        groups=None if links is None else GroupedRows(group, links),
     )
     _print(entry.to_dict(), lambda: show_entry(entry), as_json=as_json)
 

@@ -27,7 +27,7 @@ from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.file import dumps as policy_text
 from discreet.register.entry import RegisterEntry
 from discreet.register.judging import VALUES_LEFT, Judgement, judge_people
-from discreet.register.people import PeopleOfRelease
+from discreet.register.people import GroupedRows, PeopleOfRelease
 from discreet.release.parts import mark_of_key
 from discreet.release.prepare import open_table
 from discreet.release.targets import hash_of
@@ -65,14 +65,21 @@ class Register:
         person: str | None = None,
         key: str | None = None,
         audience: str = "",
+        groups: GroupedRows | None = None,
     ) -> RegisterEntry:
         """Enter a release that is published, with what judges later ones if its ``original`` and a ``key`` are given.
 
         ``person`` is the column of the original that identifies people (else the policy's). Without original and key only
-        what was published is entered: later releases are then judged by the published file.
+        what was published is entered: later releases are then judged by the published file. ``groups`` tell where everybody's
+        row is in a release of `republish`, so that the next one keeps everybody's signature.
         """
         file = Path(release)
         opened = open_policy(policy)
+        if groups is not None and original is None:
+            raise InvalidParameter(
+                "links say whose row is where, and the table of these people is missing",
+                remedy="give the original, too",
+            )
         if (original is None) != (key is None):
             raise InvalidParameter(
                 "people are entered by the original table and a key: one of them is missing",
@@ -81,7 +88,9 @@ class Register:
         table = open_table(file, opened)
         people = None
         if original is not None and key is not None:
-            people = PeopleOfRelease.of(file, open_table(original, opened), opened, person=person, key=key)
+            people = PeopleOfRelease.of(
+                file, open_table(original, opened), opened, person=person, key=key, groups=groups
+            )
         entry = RegisterEntry(
             number=0,
             kind="release",
@@ -153,6 +162,14 @@ class Register:
         Releases that were entered without their people, or with another key, are named and not judged.
         """
         opened = open_policy(policy)
+        earlier, unjudged = self.people(key)
+        newest = PeopleOfRelease.of(release, open_table(original, opened), opened, person=person, key=key)
+        return judge_people(
+            newest, earlier, values_left=values_left, same_values=same_values, unjudged=unjudged
+        )
+
+    def people(self, key: str) -> tuple[dict[int, PeopleOfRelease], tuple[int, ...]]:
+        """What is kept about the people of each release that counts, and the releases of which it cannot be read with this key."""
         mark = mark_of_key(key)
         with self._locked():
             entries = self._entries()
@@ -163,12 +180,8 @@ class Register:
                 if entry.kind == "release"
                 and not (entry.number in withdrawn and withdrawn[entry.number].unseen)
             ]
-            earlier = {entry.number: self._people(entry) for entry in counted if entry.key == mark}
-        newest = PeopleOfRelease.of(release, open_table(original, opened), opened, person=person, key=key)
-        unjudged = tuple(entry.number for entry in counted if entry.number not in earlier)
-        return judge_people(
-            newest, earlier, values_left=values_left, same_values=same_values, unjudged=unjudged
-        )
+            known = {entry.number: self._people(entry) for entry in counted if entry.key == mark}
+        return known, tuple(entry.number for entry in counted if entry.number not in known)
 
     # ── the files ─────────────────────────────────────────────────────────────────────────────────
 

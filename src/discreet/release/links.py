@@ -30,8 +30,11 @@ def write_links(path: Path, places: IntArray) -> Path:
     return path
 
 
-def read_links(links: Given, *, released: int, original: int) -> IntArray:
-    """For each row of a release its row of the original, from 0: of a file, or of numbers that are checked."""
+def read_links(links: Given, *, released: int, original: int, counterfeits: bool = False) -> IntArray:
+    """For each row of a release its row of the original, from 0: of a file, or of numbers that are checked.
+
+    With ``counterfeits`` rows may be nobody's: -1, in a file 0.
+    """
     places = _numbers(Path(links)) if isinstance(links, str | PathLike) else np.asarray(links)
     if places.shape != (released,) or places.dtype.kind not in "iu":
         raise InvalidParameter(
@@ -41,7 +44,8 @@ def read_links(links: Given, *, released: int, original: int) -> IntArray:
             ),
             remedy="give the links that were made with this release",
         )
-    if released and (places.min() < 0 or places.max() >= original or len(distinct(places)) < released):
+    true = places[places != -1] if counterfeits else places
+    if len(true) and (true.min() < 0 or true.max() >= original or len(distinct(true)) < len(true)):
         raise InvalidParameter(
             Sentence(
                 "the links name a row twice, or one that the {original:,} rows of the original do not have",

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from discreet.register import Judgement
 from discreet.register.entry import RegisterEntry
+from discreet.register.republish import RepublishedTable
 from discreet.reports.words import percent
 
 
@@ -63,3 +64,20 @@ def show_judgement(judgement: Judgement) -> RenderableType:
             )
         )
     return Group(*lines, *(Text(f"  {note}") for note in judgement.notes))
+
+
+def show_republished(
+    release: RepublishedTable, names: tuple[str, str], assumed: Sequence[str] = ()
+) -> RenderableType:
+    """How many people stayed among the values of before, what that took, and what does not follow from it."""
+    told = release.to_dict()
+    lines = [
+        Text(
+            f"{release.people:,} people and {told['counterfeits']:,} counterfeits in {told['groups']:,} groups",
+            style="bold",
+        ),
+        Text(f"  {names[0]}: every group has at least {release.m} values of {release.sensitive}, each once"),
+        Text(f"  {names[1]}: how many records of each {release.column} are nobody's"),
+        Text(f"  {release.stayed:,} people have the possible values of an earlier release, and no others"),
+    ]
+    return Group(*lines, *(Text(f"  {note}", style="dim") for note in (*assumed, *release.notes)))
