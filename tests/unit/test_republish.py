@@ -195,7 +195,7 @@ def random_case(random: np.random.Generator) -> tuple[list[int], list[tuple[int,
 
 
 def test_groups_of_small_tables_and_the_fewest_counterfeits_that_there_can_be() -> None:
-    """Every case is in order; the fewest counterfeits are not promised, and seldom missed by more than one."""
+    """With m = 2 no other way to put people together takes fewer counterfeits."""
     random = np.random.default_rng(17)
     excess = []
     for _ in range(150):
@@ -206,12 +206,11 @@ def test_groups_of_small_tables_and_the_fewest_counterfeits_that_there_can_be() 
         well_formed(groups, values, known, m)
         fewest = fewest_counterfeits(values, known, m, len(set(values)))
         excess.append(int(groups.counterfeits.sum()) - fewest)
-    assert min(excess) >= 0
-    assert np.mean(excess) < 0.25
-    assert max(excess) <= 2
+    assert len(excess) > 100
+    assert excess == [0] * len(excess)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.booleans()), min_size=1, max_size=40),
     st.integers(2, 4),

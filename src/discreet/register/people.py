@@ -99,10 +99,10 @@ class PeopleOfRelease:
         signatures, seals = {}, {}
         for name in pair.sensitive:
             shown = _signatures(released, name, groups, fitted.rows)
-            codes = hidden(shown.values, name, key)
-            signatures[name] = Candidates(codes, shown.possible[order])
+            hashes = hidden(shown.values, name, key)
+            signatures[name] = Candidates(hashes, shown.possible[order])
             seals.update(
-                {code: sealed(value, code, key) for code, value in zip(codes, shown.values, strict=True)}
+                {code: sealed(value, code, key) for code, value in zip(hashes, shown.values, strict=True)}
             )
         return cls(persons, candidates, truth, signatures, seals)
 

@@ -58,10 +58,10 @@ def invariant_groups(
     """Groups of at least ``m`` records without a value twice, in which everybody with a ``known`` signature has that signature.
 
     Those with a signature form buckets. What a bucket lacks to have every value equally often is taken from newcomers, as long as
-    these can still form groups of their own, else it is a counterfeit's. Newcomers that are left are parted along their
+    there are any, else it is a counterfeit's. Newcomers that are left are parted along their
     ``positions`` (a row per person) as long as both parts are m-eligible, that is no value has more than one in m of the records, and
-    form groups as in Anatomy; buckets are parted into groups with one record of each value.
-    Xiao and Tao, SIGMOD 2007, section 5.
+    form groups as in Anatomy; buckets are parted into groups with one record of each value. After Xiao and Tao, SIGMOD 2007, whose
+    algorithm leaves newcomers m-eligible instead, and does not say what becomes of those who are not. The fewest counterfeits are not promised.
 
     Two people stay, of (0, 1) and of (0, 2), and two come who have what these lack.
 
@@ -76,7 +76,7 @@ def invariant_groups(
     for person in drawn.tolist():
         if known[person] is None:
             pool.setdefault(int(values[person]), []).append(person)
-    _fill(buckets, pool, m)
+    _fill(buckets, pool)
     alone = _made_eligible(pool, m)
     of_person = np.full(len(values), -1, dtype=np.int64)
     signatures: list[Signature] = []
@@ -116,35 +116,27 @@ def _buckets(values: IntArray, known: Sequence[Signature | None]) -> dict[Signat
     return buckets
 
 
-def _fill(buckets: dict[Signature, dict[int, list[int]]], pool: dict[int, list[int]], m: int) -> None:
-    """Move newcomers to where buckets lack a value, unless more would then be lacking among the newcomers."""
-    gaps: dict[int, list[list[int]]] = {}
-    for bucket in buckets.values():
+def _fill(buckets: dict[Signature, dict[int, list[int]]], pool: dict[int, list[int]]) -> None:
+    """Move newcomers to where buckets lack a value.
+
+    Each saves a counterfeit, and makes at most one more necessary among the newcomers that are left.
+    """
+    for signature in sorted(buckets):
+        bucket = buckets[signature]
         most = max(map(len, bucket.values()))
         for value, people in bucket.items():
-            gaps.setdefault(value, []).extend([people] * (most - len(people)))
-    left = {value: len(people) for value, people in pool.items()}
-    while True:
-        asked = [value for value in left if left[value] and gaps.get(value)]
-        for value in sorted(asked, key=lambda value: (-left[value], value)):
-            if _lacking({**left, value: left[value] - 1}, m) <= _lacking(left, m):
-                left[value] -= 1
-                gaps[value].pop().append(pool[value].pop())
-                break
-        else:
-            return
-
-
-def _lacking(counts: dict[int, int], m: int) -> int:
-    """So many records of further values would make the counted ones m-eligible."""
-    return max(m * max(counts.values(), default=0) - sum(counts.values()), 0)
+            waiting = pool.get(value, [])
+            while len(people) < most and waiting:
+                people.append(waiting.pop())
 
 
 def _made_eligible(pool: dict[int, list[int]], m: int) -> list[int]:
     """Take the people out of the pool whose value is too frequent among newcomers for groups without it twice."""
     alone = []
-    while _lacking({value: len(people) for value, people in pool.items()}, m):
+    while pool:
         most = max(pool, key=lambda value: (len(pool[value]), value))
+        if m * len(pool[most]) <= sum(map(len, pool.values())):
+            break
         alone.append(pool[most].pop())
     return alone
 
