@@ -46,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "dp": COUNTED | {"engine.read", "engine.question", "engine.bounded"},
     "release": FAMILIES | {"search", "attacks", "policy", "dp", "engine.read", "engine.targets"},
     "baskets": COUNTED | {"privacy"},
-    "register": FAMILIES | {"attacks", "policy", "release"},
+    "register": FAMILIES | {"search", "attacks", "policy", "release"},
     "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp", "register", "baskets"},
     "web": FAMILIES | {"search", "attacks", "policy", "release", "reports", "dp", "engine", "example"},
     "cli": FAMILIES
