@@ -156,6 +156,12 @@ def test_what_is_not_left_or_makes_no_sense_is_said_in_its_place(client: TestCli
     assert client.post(f"/case/{table}/budget", data={"epsilon": "nan"}, headers=HX).status_code == 422
 
 
+def test_a_ledger_without_a_budget_has_nothing_to_spend(client: TestClient, table: str, file: Path) -> None:
+    Ledger.beside(file).declare_disjoint(["a", "b"])
+    assert "No budget is set yet" in shown(client, table)
+    assert "So much is not left" in foresee(client, table)[0]
+
+
 def test_a_damaged_ledger_is_said_and_a_page_notices_lines_of_others(
     client: TestClient, table: str, file: Path
 ) -> None:

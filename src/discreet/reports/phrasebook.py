@@ -20,7 +20,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from discreet.reports.charts.svg import SAID
+from discreet.reports.charts.svg import FONT, SAID, width_of
 from discreet.sentences import Parameter, Sentence, fill, joined, loads, places
 
 _NUMBER = re.compile(r"[−+±~-]? ?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d+)?%?")
@@ -182,7 +182,7 @@ def translate_drawing(svg: str, book: Phrasebook | None, names: Collection[str] 
     >>> translate_drawing('<svg viewBox="0 0 9 4"><text text-anchor="end">low</text></svg>', book)
     '<svg viewBox="-30 0 39 4"><text text-anchor="end">niedrig</text></svg>'
     """
-    longer = aslant = 0
+    longer = aslant = 0.0
 
     def words(match: re.Match[str]) -> str:
         nonlocal longer, aslant
@@ -192,14 +192,23 @@ def translate_drawing(svg: str, book: Phrasebook | None, names: Collection[str] 
         if new is None:
             return look + match[4]
         if 'text-anchor="end"' in look:
-            longer = max(longer, len(new) - len(old))
+            longer = max(longer, _growth(old, new))
         elif "rotate(-" in look:
-            aslant = max(aslant, len(new) - len(old))
+            aslant = max(aslant, _growth(old, new))
         return look + escape(new)
 
     said = _WORDS_OF_A_DRAWING.sub(words, svg)
-    left, more = round(longer * _WIDTH), round(aslant * _WIDTH * _ASLANT)
+    left, more = round(longer), round(aslant * _ASLANT)
     return _BOX.sub(lambda box: _wider(box, left, more), said) if left or more else said
+
+
+def _growth(old: str, new: str) -> float:
+    """How much wider words have become: by how many letters they are, and by how wide these are.
+
+    >>> _growth("low", "niedrig"), round(_growth("all together", "alle zusammen"))
+    (30.0, 31)
+    """
+    return max((len(new) - len(old)) * _WIDTH, 1.08 * (width_of(new, FONT) - width_of(old, FONT)))
 
 
 def words_of(svg: str) -> Iterator[str]:

@@ -85,7 +85,8 @@ def _foreseen(request: Request, case: Case, given: dict[str, Any]) -> Response:
         "line": len(balance.entries),
         "left_epsilon": said(left),
         "left_delta": said(max(balance.delta - foresight.spent_delta, Fraction(0))),
-        "left": float(left / balance.epsilon),
+        # A ledger may hold declarations and no budget yet.
+        "left": float(left / balance.epsilon) if balance.epsilon else 0.0,
         "mark": _mark(given),
     }
     return render(request, "parts/foresight.html.jinja", content)
