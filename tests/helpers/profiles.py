@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 USUAL = 60
@@ -17,3 +18,10 @@ def tries(count: int, **more: object) -> settings:
     """So many examples beside the usual number of others, and the same share of them under every profile."""
     share = settings.default.max_examples / USUAL
     return settings(max_examples=max(round(count * share), 1), **more)  # type: ignore[arg-type]
+
+
+def seeds(count: int) -> pytest.MarkDecorator:
+    """So many seeds of random tables, of which a fifth is for daily work, as it is of examples."""
+    daily = -(-count // 5)
+    later = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(daily, count)]
+    return pytest.mark.parametrize("seed", [*range(daily), *later])

@@ -19,6 +19,7 @@ from discreet.classes.packing import WORD_BITS, Packing, run_starts, smallest_ty
 from discreet.errors import UnknownColumn
 from discreet.privacy import TCloseness
 from discreet.table import Domain
+from helpers.profiles import seeds
 
 
 @dataclass(frozen=True)
@@ -301,7 +302,7 @@ def test_persons_of_merged_classes_are_counted_once_each() -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_counts_are_rolled_up_as_tables(seed: int) -> None:
     """Twice merged, each group has the counts of its classes, as a table and as a histogram."""
     draw = np.random.default_rng(seed)

@@ -20,6 +20,7 @@ from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy
 from discreet.release.attack import attack
+from helpers.profiles import seeds
 
 FORWARD, CROSS, BACKWARD = DIRECTIONS
 
@@ -186,7 +187,7 @@ def targets(people: dict[str, list[str]]) -> list[tuple[int, ...]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@seeds(25)
 def test_nested_intervals_leave_what_every_way_leaves(seed: int) -> None:
     published, ways, people = drawn(seed, 1)
     for at, person in enumerate(targets(people)):
@@ -198,7 +199,7 @@ def test_nested_intervals_leave_what_every_way_leaves(seed: int) -> None:
 
 
 @pytest.mark.parametrize("local", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_with_other_classes_nothing_possible_is_excluded(seed: int, local: bool) -> None:
     published, ways, people = drawn(seed, 2 - local, local=local)
     for at, person in enumerate(targets(people)):

@@ -14,6 +14,7 @@ from discreet.classes.pair import Pair
 from discreet.engine.read import read
 from discreet.policy import Policy
 from discreet.release.attack import attack
+from helpers.profiles import seeds
 
 POLICY = Policy.of(quasi_identifiers=["age"], sensitive=["dx"])
 # 21 with ulcer and 38 with gout went; 34 with angina came.
@@ -88,7 +89,7 @@ def stayed_at_most(first: list[tuple[int, int]], second: list[tuple[int, int]], 
 
 
 @pytest.mark.parametrize("nested", [True, False])
-@pytest.mark.parametrize("seed", range(15))
+@seeds(15)
 def test_as_many_as_every_way_leaves_over(seed: int, nested: bool) -> None:
     random = np.random.default_rng(seed)
     ages = random.integers(0, 8, size=11).tolist()

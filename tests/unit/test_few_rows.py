@@ -18,6 +18,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.errors import UnsuitableColumn
 from discreet.table import Table
+from helpers.profiles import seeds
 
 EVERY_TYPE = pa.table(
     {
@@ -94,7 +95,7 @@ def test_infinite_values_are_refused_by_name(engines: tuple[DuckDBEngine, DuckDB
             table.engine.count(table, quasi_identifiers=["x"])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_random_tables_are_counted_and_recoded_alike(
     engines: tuple[DuckDBEngine, DuckDBEngine], seed: int
 ) -> None:
