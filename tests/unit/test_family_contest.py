@@ -39,6 +39,7 @@ def compared() -> discreet.FamilyComparison:
     )
 
 
+@pytest.mark.slow
 def test_each_family_is_tried_at_its_strengths(compared: discreet.FamilyComparison) -> None:
     families = {point.family for point in compared.points}
     assert families == {"generalisation", "swapping", "buckets", "artificial by a copula"}
@@ -63,6 +64,7 @@ def test_releases_with_a_guarantee_stand_beside_the_others() -> None:
     assert any("paid for by nothing" in note for note in guaranteed.notes)
 
 
+@pytest.mark.slow
 def test_what_is_matched_keeps_to_the_exposure(compared: discreet.FamilyComparison) -> None:
     matched = {point.family: point for point in compared.matched}
     assert "generalisation" in matched
@@ -76,6 +78,7 @@ def test_what_is_matched_keeps_to_the_exposure(compared: discreet.FamilyComparis
     assert any("buckets leave quasi-identifiers" in note for note in compared.notes)
 
 
+@pytest.mark.slow
 def test_generalisation_finds_as_many_as_its_classes_say(compared: discreet.FamilyComparison) -> None:
     """Whoever knows everything guesses among the k or more of a class: at most one in k is found."""
     for point in compared.points:
@@ -95,6 +98,7 @@ def test_what_no_other_beats() -> None:
     assert [point.best for point in _with_best(points)] == [True, True, False, False]
 
 
+@pytest.mark.slow
 def test_it_is_shown_and_drawn(compared: discreet.FamilyComparison) -> None:
     assert "All families on 150 rows" in str(compared)
     assert compared.chart().startswith("<svg")

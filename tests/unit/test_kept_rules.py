@@ -59,6 +59,7 @@ def released(step: Perturbation, rules: tuple[Constraint, ...] = RULES) -> discr
     return discreet.anonymize(table, policy, perturb_seed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [SyntheticTrees, SyntheticCopula, SyntheticTable])
 def test_artificial_records_keep_the_rules(model: type[SyntheticTrees]) -> None:
     release = released(model(("admission", "discharge", "sex", "ill", "ward", "care", "days")))

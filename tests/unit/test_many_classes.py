@@ -72,6 +72,7 @@ def close(a: object, b: object) -> bool:
     return a == b
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fraction", [None, 0.1])
 def test_an_audit_says_the_same(monkeypatch: pytest.MonkeyPatch, fraction: float | None) -> None:
     policy = discreet.Policy.of(**ROLES, profile="wp216").replace(sampling_fraction=fraction)

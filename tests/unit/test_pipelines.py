@@ -72,6 +72,7 @@ def program(tmp_path: Path) -> str:
     return os.fspath(script)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "passes"), [(SAFE, True), (OPEN, False)])
 def test_the_verdict_of_the_command(text: str, passes: bool, program: str, tmp_path: Path) -> None:
     (tmp_path / "open_data.csv").write_text(text)

@@ -54,6 +54,7 @@ def people() -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [Anonymizer(FIRST_COLUMN, plan=PLAN)], expected_failed_checks=lambda _: NOT_FOR_GROUPS
 )
