@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from discreet.release.check import check as check
     from discreet.release.compare import Comparison as Comparison
     from discreet.release.compare import compare as compare
+    from discreet.release.composition import BcfAnonymity as BcfAnonymity
+    from discreet.release.composition import bcf_anonymity as bcf_anonymity
     from discreet.release.difference import Difference as Difference
     from discreet.release.difference import diff as diff
     from discreet.release.family_contest import FamilyComparison as FamilyComparison
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
     from discreet.release.release import Release as Release
     from discreet.release.rule_search import CandidateRule as CandidateRule
     from discreet.release.rule_search import find_rules as find_rules
+    from discreet.release.stream import RecordStream as RecordStream
     from discreet.reports.audit.html import report as report
     from discreet.reports.evidence.html import evidence_report as evidence_report
     from discreet.table import Table as Table
@@ -92,6 +95,7 @@ _PUBLIC = {
     "BasketAudit": "discreet.baskets.exposure:BasketAudit",
     "BasketRelease": "discreet.baskets.release:BasketRelease",
     "Baskets": "discreet.baskets:Baskets",
+    "BcfAnonymity": "discreet.release.composition:BcfAnonymity",
     "BetaLikeness": "discreet.privacy:BetaLikeness",
     "BucketRelease": "discreet.release.bucketize:BucketRelease",
     "CandidateRule": "discreet.release.rule_search:CandidateRule",
@@ -113,6 +117,7 @@ _PUBLIC = {
     "Policy": "discreet.policy:Policy",
     "Recipe": "discreet.transform.recipe:Recipe",
     "RecordRisks": "discreet.release.records:RecordRisks",
+    "RecordStream": "discreet.release.stream:RecordStream",
     "Register": "discreet.register:Register",
     "Release": "discreet.release.release:Release",
     "RepublishedTable": "discreet.register.republish:RepublishedTable",
@@ -126,6 +131,7 @@ _PUBLIC = {
     "ask_kpis": "discreet.release.kpi_answers:ask_kpis",
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
+    "bcf_anonymity": "discreet.release.composition:bcf_anonymity",
     "bucketize": "discreet.release.bucketize:bucketize",
     "audit_baskets": "discreet.baskets.exposure:audit_baskets",
     "check": "discreet.release.check:check",

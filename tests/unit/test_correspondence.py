@@ -20,6 +20,7 @@ from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy
 from discreet.release.attack import attack
+from discreet.release.composition import bcf_anonymity
 from helpers.profiles import seeds
 
 FORWARD, CROSS, BACKWARD = DIRECTIONS
@@ -312,3 +313,26 @@ def test_command_line(tmp_path: Path) -> None:
     attacks = {result["attack"]: result for result in json.loads(done.stdout)["attacks"]}
     for direction in DIRECTIONS:
         assert attacks[direction]["figures"]["least-records-left"] == 4
+
+
+def test_bcf_anonymity_of_the_example_is_measured_and_required(tmp_path: Path) -> None:
+    for name, columns in (("people", PEOPLE), ("first", FIRST), ("second", SECOND)):
+        pyarrow.csv.write_csv(pa.table(columns), tmp_path / f"{name}.csv")
+    policy = Policy.of(quasi_identifiers=["place"], sensitive=["dx"])
+    given = {"earlier": [tmp_path / "first.csv"], "original": tmp_path / "people.csv"}
+    measured = bcf_anonymity(tmp_path / "second.csv", policy, **given)  # type: ignore[arg-type]
+    assert list(measured.left.values()) == [4, 4, 4]
+    assert measured.holds(4)
+    assert not measured.holds(5)
+    # The earlier release once more: nobody came, and everybody is among as many as before.
+    again = bcf_anonymity(
+        tmp_path / "second.csv", policy, earlier=[tmp_path / "second.csv"], original=tmp_path / "people.csv"
+    )
+    assert (again.left[FORWARD], again.left[CROSS]) == (5, 5)
+    words = ["attack", "second.csv", "--original", "people.csv", "--earlier", "first.csv"]
+    words = [str(tmp_path / word) if word.endswith(".csv") else word for word in words]
+    words += ["--qi", "place", "--sensitive", "dx", "--attacks", "homogeneity", "--json", "--bcf"]
+    ended = [CliRunner().invoke(cli, [*words, k], standalone_mode=False).return_value for k in ("4", "5")]
+    assert ended == [0, 1]
+    alone = [word for word in words if word != "--earlier" and not word.endswith("first.csv")]
+    assert isinstance(CliRunner().invoke(cli, [*alone, "4"]).exception, InvalidParameter)

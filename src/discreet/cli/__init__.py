@@ -34,6 +34,7 @@ COMMANDS = {
     "bucketize": "Write quasi-identifiers as they are, and sensitive values by buckets, verified.",
     "republish": "Write a release that keeps everybody among the values of earlier ones, with counterfeits.",
     "fragment": "Split columns into tables, none of which shows what must not be seen together.",
+    "stream": "Publish records from standard input in clusters, after a bounded wait.",
     "apply": "Apply a recipe to other rows.",
     "compare-methods": "Anonymise by several methods and show risk against loss.",
     "frontier": "Sweep k, l, t and methods and show risk against loss.",

@@ -27,6 +27,7 @@ from discreet.cli.plan_options import PERTURBED, with_steps
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.engine.read import read
+from discreet.errors import InvalidParameter
 from discreet.reports.words import Edition
 
 
@@ -47,6 +48,11 @@ from discreet.reports.words import Edition
     type=click.FloatRange(0, 1),
     help="Exit with 1 if an attack gains more than this over its baseline.",
 )
+@click.option(
+    "--bcf",
+    type=click.IntRange(min=1),
+    help="Exit with 1 unless forward, cross and backward attacks leave everybody so many records (needs --earlier).",
+)
 @click.option("--exposed", is_flag=True, help="Show the most exposed people in JSON (contains values).")
 @reading_options
 def attack(
@@ -55,6 +61,7 @@ def attack(
     earlier: tuple[Path, ...],
     attacks: str | None,
     max_advantage: float | None,
+    bcf: int | None,
     exposed: bool,
     report_file: Path | None,
     edition: Edition,
@@ -69,8 +76,14 @@ def attack(
     """
     from discreet.release.attack import attack as run_attack
     from discreet.release.codebook import codebook_beside
+    from discreet.release.composition import bcf_anonymity
     from discreet.reports.evidence.terminal import show_attacks
 
+    if bcf is not None and (original is None or not earlier):
+        raise InvalidParameter(
+            "BCF-anonymity is that of several releases",
+            remedy="name those before with --earlier, and --original",
+        )
     refuse_unwritable(
         report_file,
         inputs=[
@@ -98,7 +111,9 @@ def attack(
             progress=tell,
             **intruder(given),
         )
-        attacked = dataclasses.replace(attacked, notes=(*assumed, *attacked.notes))
+        left = None if bcf is None else bcf_anonymity(release, policy, earlier=earlier, original=first)
+        told = () if left is None else (left.says,)
+        attacked = dataclasses.replace(attacked, notes=(*assumed, *attacked.notes, *told))
         if report_file is not None:
             from discreet.reports.evidence.html import evidence_report
 
@@ -115,4 +130,6 @@ def attack(
         print_json(attacked.to_dict(exposed=exposed))
     else:
         print_result(show_attacks(attacked), report_file)
-    return EXIT_NOT_MET if max_advantage is not None and attacked.exposure > max_advantage + 1e-12 else 0
+    too_far = max_advantage is not None and attacked.exposure > max_advantage + 1e-12
+    too_few = left is not None and bcf is not None and not left.holds(bcf)
+    return EXIT_NOT_MET if too_far or too_few else 0

@@ -154,8 +154,7 @@ class PeopleOfRelease:
 
     def _chosen(self, of_all: Candidates, persons: Sequence[str]) -> Candidates:
         values, possible = of_all.values, of_all.possible
-        wanted = np.asarray(persons, dtype=object)
-        known = np.asarray(self.persons, dtype=object)
+        wanted, known = (np.asarray(hashes, dtype=np.bytes_) for hashes in (persons, self.persons))
         at, there = _places(known, wanted)
         chosen = np.zeros((len(wanted), len(values)), dtype=bool)
         chosen[there] = possible[at[there]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -170,7 +169,7 @@ def refuse_short_key(key: str) -> None:
 
 def keyed(key: str, text: str) -> str:
     """The keyed hash of a text."""
-    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(key.encode(), text.encode(), "sha256").hex()[:32]
 
 
 def mark_of_key(key: str) -> str:
