@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import tomlkit
 from pydantic import Field, ValidationError
@@ -36,6 +36,7 @@ from discreet.table.hierarchies.registry import BUILDERS, make_builder
 from discreet.table.reading import ReadOptions
 from discreet.table.roles import Role
 
+Made = TypeVar("Made")
 FORMAT = 1
 Score = Annotated[int, Field(ge=1, le=3)]
 Text = Annotated[str, Field(pattern=r"\S")]
@@ -168,8 +169,6 @@ def loads(text: str, *, name: str = "policy") -> Policy:
 def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
     """The policy of a document; problems name the lines of its ``text``, if it has one."""
     problems: list[str] = []
-    models: list[PrivacyModel] = []
-    guarantees: list[DifferentialPrivacy] = []
     try:
         parsed = _File.model_validate(raw)
     except ValidationError as error:
@@ -185,42 +184,11 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
                 where = ("columns", column_name, "hierarchy")
                 told = Sentence("{path}: {problem}", path=".".join(where), problem=error.sentence)
                 problems.append(placed(text, name, where, told))
-    entries = raw.get("require")
-    for i, entry in enumerate(entries if isinstance(entries, list) else []):
-        if not isinstance(entry, Mapping):
-            continue
-        try:
-            asked = make_requirement(entry)
-        except DiscreetError as error:
-            problems.append(placed(text, name, ("require", i), error))
-            continue
-        if isinstance(asked, DifferentialPrivacy):
-            guarantees.append(asked)
-        else:
-            models.append(asked)
-    steps: list[Perturbation] = []
-    entries = raw.get("perturb")
-    for i, entry in enumerate(entries if isinstance(entries, list) else []):
-        if not isinstance(entry, Mapping):
-            continue
-        try:
-            steps.append(make_step({key: frozen(value) for key, value in entry.items()}))
-        except DiscreetError as error:
-            problems.append(placed(text, name, ("perturb", i), error))
+    asked = _made(raw.get("require"), make_requirement, text, name, "require", problems)
+    steps = _made(raw.get("perturb"), _step, text, name, "perturb", problems)
     constraints = _constraints(parsed.constraint if parsed is not None else (), text, name, problems)
     analyses = _analyses(parsed.analysis if parsed is not None else (), text, name, problems)
-    kpis = raw.get("kpi")
-    named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)] if isinstance(kpis, list) else []
-    problems += [
-        placed(
-            text,
-            name,
-            ("kpi", i, "name"),
-            Sentence("two KPIs are called {name!r}; rename one of them", name=kpi_name),
-        )
-        for i, kpi_name in enumerate(named)
-        if kpi_name is not None and kpi_name in named[:i]
-    ]
+    problems += _repeated_kpis(raw.get("kpi"), text, name)
     if parsed is not None and parsed.format != FORMAT:
         problems.append(
             Sentence(
@@ -244,8 +212,8 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
             )
             for column_name, column in parsed.columns.items()
         ),
-        requirements=tuple(models),
-        guarantees=tuple(guarantees),
+        requirements=tuple(model for model in asked if not isinstance(model, DifferentialPrivacy)),
+        guarantees=tuple(model for model in asked if isinstance(model, DifferentialPrivacy)),
         profile=parsed.profile,
         unknown=parsed.unknown,
         sampling_fraction=parsed.population.sampling_fraction,
@@ -257,6 +225,45 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         constraints=constraints,
         analyses=analyses,
     )
+
+
+def _made(
+    entries: object,
+    make: Callable[[Mapping[str, object]], Made],
+    text: str,
+    name: str,
+    table: str,
+    problems: list[str],
+) -> list[Made]:
+    """What the entries of a list of tables say; what is wrong with them is added to the problems."""
+    made = []
+    for i, entry in enumerate(entries if isinstance(entries, list) else []):
+        if isinstance(entry, Mapping):
+            try:
+                made.append(make(entry))
+            except DiscreetError as error:
+                problems.append(placed(text, name, (table, i), error))
+    return made
+
+
+def _step(entry: Mapping[str, object]) -> Perturbation:
+    return make_step({key: frozen(value) for key, value in entry.items()})
+
+
+def _repeated_kpis(entries: object, text: str, name: str) -> list[Sentence]:
+    """A problem for every KPI that has the name of one before it."""
+    kpis = entries if isinstance(entries, list) else []
+    named = [kpi.get("name") for kpi in kpis if isinstance(kpi, Mapping)]
+    return [
+        placed(
+            text,
+            name,
+            ("kpi", i, "name"),
+            Sentence("two KPIs are called {name!r}; rename one of them", name=kpi),
+        )
+        for i, kpi in enumerate(named)
+        if kpi is not None and kpi in named[:i]
+    ]
 
 
 def _constraints(

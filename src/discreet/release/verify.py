@@ -158,13 +158,8 @@ def verify(
             counted = tally.with_unseen(model.sensitive, +left[model.sensitive])
         asked = model.holds(counted) | unseen_class(counted)
         if not asked.all():
-            failures.append(
-                Sentence(
-                    "{requirement}: {classes} classes fail",
-                    requirement=Sentence(model.describe()),
-                    classes=int((~asked).sum()),
-                )
-            )
+            told = {"requirement": Sentence(model.describe()), "classes": int((~asked).sum())}
+            failures.append(Sentence("{requirement}: {classes} classes fail", **told))
     if mean_limit is not None:
         sizes, classes = np.unique(np.stack([base.records, base.persons]), axis=1, return_counts=True)
         risks = zip(sizes[0].tolist(), sizes[1].tolist(), classes.tolist(), strict=True)
