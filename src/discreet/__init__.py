@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.baskets.release import anonymize_baskets as anonymize_baskets
     from discreet.dp.answer import Answer as Answer
     from discreet.dp.ask import ask as ask
+    from discreet.dp.learning import PrivateClassifier as PrivateClassifier
+    from discreet.dp.learning import learn as learn
     from discreet.dp.ledger import Ledger as Ledger
     from discreet.dp.safepub import TruthfulRecords as TruthfulRecords
     from discreet.dp.safepub import safepub as safepub
@@ -115,6 +117,7 @@ _PUBLIC = {
     "NoisyTables": "discreet.dp.tabulate:NoisyTables",
     "Plan": "discreet.policy.plan:Plan",
     "Policy": "discreet.policy:Policy",
+    "PrivateClassifier": "discreet.dp.learning:PrivateClassifier",
     "Recipe": "discreet.transform.recipe:Recipe",
     "RecordRisks": "discreet.release.records:RecordRisks",
     "RecordStream": "discreet.release.stream:RecordStream",
@@ -144,6 +147,7 @@ _PUBLIC = {
     "find_rules": "discreet.release.rule_search:find_rules",
     "fragment": "discreet.release.fragment:fragment",
     "frontier": "discreet.release.frontier:frontier",
+    "learn": "discreet.dp.learning:learn",
     "load_policy": "discreet.policy.file:load",
     "merge": "discreet.release.parts:merge",
     "read": "discreet.engine.read:read",

@@ -43,6 +43,7 @@ COMMANDS = {
     "ask": "Answer a question about a table with noise, paid for from its budget.",
     "tabulate": "Write tables of counts with noise that agree, paid for from the table's budget.",
     "synthesize": "Write artificial people with a guarantee, paid for from the table's budget.",
+    "learn": "Learn a classifier with a guarantee, paid for from the table's budget.",
     "safepub": "Write truthful records with a guarantee, paid for from the table's budget.",
     "budget": "Say what may be spent on a table under differential privacy, and what was.",
     "register": "Keep what was published, to judge the next release together with it.",

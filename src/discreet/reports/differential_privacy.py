@@ -12,6 +12,7 @@ from rich.text import Text
 
 from discreet.dp.amounts import said
 from discreet.dp.answer import Answer, NoisyFigure
+from discreet.dp.learning import ClassifierTest, PrivateClassifier
 from discreet.dp.ledger import Balance
 from discreet.dp.safepub import TruthfulRecords
 from discreet.dp.statement import Guarantee
@@ -129,6 +130,27 @@ def show_truthful_records(records: TruthfulRecords, name: str) -> RenderableType
         *show_guarantee(records.guarantee),
         Text(f"Left of the budget: ε {said(records.left_epsilon)}, δ {said(records.left_delta)}."),
     ]
+    return Group(*lines)
+
+
+def show_classifier(
+    classifier: PrivateClassifier, tested: ClassifierTest | None, name: str
+) -> RenderableType:
+    """What was learned, what it predicts of others, and what it guarantees."""
+    lines: list[RenderableType] = [
+        Text(f"A classifier of {classifier.label} was written to {name}.", style="bold"),
+        *show_guarantee(classifier.guarantee),
+    ]
+    if tested is not None:
+        lines.append(
+            Text(
+                f"Of {tested.records:,} records it predicts {tested.accuracy:.1%} rightly, the commonest label {tested.constant:.1%}; "
+                "these shares are not protected."
+            )
+        )
+    lines.append(
+        Text(f"Left of the budget: ε {said(classifier.left_epsilon)}, δ {said(classifier.left_delta)}.")
+    )
     return Group(*lines)
 
 
