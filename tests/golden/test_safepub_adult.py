@@ -15,7 +15,7 @@ from scipy.stats import binom
 import discreet
 from discreet.dp.generalization import released_columns
 from discreet.dp.ledger import Ledger
-from discreet.dp.level_search import SCORES, Combinations, Sampling
+from discreet.dp.level_search import SCORES, Sampling, ValueCombinations
 from discreet.dp.safepub import sampling_for
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Hierarchy
@@ -43,7 +43,7 @@ def mean_loss(people: Table, trees: dict[str, Hierarchy], degree: str, sampling:
     """ARX's loss, on average over all samples: per column the mean share of other leaves, 1 for records that are not shown; ∏(1 + loss)^(1/m) − 1."""
     columns = released_columns(people, {}, trees, degree, search=False)
     levels = tuple(column.levels[0] for column in columns)
-    space = Combinations(people.engine.to_arrow(people, list(people.names)), columns, None)
+    space = ValueCombinations(people.engine.to_arrow(people, list(people.names)), columns, None)
     _, sizes, classes = space.classes(levels)
     shown = binom.sf(sampling.k - 2, sizes - 1, sampling.share)[classes] * space.counts / space.records
     kept = [
@@ -94,7 +94,7 @@ def test_the_search_is_at_least_as_good_as_arx_for_a_tenth_of_its_epsilon(
     sampling = sampling_for(Fraction(1), Fraction(1, 10**5))
     columns = released_columns(people, {}, trees, None, search=True)
     cells: pa.Table = people.engine.to_arrow(people, list(people.names))
-    space = Combinations(cells, columns, None)
+    space = ValueCombinations(cells, columns, None)
 
     def worth(levels: tuple[int, ...]) -> int:
         return SCORES["granularity"].worth(space, sampling, levels)

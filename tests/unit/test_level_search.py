@@ -19,7 +19,7 @@ import discreet
 from discreet.dp import level_search
 from discreet.dp.generalization import ReleasedColumn
 from discreet.dp.ledger import Ledger
-from discreet.dp.level_search import RECORD, SCORES, Combinations, LevelSearch, Sampling
+from discreet.dp.level_search import RECORD, SCORES, LevelSearch, Sampling, ValueCombinations
 from discreet.errors import InvalidParameter
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from helpers.neighbours import violation
@@ -80,7 +80,7 @@ def test_scores_are_the_average_over_all_samples(
             wanted["granularity"] += probability * n * worth / 0.4
             wanted["intensity"] += probability * n * np.mean([1 - levels[0] / 2, 1 - levels[1]]) / 0.4
             wanted["group-size"] += probability
-    space = Combinations(table(rows), COLUMNS, None)
+    space = ValueCombinations(table(rows), COLUMNS, None)
     for name in ("granularity", "intensity", "group-size"):
         found = SCORES[name].worth(space, sampling, levels) / RECORD
         assert found == pytest.approx(wanted[name], abs=len(rows) * 1e-3), name
@@ -94,7 +94,7 @@ def test_one_record_moves_a_score_no_further_than_its_sensitivity(
     sampling = Sampling(share, k)
     for name, score in SCORES.items():
         target = "ill" if name == "classification" else None
-        fewer, more = (Combinations(table(part), COLUMNS, target) for part in (rows, [*rows, further]))
+        fewer, more = (ValueCombinations(table(part), COLUMNS, target) for part in (rows, [*rows, further]))
         for levels in itertools.product((0, 1, 2), (0, 1), (0,)):
             change = score.worth(more, sampling, levels) - score.worth(fewer, sampling, levels)
             assert abs(change) <= score.sensitivity(sampling), name
@@ -131,7 +131,7 @@ def test_with_much_epsilon_the_best_of_all_levels_is_chosen() -> None:
     rows = [(10 + i % 4, "fm"[i % 2], "yn"[i % 3 == 0]) for i in range(120)]
     for name, score in SCORES.items():
         target = "ill" if name == "classification" else None
-        space = Combinations(table(rows), COLUMNS, target)
+        space = ValueCombinations(table(rows), COLUMNS, target)
         best = max(
             score.worth(space, sampling, levels) for levels in itertools.product((0, 1, 2), (0, 1), (0,))
         )

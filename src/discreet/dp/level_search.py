@@ -71,7 +71,7 @@ class Sampling:
         return int(np.diff(self.records(np.arange(len(self.of_record) + 1))).max())
 
 
-class Combinations:
+class ValueCombinations:
     """Each combination of values once, how many records have it, and the classes that levels make of them."""
 
     def __init__(self, cells: pa.Table, columns: Sequence[ReleasedColumn], target: str | None) -> None:
@@ -126,7 +126,7 @@ def _key(codes: Sequence[IntArray], sizes: Sequence[int]) -> IntArray:
 
 # ── scores ────────────────────────────────────────────────────────────────────────────────────────
 
-Worth = Callable[[Combinations, Sampling, Levels], int]
+Worth = Callable[[ValueCombinations, Sampling, Levels], int]
 
 
 @dataclass(frozen=True)
@@ -138,13 +138,13 @@ class LevelScore:
     monotone: bool
 
 
-def _granularity(space: Combinations, sampling: Sampling, levels: Levels) -> int:
+def _granularity(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
     """Σ over classes of records · (1 − mean share of the leaves that a value stands for); Iyengar's loss, turned round."""
     weights = [space.columns[i].precisions(space.values[i], levels[i]) for i in space.searched]
     return _weighed(space, sampling, levels, weights)
 
 
-def _intensity(space: Combinations, sampling: Sampling, levels: Levels) -> int:
+def _intensity(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
     """Σ over classes of records · (1 − mean of level / height); Sweeney's precision."""
     weights = [
         np.full(len(space.values[i]), 1 - levels[i] / space.columns[i].levels[-1]) for i in space.searched
@@ -152,7 +152,9 @@ def _intensity(space: Combinations, sampling: Sampling, levels: Levels) -> int:
     return _weighed(space, sampling, levels, weights)
 
 
-def _weighed(space: Combinations, sampling: Sampling, levels: Levels, weights: Sequence[FloatArray]) -> int:
+def _weighed(
+    space: ValueCombinations, sampling: Sampling, levels: Levels, weights: Sequence[FloatArray]
+) -> int:
     """Records that are shown, each with the mean of its columns' weights, in whole numbers."""
     _, sizes, classes = space.classes(levels)
     # The weights of a class are those of any of its combinations.
@@ -162,13 +164,13 @@ def _weighed(space: Combinations, sampling: Sampling, levels: Levels, weights: S
     return int(np.sum(sampling.records(sizes) * np.round(WEIGHT * mean).astype(np.int64)))
 
 
-def _group_size(space: Combinations, sampling: Sampling, levels: Levels) -> int:
+def _group_size(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
     """How many classes are shown: the more there are, the smaller they are on average."""
     _, sizes, _ = space.classes(levels)
     return WEIGHT * int(np.sum(sampling.of_class[np.minimum(sizes, len(sampling.of_class) - 1)]))
 
 
-def _classification(space: Combinations, sampling: Sampling, levels: Levels) -> int:
+def _classification(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
     """Records that are shown and of the target's commonest value among those alike in all else."""
     keys, sizes, _ = space.classes(levels)
     targets = int(space.nodes(len(levels) - 1, levels[-1]).max(initial=0)) + 1
@@ -178,7 +180,7 @@ def _classification(space: Combinations, sampling: Sampling, levels: Levels) -> 
     return WEIGHT * int(commonest.sum())
 
 
-def _discernibility(space: Combinations, sampling: Sampling, levels: Levels) -> int:
+def _discernibility(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
     """Σ over classes of records · (1 − n/|D|): who is shown among few, and not hidden among all, is told apart best.
 
     A record more in a class of n of N: there (n+1)/(N+1) ≥ n/N, so at most the step of records is gained and less than one record
@@ -189,7 +191,7 @@ def _discernibility(space: Combinations, sampling: Sampling, levels: Levels) -> 
     return round(float(np.sum(sampling.records(sizes) * alone)) * WEIGHT)
 
 
-def _entropy(space: Combinations, sampling: Sampling, levels: Levels) -> int:
+def _entropy(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
     """Σ over records that are shown of the mean chance to guess a value from what it became, n(v)/n(g(v)).
 
     A record more of value v in a group of N: Σ over the group of n(w)²/(N(N+1)) < 1 is lost in each column, and at most
@@ -253,7 +255,7 @@ class LevelSearch:
         at most its sensitivity, and what is looked at follows from earlier choices: together ε (adaptive composition).
         """
         score = SCORES[self.score]
-        space = Combinations(cells, columns, self.target)
+        space = ValueCombinations(cells, columns, self.target)
         sensitivity = score.sensitivity(sampling)
         amount = self.epsilon / self.steps
 
