@@ -164,6 +164,13 @@ def test_trips_have_the_published_affiliation() -> None:
     assert found.value == 1
 
 
+def test_a_harmless_value_may_be_shared() -> None:
+    """Without "Radio" no two of the four people of the sedans share an artist."""
+    free = HAffiliation(0.5, "artist", harmless=("Radio",)).measure(TRIPS)
+    assert by_size(TRIPS, free.per_class)[5] == pytest.approx(0.25)
+    assert free.per_class.max() == 1
+
+
 # ── proximity: four salaries of the survey of privacy properties ─────────────────────────────────
 
 

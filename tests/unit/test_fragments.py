@@ -287,9 +287,12 @@ def test_the_command_writes_fragments(tmp_path: Path, run: Run) -> None:
         str(tmp_path / "people.csv"),
         *("--qi", "job,town,born", "--sensitive", "ill,pay", "--identifiers", "name"),
         *("--confidential", "job,ill", "--confidential", "born,pay", "--loose", "2"),
-        *("-o", str(tmp_path / "parts"), "--json"),
+        *("-o", str(tmp_path / "parts"), "--json", "--recipe", str(tmp_path / "how.json")),
     )
     assert done.code == 0, done.err
     told = json.loads(done.out)
+    recipe = json.loads((tmp_path / "how.json").read_text())
+    assert (recipe["method"], recipe["k"]) == ("loose associations", 2)
+    assert recipe["fragments"] == [each["columns"] for each in told["fragments"]]
     assert [each["smallest_join"] >= 2 for each in told["fragments"]] == [True, True]
     assert (tmp_path / "parts" / "fragment-2.csv").is_file()

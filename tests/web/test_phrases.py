@@ -191,6 +191,7 @@ VARIANTS: list[tuple[str, dict[str, object]]] = [
     ("x-y-privacy", {"h": 0.5, "k": 3, "sensitive": "dx", "given": ["age"]}),
     ("k-anonymity", {"k": 5, "unit": "records"}),
     ("h-affiliation", {"h": 0.5, "sensitive": "dx", "unit": "records"}),
+    ("h-affiliation", {"h": 0.5, "sensitive": "dx", "harmless": ["none"]}),
 ]
 
 

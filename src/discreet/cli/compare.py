@@ -29,6 +29,7 @@ from discreet.cli.setting_options import split
 from discreet.engine.read import read
 from discreet.policy.analysis import Analysis
 from discreet.reports.words import Edition
+from discreet.utility.learners import USUAL, check_classifiers
 
 
 @click.command(cls=StrictCommand)
@@ -38,6 +39,11 @@ from discreet.reports.words import Edition
 @add_options(EVIDENCE, [PERTURBED])
 @click.option(
     "--labels", help="Sensitive attributes to learn (all if not given, '' for none).", metavar="A,B,…"
+)
+@click.option(
+    "--classifiers",
+    help=f"By which they are learned ({','.join(USUAL)} if not given).",
+    metavar="A,B,…",
 )
 @click.option(
     "--queries",
@@ -64,6 +70,7 @@ def compare(
     original: Path,
     release: Path,
     labels: str | None,
+    classifiers: str | None,
     queries: int,
     analyses: tuple[str, ...],
     brief: bool,
@@ -111,6 +118,7 @@ def compare(
             codebook=given["codebook"] or codebook_beside(release),
             buckets=given["buckets"],
             labels=split(labels),
+            classifiers=USUAL if classifiers is None else check_classifiers(split(classifiers) or ()),
             queries=queries,
             seed=given["seed"],
             progress=tell,

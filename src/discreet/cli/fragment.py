@@ -60,6 +60,7 @@ from discreet.reports.fragments import show_fragments
     show_default=True,
     help="What files are written.",
 )
+@click.option("--recipe", "recipe_file", type=PATH, help="Also write how it was made, as JSON.")
 @click.option(
     "--fragment-seed",
     type=click.IntRange(min=0),
@@ -77,6 +78,7 @@ def fragment(
     loose: int | None,
     group: str,
     suffix: str,
+    recipe_file: Path | None,
     fragment_seed: int | None,
     as_json: bool,
     **given: Any,
@@ -86,7 +88,7 @@ def fragment(
     No fragment shows a confidential set of columns whole. Rows of different fragments are not tied, or with --loose by
     groups that leave every tie a chance of at most 1 in K. Who is in the table is not protected.
     """
-    refuse_unwritable(inputs=[file], given=given)
+    refuse_unwritable(recipe_file, inputs=[file], given=given)
     with progress(quiet=as_json) as tell:
         table, policy, assumed = open_with_policy(file, given, tell)
         release = run_fragment(
@@ -102,7 +104,7 @@ def fragment(
             progress=tell,
         )
         tell("writing")
-        written = release.save(output, suffix=f".{suffix}")
+        written = release.save(output, suffix=f".{suffix}", recipe=recipe_file)
     if as_json:
         print_json({**release.to_dict(), "notes": [*assumed, *release.notes]})
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from discreet.classes.histogram import Unit
 from discreet.classes.linked import LinkedRows
 from discreet.measure import Direction
 from discreet.privacy.base import PrivacyModel, counted_in, need_column, need_number, need_unit, need_whole
+from discreet.privacy.confidence import names
 from discreet.sentences import Sentence
 from discreet.types import FloatArray
 
@@ -37,10 +39,12 @@ def balance(classes: EquivalenceClasses) -> FloatArray:
     return np.asarray(1.0 - squares / size**2)
 
 
-def affiliation(classes: EquivalenceClasses, sensitive: str, unit: Unit = "persons") -> FloatArray:
+def affiliation(
+    classes: EquivalenceClasses, sensitive: str, unit: Unit = "persons", harmless: Collection[str] = ()
+) -> FloatArray:
     """The share of each class's persons (or records) who have its most widespread sensitive value: max over j of n_j / n.
 
-    Kartal and Li 2020.
+    Values that are ``harmless`` do not count. Kartal and Li 2020.
 
     >>> classes = EquivalenceClasses.from_columns(
     ...     {"car": ["suv"] * 3}, person=[5, 5, 6], sensitive={"artist": ["Swift", "Radio", "Swift"]})
@@ -48,7 +52,9 @@ def affiliation(classes: EquivalenceClasses, sensitive: str, unit: Unit = "perso
     array([1.])
     """
     histogram = classes.histogram(sensitive)
-    return np.asarray(histogram.per_class(np.maximum, histogram.sizes(unit)) / classes.sizes(unit))
+    counted = np.array([label not in harmless for label in histogram.domain.labels()])
+    sizes = histogram.sizes(unit) * counted[histogram.values]
+    return np.asarray(histogram.per_class(np.maximum, sizes) / classes.sizes(unit))
 
 
 @dataclass(frozen=True)
@@ -174,7 +180,8 @@ class HAffiliation(PrivacyModel):
     """No sensitive value is shared by more than a part ``h`` of the persons of a class.
 
     max over classes E and values j of n_j / n <= h, with n the persons of E and n_j those with value j in
-    any of their records in E. ``unit="records"`` counts records instead: whoever holds a release without person ids
+    any of their records in E. ``harmless`` values, as they print, may be shared by all ("Radio" in the example of the
+    paper's trips). ``unit="records"`` counts records instead: whoever holds a release without person ids
     cannot do otherwise.
 
     Not monotone: a person in two classes is counted once after merging but may have the value in one only.
@@ -198,29 +205,41 @@ class HAffiliation(PrivacyModel):
     h: float
     sensitive: str
     unit: Unit | None = None
+    harmless: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         need_number("h", self.h, high=1.0, above=True)
         need_column("sensitive", self.sensitive)
         need_unit(self.unit)
+        if self.harmless is not None:
+            object.__setattr__(self, "harmless", names("harmless", self.harmless))
 
     @property
     def threshold(self) -> float:
         return float(self.h)
 
     def describe(self) -> str:
+        unit = Sentence(self.unit or "persons")
+        if self.harmless:
+            return Sentence(
+                "no value of {sensitive!r} but {count} harmless ones is shared by more than {h:.4g} of the {unit} of a class",
+                sensitive=self.sensitive,
+                count=len(self.harmless),
+                h=self.h,
+                unit=unit,
+            )
         return Sentence(
             "no value of {sensitive!r} is shared by more than {h:.4g} of the {unit} of a class",
             sensitive=self.sensitive,
             h=self.h,
-            unit=Sentence(self.unit or "persons"),
+            unit=unit,
         )
 
     def measured_in(self, classes: EquivalenceClasses) -> str:
         return f"share of {self.unit or 'persons'}"
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
-        return affiliation(classes, self.sensitive, self.unit or "persons")
+        return affiliation(classes, self.sensitive, self.unit or "persons", self.harmless or ())
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         if value >= 1:

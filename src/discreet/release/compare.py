@@ -30,6 +30,7 @@ from discreet.types import Progress
 from discreet.utility.distributions import attributes_of
 from discreet.utility.efficacy import Efficacy, efficacy, rows_each
 from discreet.utility.kpi import KpiResult
+from discreet.utility.learners import USUAL, Classifier, check_classifiers
 from discreet.utility.losses import Losses, measure_all
 from discreet.utility.regression import AnalysisResult
 
@@ -92,6 +93,7 @@ def compare(
     codebook: GivenCodebook | None = None,
     buckets: object | None = None,
     labels: Sequence[str] | None = None,
+    classifiers: Sequence[Classifier] = USUAL,
     queries: int = 1000,
     seed: int = 1,
     progress: Asked = None,
@@ -99,7 +101,7 @@ def compare(
     """Measure what a release lost against its original, whether it was made here or elsewhere.
 
     ``labels`` are the sensitive attributes that somebody may want to predict from the quasi-identifiers (all of
-    them if not given, none if empty); ``key`` a column that tells which record is which, ``links`` the links that were
+    them if not given, none if empty), by ``classifiers``; ``key`` a column that tells which record is which, ``links`` the links that were
     made with the release (a file or `Release.links`; a `Release` has its own); ``codebook`` what tells its short labels (a file or
     `Release.codebook`; if it is not given, that of the `Release`, or what stands beside the file); ``buckets`` the table of sensitive values by bucket, if the release has one (a `BucketRelease` has its own);
     ``queries`` the number of random counting and summing queries. Everything random follows from ``seed``. The policy's KPIs are asked
@@ -114,6 +116,7 @@ def compare(
         after = bucketed.dealt(seed)
         links = release.links if links is None and isinstance(release, BucketRelease) else links
     policy, notes = with_roles(before, given, say)
+    check_classifiers(classifiers)
     for label in labels or ():
         if label not in policy.sensitive:
             raise unknown("sensitive attribute", label, policy.sensitive)
@@ -135,7 +138,9 @@ def compare(
     for label in wanted:
         say(Sentence("learning to predict {label}", label=label))
         try:
-            learned += efficacy(paired.pair, label, most=rows_each(len(wanted)), seed=seed)
+            learned += efficacy(
+                paired.pair, label, classifiers=classifiers, most=rows_each(len(wanted)), seed=seed
+            )
         except DiscreetError as error:
             notes.append(Sentence("{label} was not learned: {error}", label=label, error=str(error)))
     if policy.kpis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -18,9 +19,10 @@ from discreet.errors import (
     UnknownColumn,
     UnreadableInput,
 )
-from discreet.files.writing import folder_atomically
+from discreet.files.writing import folder_atomically, write_text
 from discreet.perturb.base import whole, without_marks
 from discreet.perturb.randomness import Randomness
+from discreet.plain import plain
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
@@ -98,6 +100,20 @@ class FragmentRelease:
     def __repr__(self) -> str:
         return f"FragmentRelease({self.source.name!r}, {len(self.fragments)} fragments)"
 
+    @property
+    def recipe(self) -> dict[str, object]:
+        """How it was made, without chance and without values."""
+        return {
+            "format": FORMAT,
+            "method": "fmrmr" if self.k is None else "loose associations",
+            "fragments": [list(fragment.columns) for fragment in self.fragments],
+            "confidential": [list(each) for each in self.confidential],
+            "target": self.target,
+            "common": list(self.common),
+            "k": self.k,
+            "group": self.column if self.k is not None else None,
+        }
+
     def to_dict(self) -> dict[str, object]:
         """What was done and what each fragment reveals, as JSON-ready data without values."""
         return {
@@ -143,8 +159,14 @@ class FragmentRelease:
             return "groups of fragments are not the same"
         return "" if min(grouped[0].values()) >= k else "a group is too small"
 
-    def save(self, folder: str | PathLike[str], *, suffix: str = ".csv") -> tuple[Path, ...]:
-        """Write every fragment to a file of a new folder, verified on what was written.
+    def save(
+        self,
+        folder: str | PathLike[str],
+        *,
+        suffix: str = ".csv",
+        recipe: str | PathLike[str] | None = None,
+    ) -> tuple[Path, ...]:
+        """Write every fragment to a file of a new folder, verified on what was written, and the recipe if asked for.
 
         Fragments that do not hold what they promise raise ``RequirementNotMet``, and no folder appears.
         """
@@ -181,6 +203,8 @@ class FragmentRelease:
                 )
 
         folder_atomically(target, written, checked)
+        if recipe is not None:
+            write_text(Path(recipe), json.dumps(plain(self.recipe), ensure_ascii=False, indent=2) + "\n")
         return tuple(target / name for name in names)
 
 

@@ -19,7 +19,7 @@ from discreet.plain import finite
 from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 from discreet.utility.encoding import Encoder, Features, Labels, codes_in
-from discreet.utility.learners import CLASSIFIERS, Classifier, check_classifiers, learn
+from discreet.utility.learners import USUAL, Classifier, check_classifiers, learn
 
 Metric = Literal["accuracy", "macro-f1", "auc"]
 METRICS: tuple[Metric, ...] = ("accuracy", "macro-f1", "auc")
@@ -122,7 +122,7 @@ def efficacy(
     pair: Pair,
     label: str,
     *,
-    classifiers: Sequence[Classifier] = CLASSIFIERS,
+    classifiers: Sequence[Classifier] = USUAL,
     test_share: float = 0.3,
     holdout: EquivalenceClasses | None = None,
     most: int = MAX_ROWS,

@@ -1,4 +1,4 @@
-"""Three classifiers that learn from weighted rows: naive Bayes of our own, two of scikit-learn's."""
+"""Classifiers that learn from weighted rows: naive Bayes of our own, the others of scikit-learn's."""
 
 from __future__ import annotations
 
@@ -17,8 +17,22 @@ from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 from discreet.utility.encoding import Features
 
-Classifier = Literal["logistic-regression", "gradient-boosting", "naive-bayes"]
+Classifier = Literal[
+    "logistic-regression",
+    "gradient-boosting",
+    "naive-bayes",
+    "decision-tree",
+    "random-forest",
+    "k-nearest",
+    "support-vectors",
+    "adaboost",
+]
 CLASSIFIERS: tuple[Classifier, ...] = get_args(Classifier)
+USUAL: tuple[Classifier, ...] = CLASSIFIERS[:3]
+"""Those that are asked if nobody chooses: the others say much the same and take longer."""
+LINEAR: tuple[Classifier, ...] = ("logistic-regression", "support-vectors", "k-nearest")
+"""Those that take shares and numbers side by side."""
+NEIGHBOURS = 15
 
 THREADS = 1
 """Trees of a few thousand rows gain little from a second one and wait long for it on a busy machine."""
@@ -61,7 +75,8 @@ def learn(
     """Learn the label of rows that stand for ``weights`` records each; labels are below ``count``.
 
     Naive Bayes: P(label) Π P(value | label), on the shares. Logistic regression: on shares
-    and numbers, with an L2 penalty of 1. Gradient boosting: trees on histograms, numbers and shares of categories.
+    and numbers, with an L2 penalty of 1. Gradient boosting: trees on histograms, numbers and shares of categories. A tree, a forest
+    and boosted stumps on the same; linear support vectors and the 15 nearest on shares and numbers.
     """
     seen = np.unique(labels[weights > 0])
     if len(seen) < 2:
@@ -174,7 +189,7 @@ class _Layout:
             and shares[:, start:stop].max(axis=1).toarray().min(initial=1.0) > 0.999
             for start, stop in pairwise(spans)
         ]
-        return cls(name == "logistic-regression", np.array(whole, dtype=bool))
+        return cls(name in LINEAR, np.array(whole, dtype=bool))
 
     def rows(self, features: Features) -> FloatArray | csr_array:
         shares = features.shares
@@ -247,6 +262,8 @@ def _fit(
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
         if name == "logistic-regression":
             model = LogisticRegression(max_iter=200).fit(rows, labels, sample_weight=weights)
+        elif name != "gradient-boosting":
+            model = _chosen(name, rows, labels, weights, seed)
         else:
             copies = _copies(weights)
             rows, labels, weights = (
@@ -263,6 +280,60 @@ def _fit(
                 random_state=seed,
             ).fit(rows, labels, sample_weight=weights)
     return _Fitted(model, layout, count)
+
+
+def _chosen(
+    name: Classifier, rows: FloatArray | csr_array, labels: IntArray, weights: FloatArray, seed: int
+) -> _Model:
+    """One of the models that are asked only where somebody chooses them."""
+    from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.svm import LinearSVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    if name == "k-nearest":
+        # Neighbours have no weights: rows stand there as often as they count.
+        often = np.repeat(np.arange(len(labels)), _copies(weights))
+        nearest = KNeighborsClassifier(min(NEIGHBOURS, len(often)))
+        return nearest.fit(rows[often], labels[often])  # type: ignore[no-any-return]
+    if name == "support-vectors":
+        return _Margins(LinearSVC(random_state=seed).fit(_narrow(rows), labels, sample_weight=weights))
+    share = min(0.5, LEAF / float(weights.sum()))
+    made = {
+        "decision-tree": DecisionTreeClassifier(min_weight_fraction_leaf=share, random_state=seed),
+        "random-forest": RandomForestClassifier(TREES, min_weight_fraction_leaf=share, random_state=seed),
+        "adaboost": AdaBoostClassifier(n_estimators=TREES, random_state=seed),
+    }
+    return made[name].fit(rows, labels, sample_weight=weights)  # type: ignore[no-any-return]
+
+
+def _narrow(rows: object) -> object:
+    """Sparse rows with places of 32 bits: support vectors take no others."""
+    if not isinstance(rows, csr_array):
+        return rows
+    places = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return csr_array((rows.data, *places), shape=rows.shape)
+
+
+class _Linear(Protocol):
+    classes_: IntArray
+
+    def decision_function(self, rows: object) -> FloatArray: ...
+
+
+@dataclass(frozen=True)
+class _Margins:
+    """How far rows lie from a border, as chances: their order is what counts."""
+
+    model: _Linear = field(repr=False)
+
+    @property
+    def classes_(self) -> IntArray:
+        return self.model.classes_
+
+    def predict_proba(self, rows: object) -> FloatArray:
+        margins = self.model.decision_function(_narrow(rows))
+        return softmax(margins if margins.ndim == 2 else np.stack([-margins, margins], axis=1))
 
 
 def _copies(weights: FloatArray) -> IntArray:
