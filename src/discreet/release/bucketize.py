@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from discreet.classes import Histogram
 from discreet.classes.alignment import locate
 from discreet.errors import EmptyTable, InvalidParameter, InvalidPolicy, RequirementNotMet, UnknownColumn
 from discreet.files.writing import pair_atomically, refuse_clashes, write_text
@@ -292,25 +293,27 @@ def bucketize(
         }
     )
     gone = [each for each in table.names if each not in kept and each != name]
+    notes += _told(gone, entries, policy, seeded=seed is not None)
+    return BucketRelease(table.source, rows, counts, bucketed, buckets, models, policy, order, tuple(notes))
+
+
+def _told(gone: Sequence[str], entries: Histogram, policy: Policy, *, seeded: bool) -> Iterator[str]:
+    """What to tell about a release with buckets."""
     if gone:
-        notes.append(Sentence("left out of the release: {gone}", gone=", ".join(gone)))
+        yield Sentence("left out of the release: {gone}", gone=", ".join(gone))
     alone = int(entries.class_records[entries.distinct == 1].sum())
     if alone:
-        notes.append(
-            Sentence(
-                "{count:,} records stand in buckets with a single value, which the requirements allow: of them it is "
-                "known; require l-diversity as well if that may not be",
-                count=alone,
-            )
+        yield Sentence(
+            "{count:,} records stand in buckets with a single value, which the requirements allow: of them it is "
+            "known; require l-diversity as well if that may not be",
+            count=alone,
         )
-    notes += [
-        Sentence(
-            "the profile {profile} was not judged: it asks for people who look alike", profile=policy.profile
-        ),
-        IDENTITY,
-        *([] if seed is None else [SEEDED]),
-    ]
-    return BucketRelease(table.source, rows, counts, bucketed, buckets, models, policy, order, tuple(notes))
+    yield Sentence(
+        "the profile {profile} was not judged: it asks for people who look alike", profile=policy.profile
+    )
+    yield IDENTITY
+    if seeded:
+        yield SEEDED
 
 
 def _line(table: Table, names: Sequence[str], randomness: Randomness) -> IntArray:

@@ -133,16 +133,9 @@ def compare(
     losses = measure_all(
         paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say
     )
-    learned: list[Efficacy] = []
     wanted = policy.sensitive if labels is None else labels
-    for label in wanted:
-        say(Sentence("learning to predict {label}", label=label))
-        try:
-            learned += efficacy(
-                paired.pair, label, classifiers=classifiers, most=rows_each(len(wanted)), seed=seed
-            )
-        except DiscreetError as error:
-            notes.append(Sentence("{label} was not learned: {error}", label=label, error=str(error)))
+    learned, unlearned = _learned(paired.pair, wanted, classifiers, seed, say)
+    notes += unlearned
     if policy.kpis:
         say("asking KPIs of both tables")
     rules = measure_constraints(before, after, policy.constraints)
@@ -201,3 +194,18 @@ def _scales(pair: Pair, losses: Losses) -> list[str]:
             )
         )
     return notes
+
+
+def _learned(
+    pair: Pair, labels: Sequence[str], classifiers: Sequence[Classifier], seed: int, say: Progress
+) -> tuple[list[Efficacy], list[str]]:
+    """What can be learned of each label, and what to tell about those of which nothing can."""
+    learned: list[Efficacy] = []
+    notes: list[str] = []
+    for label in labels:
+        say(Sentence("learning to predict {label}", label=label))
+        try:
+            learned += efficacy(pair, label, classifiers=classifiers, most=rows_each(len(labels)), seed=seed)
+        except DiscreetError as error:
+            notes.append(Sentence("{label} was not learned: {error}", label=label, error=str(error)))
+    return learned, notes
