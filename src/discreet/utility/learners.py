@@ -148,7 +148,8 @@ class _Constant:
 
 
 class _Model(Protocol):
-    classes_: IntArray
+    @property
+    def classes_(self) -> IntArray: ...
 
     def predict_proba(self, rows: object) -> FloatArray: ...
 
@@ -283,7 +284,7 @@ def _fit(
 
 
 def _chosen(
-    name: Classifier, rows: FloatArray | csr_array, labels: IntArray, weights: FloatArray, seed: int
+    name: Classifier, rows: FloatArray | csr_array, labels: AnyIntArray, weights: FloatArray, seed: int
 ) -> _Model:
     """One of the models that are asked only where somebody chooses them."""
     from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
