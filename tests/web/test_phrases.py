@@ -104,10 +104,10 @@ def test_the_words_of_a_drawing_are_translated_and_escaped() -> None:
     )
     head = '<svg viewBox="0 0 90 40" width="100"><text transform="rotate(-40 27 -8)">low</text></svg>'
     longer = Phrasebook({"low": "ziemlich niedrig"})
-    # Thirteen letters more: 75 to the right and upwards.
-    assert translate_drawing(head, longer).startswith('<svg viewBox="0 -75 165 115" width="175">')
+    # Thirteen letters more, as wide as they are: 76 to the right and upwards.
+    assert translate_drawing(head, longer).startswith('<svg viewBox="0 -76 166 116" width="176">')
     styled = head.replace('width="100"', 'style="min-width:90px;max-width:180px"')
-    assert 'style="min-width:165px;max-width:330px"' in translate_drawing(styled, longer)
+    assert 'style="min-width:166px;max-width:332px"' in translate_drawing(styled, longer)
     hostile = Phrasebook({"low": "<b>"})
     assert "<b>" not in translate_drawing("<svg><text>low</text></svg>", hostile)
 

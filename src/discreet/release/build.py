@@ -77,13 +77,12 @@ def make_release(
     """
     progress("applying the change")
     table = perturbed.table
-    recoding = solution.chosen.recoding
+    recoding, notes = solution.chosen.recoding, solution.notes
     gone, keyed = _gone(policy, plan, left_out, key)
     # Persons are counted also where the release will not tell them apart.
     columns = [name for name in table.names if name not in gone or name == policy.person]
-    codes = {} if coarser is None else coarser.codes
+    codes, named = ({}, policy) if coarser is None else (coarser.codes, coarser.policy)
     values, kept, stand_ins = _new_values(recoding, codes)
-    named = policy if coarser is None else coarser.policy
     released = table.engine.recode(
         table,
         recoding.classes,
@@ -92,11 +91,10 @@ def make_release(
         columns=columns,
         keys=keyed,
         codes=codes,
-        # Rows that are put in a random order later need none now; of few, the first are looked at in theirs.
+        # Rows that are put in a random order later need none now.
         in_order=plan.order == "kept" or coarser is None,
     )
     linked, released = released, released.without(gone)
-    notes = solution.notes
     if plan.unexamined == "drop":
         progress("examining what nobody judged")
         culprits = _unfit(perturbed, released, policy, {*values, *gone})
@@ -112,14 +110,14 @@ def make_release(
         progress("what each column costs")
         notes += tuple(too_many_columns(loss, recoding.classes.total_persons, price_search.of_columns()))
     counting = _remaining(named, values, gone.keys() - {policy.person})
-    recounted = count_classes(counting.fit(linked), counting)
     remaining = counting.without(gone)
     # Looked at before it is put in order, which happens when many rows are read.
+    recounted = count_classes(counting.fit(linked), counting)
     after = audit_counted(remaining.fit(released), remaining, recounted, original=recoding.classes)
-    released, told = _ordered(released, plan)
-    notes += told
+    if plan.order == "kept":
+        notes += (ORDER_KEPT,)
     return Release(
-        released,
+        released := _ordered(released, plan),
         recoding,
         _recipe(solution, policy, plan, columns=released.names, keyed=list(keyed), coarser=coarser),
         remaining,
@@ -216,11 +214,9 @@ def _remaining(policy: Policy, changed: Collection[str], gone: Collection[str]) 
     )
 
 
-def _ordered(released: Table, plan: Plan) -> tuple[Table, tuple[str, ...]]:
+def _ordered(released: Table, plan: Plan) -> Table:
     """The rows in the order of the plan: in a random one they stand by nothing but what is released of them."""
-    if plan.order == "kept":
-        return released, (ORDER_KEPT,)
-    return released.engine.shuffle(released, seed=plan.seed), ()
+    return released if plan.order == "kept" else released.engine.shuffle(released, seed=plan.seed)
 
 
 def _told(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
