@@ -19,11 +19,7 @@ import discreet
 from discreet.dp import level_search
 from discreet.dp.generalization import ReleasedColumn
 from discreet.dp.ledger import Ledger
-<<<<<<< HEAD
 from discreet.dp.level_search import RECORD, SCORES, LevelSearch, Sampling, ValueCombinations
-=======
-from discreet.dp.level_search import RECORD, SCORES, LevelSearch, LevelSpace, Sampling
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
 from discreet.errors import InvalidParameter
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from helpers.neighbours import violation
@@ -84,11 +80,7 @@ def test_scores_are_the_average_over_all_samples(
             wanted["granularity"] += probability * n * worth / 0.4
             wanted["intensity"] += probability * n * np.mean([1 - levels[0] / 2, 1 - levels[1]]) / 0.4
             wanted["group-size"] += probability
-<<<<<<< HEAD
     space = ValueCombinations(table(rows), COLUMNS, None)
-=======
-    space = LevelSpace(table(rows), COLUMNS, None)
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     for name in ("granularity", "intensity", "group-size"):
         found = SCORES[name].worth(space, sampling, levels) / RECORD
         assert found == pytest.approx(wanted[name], abs=len(rows) * 1e-3), name
@@ -102,11 +94,7 @@ def test_one_record_moves_a_score_no_further_than_its_sensitivity(
     sampling = Sampling(share, k)
     for name, score in SCORES.items():
         target = "ill" if name == "classification" else None
-<<<<<<< HEAD
         fewer, more = (ValueCombinations(table(part), COLUMNS, target) for part in (rows, [*rows, further]))
-=======
-        fewer, more = (LevelSpace(table(part), COLUMNS, target) for part in (rows, [*rows, further]))
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
         for levels in itertools.product((0, 1, 2), (0, 1), (0,)):
             change = score.worth(more, sampling, levels) - score.worth(fewer, sampling, levels)
             assert abs(change) <= score.sensitivity(sampling), name
@@ -143,11 +131,7 @@ def test_with_much_epsilon_the_best_of_all_levels_is_chosen() -> None:
     rows = [(10 + i % 4, "fm"[i % 2], "yn"[i % 3 == 0]) for i in range(120)]
     for name, score in SCORES.items():
         target = "ill" if name == "classification" else None
-<<<<<<< HEAD
         space = ValueCombinations(table(rows), COLUMNS, target)
-=======
-        space = LevelSpace(table(rows), COLUMNS, target)
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
         best = max(
             score.worth(space, sampling, levels) for levels in itertools.product((0, 1, 2), (0, 1), (0,))
         )

@@ -71,11 +71,7 @@ class Sampling:
         return int(np.diff(self.records(np.arange(len(self.of_record) + 1))).max())
 
 
-<<<<<<< HEAD
 class ValueCombinations:
-=======
-class LevelSpace:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """Each combination of values once, how many records have it, and the classes that levels make of them."""
 
     def __init__(self, cells: pa.Table, columns: Sequence[ReleasedColumn], target: str | None) -> None:
@@ -130,11 +126,7 @@ def _key(codes: Sequence[IntArray], sizes: Sequence[int]) -> IntArray:
 
 # ── scores ────────────────────────────────────────────────────────────────────────────────────────
 
-<<<<<<< HEAD
 Worth = Callable[[ValueCombinations, Sampling, Levels], int]
-=======
-Worth = Callable[[LevelSpace, Sampling, Levels], int]
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
 
 
 @dataclass(frozen=True)
@@ -146,21 +138,13 @@ class LevelScore:
     monotone: bool
 
 
-<<<<<<< HEAD
 def _granularity(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
-=======
-def _granularity(space: LevelSpace, sampling: Sampling, levels: Levels) -> int:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """Σ over classes of records · (1 − mean share of the leaves that a value stands for); Iyengar's loss, turned round."""
     weights = [space.columns[i].precisions(space.values[i], levels[i]) for i in space.searched]
     return _weighed(space, sampling, levels, weights)
 
 
-<<<<<<< HEAD
 def _intensity(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
-=======
-def _intensity(space: LevelSpace, sampling: Sampling, levels: Levels) -> int:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """Σ over classes of records · (1 − mean of level / height); Sweeney's precision."""
     weights = [
         np.full(len(space.values[i]), 1 - levels[i] / space.columns[i].levels[-1]) for i in space.searched
@@ -168,13 +152,9 @@ def _intensity(space: LevelSpace, sampling: Sampling, levels: Levels) -> int:
     return _weighed(space, sampling, levels, weights)
 
 
-<<<<<<< HEAD
 def _weighed(
     space: ValueCombinations, sampling: Sampling, levels: Levels, weights: Sequence[FloatArray]
 ) -> int:
-=======
-def _weighed(space: LevelSpace, sampling: Sampling, levels: Levels, weights: Sequence[FloatArray]) -> int:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """Records that are shown, each with the mean of its columns' weights, in whole numbers."""
     _, sizes, classes = space.classes(levels)
     # The weights of a class are those of any of its combinations.
@@ -184,21 +164,13 @@ def _weighed(space: LevelSpace, sampling: Sampling, levels: Levels, weights: Seq
     return int(np.sum(sampling.records(sizes) * np.round(WEIGHT * mean).astype(np.int64)))
 
 
-<<<<<<< HEAD
 def _group_size(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
-=======
-def _group_size(space: LevelSpace, sampling: Sampling, levels: Levels) -> int:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """How many classes are shown: the more there are, the smaller they are on average."""
     _, sizes, _ = space.classes(levels)
     return WEIGHT * int(np.sum(sampling.of_class[np.minimum(sizes, len(sampling.of_class) - 1)]))
 
 
-<<<<<<< HEAD
 def _classification(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
-=======
-def _classification(space: LevelSpace, sampling: Sampling, levels: Levels) -> int:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """Records that are shown and of the target's commonest value among those alike in all else."""
     keys, sizes, _ = space.classes(levels)
     targets = int(space.nodes(len(levels) - 1, levels[-1]).max(initial=0)) + 1
@@ -208,11 +180,7 @@ def _classification(space: LevelSpace, sampling: Sampling, levels: Levels) -> in
     return WEIGHT * int(commonest.sum())
 
 
-<<<<<<< HEAD
 def _discernibility(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
-=======
-def _discernibility(space: LevelSpace, sampling: Sampling, levels: Levels) -> int:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """Σ over classes of records · (1 − n/|D|): who is shown among few, and not hidden among all, is told apart best.
 
     A record more in a class of n of N: there (n+1)/(N+1) ≥ n/N, so at most the step of records is gained and less than one record
@@ -223,11 +191,7 @@ def _discernibility(space: LevelSpace, sampling: Sampling, levels: Levels) -> in
     return round(float(np.sum(sampling.records(sizes) * alone)) * WEIGHT)
 
 
-<<<<<<< HEAD
 def _entropy(space: ValueCombinations, sampling: Sampling, levels: Levels) -> int:
-=======
-def _entropy(space: LevelSpace, sampling: Sampling, levels: Levels) -> int:
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
     """Σ over records that are shown of the mean chance to guess a value from what it became, n(v)/n(g(v)).
 
     A record more of value v in a group of N: Σ over the group of n(w)²/(N(N+1)) < 1 is lost in each column, and at most
@@ -291,11 +255,7 @@ class LevelSearch:
         at most its sensitivity, and what is looked at follows from earlier choices: together ε (adaptive composition).
         """
         score = SCORES[self.score]
-<<<<<<< HEAD
         space = ValueCombinations(cells, columns, self.target)
-=======
-        space = LevelSpace(cells, columns, self.target)
->>>>>>> 395018e (Functions within their length; the space of levels has a name of its own; parameters of find_rules are documented)
         sensitivity = score.sensitivity(sampling)
         amount = self.epsilon / self.steps
 
