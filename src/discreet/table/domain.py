@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -194,9 +195,12 @@ def _bands(labels: Sequence[str]) -> dict[int, Interval]:
             bands[at] = value
         else:
             return {}
-    # A number by itself may be of any unit, but 10-20 is none beside 20-30%.
-    units = {band.unit for band in bands.values() if band.unit or band.low != band.high}
+    units = Counter(band.unit for band in bands.values() if band.unit or band.low != band.high)
+    # A number by itself may be of any unit, and a band among others whose unit was forgotten is of theirs.
+    bare = units.pop("", 0)
     if len(bands) < LEAST_BANDS or len(units) > 1 or all(band.low == band.high for band in bands.values()):
+        return {}
+    if units and bare >= units.total():
         return {}
     ordered = sorted(
         zip(_inside_bands(tuple(bands.values())), bands.values(), strict=True), key=itemgetter(0)
