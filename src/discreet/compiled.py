@@ -90,7 +90,7 @@ def _loop(function: Callable[..., R], values: Iterable[Any]) -> Callable[..., R]
 def _key(values: Iterable[Any]) -> tuple[Any, ...]:
     """What tells apart the arrays of two calls."""
     return tuple(
-        (value.dtype, value.ndim, value.flags.c_contiguous and value.flags.aligned)
+        (value.dtype, value.ndim, _plain(value))
         if isinstance(value, np.ndarray)
         else _key(value)
         if isinstance(value, tuple)
@@ -107,12 +107,16 @@ def _kinds(values: Iterable[Any]) -> Iterator[str]:
     """
     for value in values:
         if isinstance(value, np.ndarray):
-            plain = value.flags.c_contiguous and value.flags.aligned
-            yield f"{value.dtype.str[1:]}d{value.ndim}" if plain else "strided"
+            yield f"{value.dtype.str[1:]}d{value.ndim}" if _plain(value) else "strided"
         elif isinstance(value, tuple):
             yield from _kinds(value)
         else:
             yield SCALAR
+
+
+def _plain(values: np.ndarray[Any, Any]) -> bool:
+    """Whether items stand side by side, where and in the order of bytes that the processor reads them."""
+    return values.flags.c_contiguous and values.flags.aligned and values.dtype.isnative
 
 
 def symbol(function: Callable[..., Any], kinds: Iterable[str]) -> str:

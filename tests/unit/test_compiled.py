@@ -88,10 +88,11 @@ def test_a_call_finds_what_was_compiled_for_its_arrays(build: ModuleType, ahead:
     [
         (*VALUES[:2], np.arange(4)[::2], *VALUES[3:]),
         (*VALUES[:2], np.array([3.0]), *VALUES[3:]),
+        (*VALUES[:2], np.array([3]).astype(np.dtype(np.int64).newbyteorder()), *VALUES[3:]),
         (VALUES[0], np.ones(2, dtype=np.int64), *VALUES[2:]),
         (Pair(np.array([1]), np.array([1])), *VALUES[1:]),
     ],
-    ids=["gaps", "floats", "dimensions", "inside a tuple"],
+    ids=["gaps", "floats", "bytes turned around", "dimensions", "inside a tuple"],
 )
 def test_other_arrays_are_never_taken_for_them(
     build: ModuleType, ahead: SimpleNamespace, values: tuple[Any, ...]
