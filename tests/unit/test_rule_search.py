@@ -22,6 +22,7 @@ from discreet.perturb.swapping import RandomSwap
 from discreet.perturb.synthesis import SyntheticTable
 from discreet.policy.constraint import Constraint
 from discreet.policy.file import dumps, loads
+from discreet.release.constraints import check_constraints
 from discreet.release.dependencies import Dependency
 from discreet.release.perturb import perturbed
 
@@ -62,6 +63,17 @@ def test_every_rule_that_is_named_holds_where_it_is_asked() -> None:
     plain = discreet.Policy.of(quasi_identifiers=["postcode"], sensitive=["ward"])
     told = discreet.compare(ROWS, ROWS, replace(plain, constraints=rules), labels=[], queries=5)
     assert not [note for note in told.notes if "rule" in note]
+
+
+def test_what_is_true_or_false_is_no_number_and_stands_beside_some_values_only() -> None:
+    """No engine compares it with a fraction; where it never stands beside a value, that is named."""
+    rng = np.random.default_rng(5)
+    ward = rng.choice(["a", "b", "maternity"], 500)
+    male = (ward != "maternity") & (rng.random(500) < 0.7)
+    rows = pa.table({"male": male, "ward": ward, "dose": male + rng.random(500)})
+    rules = discreet.find_rules(rows)
+    assert [each.rule.holds for each in rules] == ['NOT ("male" = True AND "ward" = \'maternity\')']
+    assert check_constraints(discreet.read(rows), [each.rule for each in rules]) == (0,)
 
 
 def test_columns_that_have_nothing_to_do_with_each_other_keep_no_rule() -> None:

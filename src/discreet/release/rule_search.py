@@ -89,7 +89,10 @@ def _numbers(classes: EquivalenceClasses) -> dict[int, FloatArray]:
     return {
         j: domain.numbers[classes.codes[j]]
         for j, domain in enumerate(classes.attributes)
-        if domain.is_numeric and not pa.types.is_string(domain.values.type) and len(domain.values) > 1
+        if domain.is_numeric
+        and not pa.types.is_string(domain.values.type)
+        and not pa.types.is_boolean(domain.values.type)
+        and len(domain.values) > 1
     }
 
 
@@ -155,7 +158,11 @@ def _impossible_pairs(classes: EquivalenceClasses, tied: set[frozenset[str]]) ->
     """Pairs of values that never stand together though each is frequent; not of columns of which one follows from the other."""
     total = classes.total
     few = [j for j, domain in enumerate(classes.attributes) if 2 <= domain.size <= MOST_VALUES]
-    few = [j for j in few if not classes.attributes[j].is_numeric]
+    few = [
+        j
+        for j in few
+        if not classes.attributes[j].is_numeric or pa.types.is_boolean(classes.attributes[j].values.type)
+    ]
     for i, j in combinations(few, 2):
         first, other = classes.attributes[i], classes.attributes[j]
         if frozenset((first.name, other.name)) in tied:
