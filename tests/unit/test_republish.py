@@ -6,6 +6,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +23,21 @@ from discreet.attacks.composition.intersection import intersect_pairs
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.cli import cli
-from discreet.errors import DiscreetError, GoalUnreachable, InvalidParameter, InvalidPolicy, RequirementNotMet
+from discreet.errors import (
+    DiscreetError,
+    GoalUnreachable,
+    InvalidParameter,
+    InvalidPolicy,
+    RequirementNotMet,
+    UnreadableInput,
+)
 from discreet.perturb.randomness import Randomness
 from discreet.policy import Policy
 from discreet.policy.file import save
 from discreet.register import Register
 from discreet.register.people import GroupedRows
 from discreet.register.republish import RepublishedTable, republish
+from discreet.register.sealing import hidden, sealed, unsealed
 from discreet.search.invariance import InvariantGroups, invariant_groups
 
 KEY = "a key that nobody will guess"
@@ -394,6 +403,64 @@ def test_what_cannot_be_promised_is_refused(tmp_path: Path) -> None:
         republish(table, POLICY, m=2, column="dx")
     with pytest.raises(DiscreetError):
         republish(table, POLICY, m=1)
+
+
+def test_releases_that_leave_too_few_values_together_are_refused(tmp_path: Path) -> None:
+    """Cleo is among a, b and c, then among c and d: no group of later on helps her."""
+    table = people("Ann 30 10 a\nBen 31 10 b\nCleo 32 10 c\nDan 40 10 d\nEve 41 10 d")
+    register = Register(tmp_path / "register")
+    known = {"register": register, "key": KEY, "person": "name"}
+    for number, ages in enumerate((["[30, 32]"] * 3 + ["[40, 41]"] * 2, ["[30, 31]"] * 2 + ["[32, 41]"] * 3)):
+        release = tmp_path / f"{number}.csv"
+        pyarrow.csv.write_csv(pa.table({"age": ages, "zip": table["zip"], "dx": table["dx"]}), release)
+        register.add(release, POLICY, original=table, person="name", key=KEY)
+    with pytest.raises(GoalUnreachable, match="fewer than 2 values for 3 people"):
+        republish(table, POLICY, m=2, **known)
+    # The others are Dan and Eve, who had the value of their class in the first release.
+    others = pa.concat_tables([table.slice(0, 2), people("Fay 50 10 c\nGus 51 10 d")])
+    made = republish(others, POLICY, m=2, **known)
+    assert made.stayed == 2
+    assert any("2 earlier releases were entered without groups" in note for note in made.notes)
+
+
+def test_a_counterfeit_that_tells_by_why_it_is_there_is_said() -> None:
+    """Flu is too frequent for groups of two: whoever stands beside a counterfeit has it, and as they are."""
+    table = people("\n".join(f"person{at} {30 + at} 10 {'gout' if at == 5 else 'flu'}" for at in range(6)))
+    made = republish(table, POLICY, m=2, seed=1)
+    alone = set(made.counterfeits["group"].to_pylist())
+    rows = [row for row in made.rows.to_pylist() if row["group"] in alone]
+    assert len(alone) == 4
+    assert all(row["age"].isdecimal() for row in rows)
+    assert any("may infer from that which value it is" in note for note in made.notes)
+    assert any("shown as they are" in note for note in made.notes)
+    even = republish(table.slice(4, 2), POLICY, m=2, seed=1)
+    assert not any("may infer from that" in note for note in even.notes)
+
+
+@pytest.mark.parametrize(
+    "value", ["gout", "", "ends in nought\0", "\x01", "gicht und mehr als ein Block lang ist"]
+)
+def test_a_seal_opens_to_its_value_and_no_other(value: str) -> None:
+    (code,) = hidden([value], "dx", KEY)
+    seal = sealed(value, code, KEY)
+    assert unsealed(seal, code, "dx", KEY) == value
+    changed = f"{int(seal[0], 16) ^ 1:x}{seal[1:]}"
+    for others in ((changed, code, "dx", KEY), (seal, code, "zip", KEY), (seal, code, "dx", KEY + "!")):
+        with pytest.raises(ValueError, match=r".*"):
+            unsealed(*others)
+
+
+def test_a_seal_that_was_changed_is_refused(tmp_path: Path) -> None:
+    register = hospital(tmp_path)
+    (number, earlier), unread = next(iter(register.people(KEY)[0].items())), register.people(KEY)[1]
+    broken = replace(earlier, seals=dict.fromkeys(earlier.seals, "00" * 32))
+
+    class Changed(Register):
+        def people(self, key: str) -> tuple:
+            return {number: broken}, unread
+
+    with pytest.raises(UnreadableInput, match="a sealed value of release 1 was changed"):
+        republish(people(SECOND), POLICY, m=2, register=Changed(register.path), key=KEY, person="name")
 
 
 def test_no_value_is_in_the_register_in_clear(tmp_path: Path) -> None:

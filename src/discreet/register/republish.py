@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from discreet.errors import EmptyTable, InvalidParameter, InvalidPolicy, RequirementNotMet
+from discreet.errors import EmptyTable, InvalidParameter, InvalidPolicy, RequirementNotMet, UnreadableInput
 from discreet.files.writing import pair_atomically, refuse_clashes
 from discreet.perturb.randomness import Randomness
 from discreet.policy import Policy
@@ -28,7 +28,7 @@ from discreet.release.parts import refuse_short_key
 from discreet.release.prepare import open_both, with_roles
 from discreet.release.verify import read_back
 from discreet.release.write import check_target, write_rows
-from discreet.search.invariance import InvariantGroups, Signature, invariant_groups
+from discreet.search.invariance import InvariantGroups, Signature, invariant_groups, refuse_short
 from discreet.sentences import Sentence
 from discreet.table import Domain, Source, Table
 from discreet.transform.recoding import spans
@@ -38,11 +38,15 @@ FORMAT = "discreet-republication-1"
 COUNTERFEITS = "counterfeits"
 NOT_HIDDEN = (
     "what is promised is about sensitive values: whoever knows that a person is in a group still sees the group, and a group may "
-    "have a single person among counterfeits"
+    "have a single person among counterfeits, whose quasi-identifiers are then shown as they are"
 )
 EQUIVALENCE = (
     "whoever knows of everybody when they came and left may tell which newcomer replaced whom, and that both have the same value: "
     "m-invariance does not hinder that"
+)
+REASONS = (
+    "a counterfeit has a value that no newcomer was left for: whoever knows how groups are formed may infer from that which value it is, "
+    "and so the others' of its group"
 )
 
 
@@ -168,7 +172,8 @@ def republish(
 
     Every group has at least ``m`` records and none of their sensitive values twice, and whoever is in a release of the ``register`` is
     in a group with the same values as there. Where nobody has such a value, a counterfeit does; how many there are in each group is
-    published, not which they are. Then nobody's value is inferred with a chance above 1/m from all releases: Xiao and Tao, SIGMOD 2007.
+    published, not which they are. Then nobody's value is inferred with a chance above 1/m from all releases, unless from why counterfeits were
+    needed: Xiao and Tao, SIGMOD 2007.
     Without a register it is the first release. Only quasi-identifiers, the groups' numbers and the sensitive attribute are
     released.
 
@@ -195,15 +200,10 @@ def republish(
     if register is not None:
         say("reading the register")
         opened = register if isinstance(register, Register) else Register(register)
-        kept, changed = _known(table, policy, opened, values, labels, name, person=person, key=key)
-        if changed:
-            notes.append(
-                Sentence(
-                    "{changed:,} people have another value of {name} than any that an earlier release left possible: they count as newcomers",
-                    changed=changed,
-                    name=name,
-                )
-            )
+        kept, changed, ungrouped = _known(
+            table, policy, opened, values, labels, name, person=person, key=key, m=m
+        )
+        notes += _notes_of_register(changed, ungrouped, name)
     say("forming groups")
     domains = [table.engine.domain(table, each) for each in policy.quasi_identifiers]
     codes = row_codes(table, domains)
@@ -223,6 +223,7 @@ def republish(
         ),
         NOT_HIDDEN,
         EQUIVALENCE,
+        *([REASONS] if len(groups.of_counterfeit) else []),
     ]
     signatures = [None if each is None else frozenset(labels[code] for code in each) for each in kept]
     return RepublishedTable(
@@ -273,10 +274,11 @@ def _known(
     *,
     person: str | None,
     key: str | None,
-) -> tuple[list[Signature | None], int]:
-    """The signature of everybody who is in an earlier release, and how many have a value outside theirs.
+    m: int,
+) -> tuple[list[Signature | None], int, int]:
+    """The signature of everybody who is in an earlier release, how many have a value outside theirs, and how many releases have no groups.
 
-    ``labels`` are lengthened by the values that only earlier releases have.
+    Raises if all earlier releases together leave fewer than ``m`` values for somebody. ``labels`` are lengthened by the values that only earlier releases have.
     """
     identifying = person or policy.person
     if key is None or identifying is None:
@@ -297,11 +299,13 @@ def _known(
     persons = hashes_of(table, identifying, key)
     place = {code: at for at, code in enumerate(hidden(labels, name, key))}
     known: list[Signature | None] = [None] * table.rows
-    changed = 0
+    common: list[frozenset[int] | None] = [None] * table.rows
+    changed = ungrouped = 0
     for number in sorted(earlier):
         people = earlier[number]
         if name not in people.candidates:
             continue
+        ungrouped += name not in people.signatures
         shown = people.signature_of_persons(persons, name)
         for code in shown.values:
             if code not in place:
@@ -314,18 +318,50 @@ def _known(
                         remedy="begin a register with a release of `discreet republish`",
                     )
                 place[code] = len(labels)
-                labels.append(unsealed(people.seals[code], code, key))
+                labels.append(_opened(people.seals[code], code, name, key, number))
         column = np.array([place[code] for code in shown.values], dtype=np.int64)
         kinds, of_person = np.unique(shown.possible, axis=0, return_inverse=True)
         signatures = [tuple(sorted(column[kind].tolist())) for kind in kinds]
         for at, kind in enumerate(of_person.ravel().tolist()):
-            if signatures[kind]:
-                known[at] = signatures[kind]
+            if not signatures[kind]:
+                continue
+            known[at] = signatures[kind]
+            if int(values[at]) in signatures[kind]:
+                before = common[at]
+                left = frozenset(signatures[kind])
+                common[at] = left if before is None else left & before
+    refuse_short(common, m)
     for at, signature in enumerate(known):
         if signature is not None and int(values[at]) not in signature:
             known[at] = None
             changed += 1
-    return known, changed
+    return known, changed, ungrouped
+
+
+def _notes_of_register(changed: int, ungrouped: int, name: str) -> Iterator[Sentence]:
+    """What has to be said of people whose value changed, and of earlier releases without groups."""
+    if ungrouped:
+        yield Sentence(
+            "{count:,} earlier releases were entered without groups: how often a value occurs in their classes may tell more than 1 in m",
+            count=ungrouped,
+        )
+    if changed:
+        yield Sentence(
+            "{changed:,} people have another value of {name} than any that an earlier release left possible: they count as newcomers",
+            changed=changed,
+            name=name,
+        )
+
+
+def _opened(seal: str, code: str, name: str, key: str, number: int) -> str:
+    """A sealed value of an earlier release."""
+    try:
+        return unsealed(seal, code, name, key)
+    except ValueError:
+        raise UnreadableInput(
+            Sentence("a sealed value of release {number} was changed", number=number),
+            remedy="restore the register from a copy",
+        ) from None
 
 
 def _positions(domains: Sequence[Domain], codes: Sequence[IntArray]) -> FloatArray:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Iterable
 
 from discreet.release.parts import keyed
 
 BLOCK = 32
 """Sealed values are filled up to a multiple of so many bytes: their length tells little."""
+END = b"\x01"
+"""What stands between a value and what fills it up."""
 
 
 def hidden(values: Iterable[str], attribute: str, key: str) -> tuple[str, ...]:
@@ -22,17 +25,20 @@ def sealed(value: str, code: str, key: str) -> str:
     That is deterministic encryption with a synthetic initialisation vector: Rogaway and Shrimpton, EUROCRYPT 2006.
 
     >>> (code,) = hidden(["gout"], "dx", "a long key")
-    >>> unsealed(sealed("gout", code, "a long key"), code, "a long key")
+    >>> unsealed(sealed("gout", code, "a long key"), code, "dx", "a long key")
     'gout'
     """
-    text = value.encode() + b"\0"
+    text = value.encode() + END
     text += bytes(-len(text) % BLOCK)
     return _added(text, code, key).hex()
 
 
-def unsealed(seal: str, code: str, key: str) -> str:
-    """What was sealed."""
-    return _added(bytes.fromhex(seal), code, key).rstrip(b"\0").decode()
+def unsealed(seal: str, code: str, attribute: str, key: str) -> str:
+    """What was sealed; ``ValueError`` if it is not the value of an attribute that the keyed hash is of."""
+    value = _added(bytes.fromhex(seal), code, key).rstrip(b"\0").removesuffix(END).decode()
+    if not hmac.compare_digest(*hidden([value], attribute, key), code):
+        raise ValueError("the seal was changed")
+    return value
 
 
 def _added(text: bytes, code: str, key: str) -> bytes:

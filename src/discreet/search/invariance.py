@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,7 +69,7 @@ def invariant_groups(
     >>> sorted(groups.signatures), int(groups.counterfeits.sum())
     ([(0, 1), (0, 2)], 0)
     """
-    _refuse_short(known, m)
+    refuse_short(known, m)
     buckets = _buckets(values, known)
     drawn = randomness.permutation(len(values))
     pool: dict[int, list[int]] = {}
@@ -92,7 +92,8 @@ def invariant_groups(
     return InvariantGroups.of(of_person, tuple(signatures), values)
 
 
-def _refuse_short(known: Sequence[Signature | None], m: int) -> None:
+def refuse_short(known: Sequence[Collection[int] | None], m: int) -> None:
+    """Raise if earlier releases left too few values for somebody."""
     short = [len(each) for each in known if each is not None and len(each) < m]
     if short:
         raise GoalUnreachable(
@@ -102,7 +103,7 @@ def _refuse_short(known: Sequence[Signature | None], m: int) -> None:
                 people=len(short),
             ),
             nearest=Sentence("m = {m}", m=min(short)),
-            remedy="ask for a smaller m",
+            remedy="ask for a smaller m, or leave these people out",
         )
 
 
