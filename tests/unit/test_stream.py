@@ -164,3 +164,23 @@ def test_arrow_on_the_command_line(tmp_path: Path) -> None:
     assert released.num_rows == 9
     assert [len(batch) for batch in released.to_batches()] == [3, 3, 3]
     assert isinstance(CliRunner().invoke(cli, words, input=b"no arrow").exception, UnreadableInput)
+
+
+@pytest.mark.parametrize("fault", ["lists", "broken off"])
+def test_a_stream_of_arrow_that_cannot_be_read_to_its_end_is_refused(fault: str, tmp_path: Path) -> None:
+    save(POLICY, tmp_path / "policy.toml")
+    towns = [["a"], ["b"]] if fault == "lists" else ["a", "b"]
+    batch = pa.record_batch({"name": ["x", "y"], "age": [1, 2], "town": towns, "dx": ["flu", "gout"]})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+        writer.write_batch(batch)
+    sent = sink.getvalue() if fault == "lists" else sink.getvalue()[:-150]
+    words = ["stream", "--policy", str(tmp_path / "policy.toml"), "--k", "2", "--delay", "2"]
+    answer = CliRunner().invoke(cli, [*words, "--format", "arrow"], input=sent)
+    assert isinstance(answer.exception, UnreadableInput)
+
+
+def test_columns_of_one_name_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="several columns 'age'"):
+        RecordStream(POLICY, [*COLUMNS, "age"], k=2, delay=2)

@@ -103,11 +103,17 @@ def _arrow_records() -> tuple[list[str], Iterator[Record]]:
         raise UnreadableInput("standard input is no stream of Arrow", remedy=SEND) from None
 
     def records() -> Iterator[Record]:
-        for batch in reader:
-            texts = pa.record_batch(
-                [column.cast(pa.string()) for column in batch.columns], names=batch.schema.names
-            )
-            yield from texts.to_pylist()
+        try:
+            for batch in reader:
+                texts = pa.record_batch(
+                    [column.cast(pa.string()) for column in batch.columns], names=batch.schema.names
+                )
+                yield from texts.to_pylist()
+        except (pa.ArrowException, OSError):
+            raise UnreadableInput(
+                "the stream of Arrow breaks off, or has values that are no texts, numbers or dates",
+                remedy="send it whole, with one value in every cell",
+            ) from None
 
     return reader.schema.names, records()
 

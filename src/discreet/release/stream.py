@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -57,6 +58,7 @@ class RecordStream:
         seed: int | None = None,
     ) -> None:
         opened = open_policy(policy)
+        refuse_twins(columns)
         need_number("k", k, low=2)
         need_number("l", l, low=1)
         need_number("delay", delay, low=k)
@@ -226,6 +228,16 @@ def _number(text: str | None) -> float:
     except ValueError:
         return math.nan
     return number if math.isfinite(number) else math.nan
+
+
+def refuse_twins(columns: Sequence[str]) -> None:
+    """Raise if two columns have one name: a record would hold the cell of only one of them."""
+    twins = sorted(name for name, count in Counter(columns).items() if count > 1)
+    if twins:
+        raise InvalidParameter(
+            Sentence("the stream has several columns {name!r}", name=twins[0]),
+            remedy="give every column a name of its own",
+        )
 
 
 def refuse_ragged(columns: Sequence[str], cells: Sequence[str], line: int) -> None:
