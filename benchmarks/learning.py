@@ -80,9 +80,13 @@ def main() -> None:
                 f"{learner:20} {'the table':20} {epsilon:5g} {np.mean(figures):9.3f} {took:8.1f}", flush=True
             )
             for method in filter(None, given.methods.split(",")):
-                rows = artificial(training, keys, method, epsilon)
-                made = learned(rows, keys, learner, PLENTY).test(test)
-                print(f"{learner:20} {method:20} {epsilon:5g} {made.accuracy:9.3f}", flush=True)
+                figures = [
+                    learned(artificial(training, keys, method, epsilon), keys, learner, PLENTY)
+                    .test(test)
+                    .accuracy
+                    for _ in range(given.draws)
+                ]
+                print(f"{learner:20} {method:20} {epsilon:5g} {np.mean(figures):9.3f}", flush=True)
     print(f"always the commonest: {whole.constant:.3f}")
 
 
