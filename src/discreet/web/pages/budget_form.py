@@ -92,7 +92,6 @@ def _told(balance: Balance) -> Content:
         "left": float(balance.left_epsilon / balance.epsilon),
         "proposed_epsilon": said(min(balance.left_epsilon, MOST_AT_ONCE)),
         "proposed_delta": said(balance.left_delta / 2),
-        "line": len(balance.entries),
         "spent": [
             {"day": entry.time[:10], "epsilon": said(entry.epsilon), "purpose": entry.purpose}
             for entry in reversed(spent[-MOST_ENTRIES:])
