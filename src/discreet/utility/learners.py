@@ -76,7 +76,7 @@ def learn(
 
     Naive Bayes: P(label) Π P(value | label), on the shares. Logistic regression: on shares
     and numbers, with an L2 penalty of 1. Gradient boosting: trees on histograms, numbers and shares of categories. A tree, a forest
-    and boosted stumps on the same; linear support vectors and the 15 nearest on shares and numbers.
+    and boosted stumps on the same; linear support vectors and the nearest 15 records on shares and numbers.
     """
     seen = np.unique(labels[weights > 0])
     if len(seen) < 2:
@@ -288,15 +288,11 @@ def _chosen(
 ) -> _Model:
     """One of the models that are asked only where somebody chooses them."""
     from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
-    from sklearn.neighbors import KNeighborsClassifier
     from sklearn.svm import LinearSVC
     from sklearn.tree import DecisionTreeClassifier
 
     if name == "k-nearest":
-        # Neighbours have no weights: rows stand there as often as they count.
-        often = np.repeat(np.arange(len(labels)), _copies(weights))
-        nearest = KNeighborsClassifier(min(NEIGHBOURS, len(often)))
-        return nearest.fit(rows[often], labels[often])  # type: ignore[no-any-return]
+        return _Neighbours.of(csr_array(rows), labels, weights)
     if name == "support-vectors":
         return _Margins(LinearSVC(random_state=seed).fit(_narrow(rows), labels, sample_weight=weights))
     share = min(0.5, LEAF / float(weights.sum()))
@@ -306,6 +302,46 @@ def _chosen(
         "adaboost": AdaBoostClassifier(n_estimators=TREES, random_state=seed),
     }
     return made[name].fit(rows, labels, sample_weight=weights)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class _Neighbours:
+    """The nearest distinct rows until they hold 15 records, each with all of its own: equal rows are equally near."""
+
+    model: _Near = field(repr=False)
+    classes_: IntArray
+    records: FloatArray = field(repr=False)
+    """Those of each distinct row, by label."""
+
+    @classmethod
+    def of(cls, rows: csr_array, labels: AnyIntArray, weights: FloatArray) -> _Neighbours:
+        from sklearn.neighbors import NearestNeighbors
+
+        rows.sum_duplicates()
+        places: dict[bytes, int] = {}
+        numbers = [
+            places.setdefault(
+                rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes(), len(places)
+            )
+            for start, stop in pairwise(rows.indptr)
+        ]
+        first = np.unique(numbers, return_index=True)[1]
+        classes, codes = np.unique(labels, return_inverse=True)
+        records = np.zeros((len(first), len(classes)))
+        np.add.at(records, (numbers, codes), weights)
+        model = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(first))).fit(rows[first])
+        return cls(model, classes, records)
+
+    def predict_proba(self, rows: object) -> FloatArray:
+        nearest = self.model.kneighbors(rows, return_distance=False)
+        held = np.zeros((len(nearest), len(self.classes_)))
+        for places in nearest.T:
+            held += np.where(held.sum(axis=1, keepdims=True) < NEIGHBOURS, self.records[places], 0.0)
+        return held / held.sum(axis=1, keepdims=True)
+
+
+class _Near(Protocol):
+    def kneighbors(self, rows: object, *, return_distance: bool) -> IntArray: ...
 
 
 def _narrow(rows: object) -> object:
