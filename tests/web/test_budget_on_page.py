@@ -150,6 +150,11 @@ def test_what_is_not_left_or_makes_no_sense_is_said_in_its_place(client: TestCli
     assert "age needs the smallest and the largest number" in foresee(client, table, **{"low-2": ""})[0]
     assert "artificial people need a delta" in foresee(client, table, delta="0")[0]
     assert "low.2 must be a number" in foresee(client, table, **{"low-2": "x"})[0]
+    for typed in ("100,000", "100.000"):
+        told, marks = foresee(client, table, **{"high-2": typed})
+        assert "with thousands and with decimals" in told
+        assert marks == {}
+    assert foresee(client, table, **{"high-2": "99,5"})[1]
     assert (
         client.post(f"/case/{table}/budget/foresee", data=form(product="gold"), headers=HX).status_code == 200
     )

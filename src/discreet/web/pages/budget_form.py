@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -29,6 +30,8 @@ MOST_AT_ONCE = Fraction(1, 2)
 """So much is proposed to be spent at once, if so much is left."""
 MOST_ENTRIES = 8
 """So many amounts that were spent are listed, the newest."""
+THOUSANDS = re.compile("[+-]?[1-9][0-9]{0,2}([.,][0-9]{3})+")
+"""Numbers whose sign may part thousands or begin decimals, by who reads them."""
 TYPED = ("low", "high", "values")
 """What is typed for each column."""
 NUMBERS, CODED = ("integer", "float"), ("text", "integer", "float", "boolean")
@@ -111,12 +114,26 @@ def spending_of(given: Mapping[str, Any]) -> SpendingParameters:
     for name, value in given.items():
         field, _, number = name.partition("-")
         if field in TYPED and number:
-            sent[field][number] = value if field == "values" else str(value).replace(",", ".")
+            sent[field][number] = value if field == "values" else _number(str(value))
         elif field in ("epsilon", "delta"):
             sent[name] = str(value).strip().replace(",", ".")
         else:
             sent[name] = value
     return SpendingParameters.checked(sent)
+
+
+def _number(text: str) -> str:
+    """A number with a point; refused if its comma or point may part thousands: a bound a thousand times too small would be paid for.
+
+    >>> _number("0,125"), _number("100000"), _number("12,5")
+    ('0.125', '100000', '12.5')
+    """
+    if THOUSANDS.fullmatch(text.strip()):
+        raise InvalidParameter(
+            "the smallest or the largest number of a column can be read with thousands and with decimals",
+            remedy="write thousands without a sign between them, such as 100000",
+        )
+    return text.replace(",", ".")
 
 
 def job_of(case: Case, spending: SpendingParameters) -> tuple[str, GuaranteeParameters]:
