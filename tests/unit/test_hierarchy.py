@@ -63,6 +63,7 @@ def test_missing_values_are_counted_not_told() -> None:
     [
         ([], ["it has no lines"]),
         ([["1010"]], ["it has only one level: give at least the value and *, separated by a semicolon"]),
+        ([[]], ["it has only one level: give at least the value and *, separated by a semicolon"]),
         ([["1010", "*"], ["1011", "101*", "*"]], ["line 2 has 3 levels where line 1 has 2"]),
         ([["1010", "*"], ["1010", "*"]], ["line 2 repeats the value of line 1"]),
         (

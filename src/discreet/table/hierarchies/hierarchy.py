@@ -381,8 +381,8 @@ def problems(rows: Sequence[Sequence[str]], lines: Sequence[int] | None = None) 
             above, first = parents.setdefault(row[level], (row[level + 1], line))
             if above != row[level + 1]:
                 yield f"line {line}: its level {level} has another parent than in line {first}"
-    roots = {row[-1] for _, row in alike}
-    if len(roots) > 1 and width > 1:
+    roots = {row[-1] for _, row in alike if width > 1}
+    if len(roots) > 1:
         yield f"the last level has {len(roots)} values; it must have one, usually *"
     for line, row in alike:
         for level in range(2, width):
