@@ -365,9 +365,9 @@ def test_all_problems_of_kpis_are_told_at_once_with_their_lines() -> None:
     told = refused.value.problems
     assert [re.match(r"policy, line (\d+): (\S+)", one).groups() for one in told] == [  # type: ignore[union-attr]
         ("3", "kpi.0.query"),
-        ("4", "kpi.0.tolerance:"),
-        ("5", "kpi.0.generalised:"),
-        ("9", "kpi.2.query:"),
+        ("4", "kpi.0.tolerance"),
+        ("5", "kpi.0.generalised"),
+        ("9", "kpi.2.query"),
         ("11", "unknown"),
         ("8", "two"),
     ]

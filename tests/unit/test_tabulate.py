@@ -160,7 +160,7 @@ def test_a_table_keeps_its_epsilon_and_a_wrong_copy_does_not(
         asked = discreet.read(
             pa.table({"cell": list(range(3000)) * rows}, schema=pa.schema([("cell", pa.int64())]))
         )
-        coded = module._given(module.codings(asked, ["cell"], {}, {"cell": range(3000)}, 10))
+        coded = module.given_codings(asked, ["cell"], {}, {"cell": range(3000)}, 10)
         amounts = Fraction(1), Fraction(delta or 0)
         work = module._Tabulation(asked, coded, [("cell",)], None, 1, *amounts)
         made, _ = work.rows(0.5)

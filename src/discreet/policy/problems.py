@@ -60,7 +60,7 @@ UNNAMED = "is not as it must be ({kind})"
 def fault(details: ErrorDetails) -> Sentence:
     """What is wrong with a setting, to be said after its name.
 
-    >>> fault({"type": "less_than_equal", "loc": ("sample",), "msg": "", "input": 3, "ctx": {"le": 1}})
+    >>> fault({"type": "less_than_equal", "loc": ("sample",), "msg": "", "input": 3, "ctx": {"le": 1.0}})
     'must be at most 1'
     """
     given = dict(details.get("ctx", {}))
@@ -70,8 +70,13 @@ def fault(details: ErrorDetails) -> Sentence:
     if "error" in given:
         given["error"] = Sentence(str(given["error"]))
     template = FAULTS.get(details["type"], UNNAMED)
-    told = {name: given[name] for name in re.findall(r"{(\w+)}", template) if name in given}
+    told = {name: _short(given[name]) for name in re.findall(r"{(\w+)}", template) if name in given}
     return Sentence(template, **(told if template is not UNNAMED else {"kind": details["type"]}))
+
+
+def _short(limit: object) -> object:
+    """A limit as people write it: 0 and not 0.0."""
+    return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
 
 
 def refused(details: ErrorDetails) -> Sentence:
