@@ -36,7 +36,8 @@ def sealed(value: str, code: str, key: str) -> str:
 def unsealed(seal: str, code: str, attribute: str, key: str) -> str:
     """What was sealed; ``ValueError`` if it is not the value of an attribute that the keyed hash is of."""
     value = _added(bytes.fromhex(seal), code, key).rstrip(b"\0").removesuffix(END).decode()
-    if not hmac.compare_digest(*hidden([value], attribute, key), code):
+    (own,) = hidden([value], attribute, key)
+    if not hmac.compare_digest(own, code):
         raise ValueError("the seal was changed")
     return value
 

@@ -328,16 +328,16 @@ class _Neighbours:
         first = np.unique(numbers, return_index=True)[1]
         classes, codes = np.unique(labels, return_inverse=True)
         records = np.zeros((len(first), len(classes)))
-        np.add.at(records, (numbers, codes), weights)
+        np.add.at(records, (np.asarray(numbers), codes), weights)
         model = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(first))).fit(rows[first])
-        return cls(model, classes, records)
+        return cls(model, classes.astype(np.int64), records)
 
     def predict_proba(self, rows: object) -> FloatArray:
         nearest = self.model.kneighbors(rows, return_distance=False)
         held = np.zeros((len(nearest), len(self.classes_)))
         for places in nearest.T:
             held += np.where(held.sum(axis=1, keepdims=True) < NEIGHBOURS, self.records[places], 0.0)
-        return held / held.sum(axis=1, keepdims=True)
+        return np.asarray(held / held.sum(axis=1, keepdims=True))
 
 
 class _Near(Protocol):
