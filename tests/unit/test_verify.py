@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from discreet.engine.read import read
 from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.writing import atomically
 from discreet.policy import Policy
@@ -176,6 +177,22 @@ def test_a_spreadsheet_refuses_records_for_which_it_has_no_row(tmp_path: Path) -
     assert not list(tmp_path.iterdir())
     release.save(tmp_path / "out.csv")
     assert check(tmp_path / "out.csv", policy).passes
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"city": [None] * 6, "ill": ["a", "a", "b", "a", "b", "*"]},
+        {"city": ["x", "x", "x", "*", "*", "*"], "ill": ["a", "a", "b", "b", "a", None]},
+    ],
+)
+def test_a_record_of_a_spreadsheet_that_shows_only_a_star_is_no_note(
+    tmp_path: Path, rows: dict[str, list[str | None]]
+) -> None:
+    write_rows(
+        pa.table(rows, schema=pa.schema([("city", pa.string()), ("ill", pa.string())])), tmp_path / "a.xlsx"
+    )
+    assert read(tmp_path / "a.xlsx").rows == 6
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])

@@ -17,6 +17,7 @@ from discreet.engine.sniff.values import holds_names
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
 from discreet.sentences import Sentence
 from discreet.table.reading import ReadOptions
+from discreet.table.values import SUPPRESSED
 
 Cells = list[object]
 OTHER_SHEETS = 10
@@ -158,9 +159,11 @@ def _without_notes(cells: list[Cells], numbers: list[int]) -> tuple[list[Cells],
 
 
 def _lone_text(row: Cells, width: int) -> str:
-    """The only text of a row, if it stands apart from the table."""
-    texts = [text for text in _texts(row) if text]
-    return texts[0] if len(texts) == 1 and stand_apart([texts], width) else ""
+    """The only text of a row, if it stands apart from the table: at its left, and says more than a mark of suppression."""
+    first, *others = _texts(row)
+    if any(others) or first == SUPPRESSED:
+        return ""
+    return first if stand_apart([[first]], width) else ""
 
 
 def _check_names(path: Path, names: Sequence[str], width: int) -> None:
