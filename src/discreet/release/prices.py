@@ -316,7 +316,7 @@ def _recoding(
     end: float,
 ) -> Recoding | None:
     """What strict Mondrian makes of classes, if there is time and the requirements can be met."""
-    if clock.now() > end:
+    if clock.now() >= end:
         return None
     problem = make_problem(
         classes,
@@ -331,7 +331,7 @@ def _recoding(
             part.classes, part.models, ladders=part.ladders, mode="strict", weights=part.weights, end=end
         ),
     )
-    return recoding if clock.now() <= end and recoding.kept.any() else None
+    return recoding if clock.now() < end and recoding.kept.any() else None
 
 
 def too_many_columns(loss: float, people: int, told: Prices) -> list[str]:
