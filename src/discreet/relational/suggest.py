@@ -1,0 +1,113 @@
+"""A policy of several tables as it is suggested: keys that were found, and roles by names and content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import tomlkit
+
+from discreet.policy.policy import DEFAULT_PROFILE
+from discreet.policy.suggest import suggest
+from discreet.relational.keys import KeyReference, find_keys, find_references
+from discreet.relational.sources import GivenTables, open_tables
+from discreet.table import Table
+
+
+@dataclass(frozen=True)
+class FoundTables:
+    """What was found about several tables: their rows, keys and references, and the table that seems to be that of the people."""
+
+    rows: Mapping[str, int]
+    keys: Mapping[str, str]
+    references: tuple[KeyReference, ...]
+    people: str | None
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "schema": "discreet-keys-1",
+            "rows": dict(self.rows),
+            "keys": dict(self.keys),
+            "references": [reference.to_dict() for reference in self.references],
+            "people": self.people,
+        }
+
+
+def find_tables(source: GivenTables) -> FoundTables:
+    """Keys, references and the table of the people, as names and values tell them.
+
+    >>> import pyarrow as pa
+    >>> schema = find_tables({"visits": pa.table({"patient_id": [2, 2]}), "patients": pa.table({"patient_id": [1, 2]})})
+    >>> schema.people, [(each.column, each.to, each.most) for each in schema.references]
+    ('patients', [('patient_id', 'patients', 2)])
+    """
+    return _keys_and_references(open_tables(source))
+
+
+def _keys_and_references(tables: Mapping[str, Table]) -> FoundTables:
+    keys = find_keys(tables)
+    references = find_references(tables, keys)
+    return FoundTables(
+        {name: table.rows for name, table in tables.items()}, keys, references, _people(tables, references)
+    )
+
+
+def _people(tables: Mapping[str, Table], references: Sequence[KeyReference]) -> str | None:
+    """The table to which most others lead, and which refers to none."""
+    above: dict[str, list[str]] = {name: [] for name in tables}
+    for reference in references:
+        above[reference.table].append(reference.to)
+
+    def leads(name: str, to: str, steps: int = 0) -> bool:
+        return steps < len(tables) and any(at == to or leads(at, to, steps + 1) for at in above[name])
+
+    roots = [name for name in tables if not above[name]]
+    followers = {root: sum(leads(name, root) for name in tables) for root in roots}
+    return max(roots, key=lambda root: (followers[root], tables[root].rows), default=None)
+
+
+def suggest_tables(source: GivenTables, *, profile: str = DEFAULT_PROFILE) -> str:
+    """A policy of several tables as TOML: roles with their reasons, to be checked by who knows the data."""
+    tables = open_tables(source)
+    schema = _keys_and_references(tables)
+    document = tomlkit.document()
+    document.add(tomlkit.comment("Suggested from names and content: check it, most of all the roles."))
+    document.add("profile", tomlkit.item(profile))
+    people = tomlkit.table()
+    people.add(tomlkit.comment("the table with a row for each person"))
+    people.add("table", schema.people or next(iter(tables)))
+    people.add(tomlkit.comment('how many rows of the other tables an intruder knows of a person, or "all"'))
+    people.add("known_events", "all")
+    document.add("people", people)
+    every = tomlkit.table(is_super_table=True)
+    for name, table in tables.items():
+        every.add(name, _suggested(name, table, schema))
+    document.add("tables", every)
+    return tomlkit.dumps(document)
+
+
+def _suggested(name: str, table: Table, schema: FoundTables) -> tomlkit.items.Table:
+    """One table with its key, references and columns."""
+    own = tomlkit.table()
+    if name in schema.keys:
+        own.add("key", schema.keys[name])
+    refers = {each.column: each.to for each in schema.references if each.table == name}
+    if refers:
+        inline = tomlkit.inline_table()
+        inline.update(refers)
+        own.add("refers", inline)
+    columns = tomlkit.table(is_super_table=True)
+    ties = {schema.keys.get(name), *refers}
+    others = table.without([each for each in ties if each])
+    for column in suggest(others).columns if others.columns else ():
+        entry = tomlkit.table()
+        role = "insensitive" if column.role in ("person-id", "weight") else column.role
+        entry.add("role", role)
+        if column.type:
+            entry.add("type", column.type)
+        if column.reason:
+            entry.add("reason", column.reason)
+        columns.add(column.name, entry)
+    if len(columns):
+        own.add("columns", columns)
+    return own
