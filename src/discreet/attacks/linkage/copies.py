@@ -12,9 +12,9 @@ from discreet.attacks.linkage.compatible import weighted_median
 from discreet.attacks.linkage.nearest import nearest_people
 from discreet.attacks.linkage.view import View, known_names
 from discreet.attacks.result import AttackResult
+from discreet.attacks.synthetic.control import beyond_others
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
-from discreet.measure import proportion_interval
 from discreet.sentences import Sentence
 from discreet.table.meaning import KINDS
 from discreet.types import BoolArray, FloatArray, IntArray
@@ -36,8 +36,9 @@ def copies(
     Successes are the people of the original with a copy: a released record that shows all that is known of them and nothing else.
     The baseline is the share of ``control``, people who are not in the original and drawn like it, with one:
     whoever has common values has a copy by chance. The interval bounds the difference (Newcombe 1998), so that few people of
-    a control group say little. The figures tell how far away the closest record is, in the median and by Gower's distance, of both:
-    shown, never a verdict, for an independent sample can be as near. Made for artificial records.
+    a control group say little. The figures tell which share is copied of those whose combination nobody else in the original has, and
+    how far away the closest record is, in the median and by Gower's distance, of both: shown, never a verdict, for an
+    independent sample can be as near. Made for artificial records.
 
     >>> original = EquivalenceClasses.from_columns({"age": [31, 34, 47, 52]})
     >>> control = EquivalenceClasses.from_columns({"age": [31, 90]})
@@ -49,11 +50,9 @@ def copies(
     began = time.perf_counter()
     names = known_names(pair, known, control)
     sides = [_tried(pair, people, names, at_most, seed) for people in (pair.original, control)]
-    (people, distance, _), (others, apart, _) = sides
-    rate, chance = (float(side[copied].sum() / side.sum()) for side, _, copied in sides)
+    (people, distance, copied, alone), (others, apart, _, _) = sides
+    rate, chance = (float(side[shown].sum() / side.sum()) for side, _, shown, _ in sides)
     tries = float(people.sum())
-    low, high = proportion_interval(rate * tries, tries)
-    floor, ceiling = proportion_interval(chance * float(others.sum()), float(others.sum()))
     return AttackResult(
         attack="copies",
         criterion="inference",
@@ -72,23 +71,27 @@ def copies(
         figures=(
             ("median-distance", weighted_median(distance, people)),
             ("median-distance-of-controls", weighted_median(apart, others)),
+            ("copied-of-those-who-are-alone", float(copied[alone].mean()) if alone.any() else 0.0),
             ("controls", float(others.sum())),
         ),
         seconds=time.perf_counter() - began,
-        interval=(
-            max(rate - float(np.hypot(rate - low, ceiling - chance)), 0.0),
-            min(rate + float(np.hypot(high - rate, chance - floor)), 1.0),
-        ),
+        interval=beyond_others(rate, tries, chance, float(others.sum())),
     )
 
 
 def _tried(
     pair: Pair, people: EquivalenceClasses, names: tuple[str, ...], at_most: int, seed: int
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """How many people each combination stands for, how far away their closest record is, and whether one is a copy."""
+) -> tuple[FloatArray, FloatArray, BoolArray, BoolArray]:
+    """How many people each combination stands for, how far away their closest record is, whether one is a copy, and whether
+    only one person has it."""
     view = View.of(replace(pair, links=None), names, people).sampled(at_most, seed)
     at = np.flatnonzero(view.tried)
-    return view.tried[at].astype(np.float64), nearest_people(view, at).distance, _copied(view, at)
+    return (
+        view.tried[at].astype(np.float64),
+        nearest_people(view, at).distance,
+        _copied(view, at),
+        view.targets.sizes[at] == 1,
+    )
 
 
 def _copied(view: View, at: IntArray) -> BoolArray:

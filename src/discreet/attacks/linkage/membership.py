@@ -31,7 +31,7 @@ NO_CONTROL = Sentence(
 
 
 @dataclass(frozen=True)
-class _JudgedPeople:
+class JudgedPeople:
     """Members or others: how many each combination stands for, their score, and whether it says member."""
 
     people: FloatArray
@@ -143,7 +143,7 @@ def membership(
         ),
         seconds=time.perf_counter() - began,
         notes=tuple(notes),
-        interval=_interval(members, strangers),
+        interval=interval_of_rates(members, strangers),
     )
 
 
@@ -166,7 +166,7 @@ def area(
     return float(((less + not_more) / 2) @ high_weights / (high_weights.sum() * low_weights.sum()))
 
 
-def _interval(members: _JudgedPeople, strangers: _JudgedPeople) -> tuple[float, float]:
+def interval_of_rates(members: JudgedPeople, strangers: JudgedPeople) -> tuple[float, float]:
     """Newcombe's interval of the mean of two rates, from the Wilson interval of each (square and add)."""
     ends = []
     for side in (members, strangers):
@@ -205,7 +205,7 @@ def _side_view(
     return View.of(replace(pair, links=None), names, people).sampled(at_most, seed)
 
 
-def _by_fit(view: View) -> _JudgedPeople:
+def _by_fit(view: View) -> JudgedPeople:
     """Says "in it" where a record that shows something fits; scored against what independence would give."""
     at = np.flatnonzero(view.tried)
     fit = released_fitting(view, at)
@@ -218,10 +218,10 @@ def _by_fit(view: View) -> _JudgedPeople:
         by_rank = meaning.sum_covering(by_code)
         expected *= by_rank[meaning.rank[view.targets.codes[j][at]]] / max(total, 1.0)
     score = np.log((fit.shown + 1.0) / (expected + 1.0))
-    return _JudgedPeople(view.tried[at].astype(np.float64), score, fit.shown > 0)
+    return JudgedPeople(view.tried[at].astype(np.float64), score, fit.shown > 0)
 
 
-def _by_distance(own: View, outer: View) -> tuple[_JudgedPeople, _JudgedPeople]:
+def _by_distance(own: View, outer: View) -> tuple[JudgedPeople, JudgedPeople]:
     """Says "in it" of the half that is nearer to the release, members and others weighted equally."""
     sides = []
     for view in (own, outer):
@@ -232,12 +232,12 @@ def _by_distance(own: View, outer: View) -> tuple[_JudgedPeople, _JudgedPeople]:
     order = np.argsort(pooled, kind="stable")
     middle = pooled[order][np.searchsorted(np.cumsum(weights[order]), 1.0 - 1e-9)]
     members, strangers = (
-        _JudgedPeople(people, -distance, distance <= middle + 1e-9) for people, distance in sides
+        JudgedPeople(people, -distance, distance <= middle + 1e-9) for people, distance in sides
     )
     return members, strangers
 
 
-def _exposed(view: View, members: _JudgedPeople, false: float, most: int) -> tuple[Exposed, ...]:
+def _exposed(view: View, members: JudgedPeople, false: float, most: int) -> tuple[Exposed, ...]:
     """Members whose presence shows most: the highest scores among those rightly said to be in the release."""
     at = np.flatnonzero(view.tried)
     order = [int(i) for i in np.argsort(-members.score, kind="stable") if members.said[i]][:most]

@@ -137,19 +137,23 @@ def nearest_people(view: View, at: IntArray) -> Nearest:
 def distances(view: View, released: IntArray, target: IntArray) -> FloatArray:
     """The distance between released combinations and the targets beside them."""
     total = np.zeros(len(released))
-    for j, meaning in enumerate(view.meanings):
-        codes, own = view.released.codes[j][released], view.targets.codes[j][target]
-        scale = _scale(view, [j])
-        low, high = scale.low[codes], scale.high[codes]
-        number = _numbers(view, j)[meaning.rank[own]]
-        width = high - low
-        inside = (width > 1e-12) & (low < number) & (number < high)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            spread = ((number - low) ** 2 + (high - number) ** 2) / (2 * width)
-        far = np.minimum(np.where(inside, spread, np.abs(number - low - width / 2)), 1.0)
-        differs = np.where(meaning.covers(codes, own), 1.0 - scale.single[codes], 1.0)
-        total += np.where(np.isnan(number) | np.isnan(low), differs, far)
+    for j in range(len(view.meanings)):
+        total += value_distances(view, j, view.released.codes[j][released], view.targets.codes[j][target])
     return total
+
+
+def value_distances(view: View, j: int, codes: IntArray, own: IntArray) -> FloatArray:
+    """The distance between released values of an attribute and the targets' beside them."""
+    meaning, scale = view.meanings[j], _scale(view, [j])
+    low, high = scale.low[codes], scale.high[codes]
+    number = _numbers(view, j)[meaning.rank[own]]
+    width = high - low
+    inside = (width > 1e-12) & (low < number) & (number < high)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = ((number - low) ** 2 + (high - number) ** 2) / (2 * width)
+    far = np.minimum(np.where(inside, spread, np.abs(number - low - width / 2)), 1.0)
+    differs = np.where(meaning.covers(codes, own), 1.0 - scale.single[codes], 1.0)
+    return np.asarray(np.where(np.isnan(number) | np.isnan(low), differs, far))
 
 
 def _numbers(view: View, j: int) -> FloatArray:
