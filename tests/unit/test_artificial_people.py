@@ -15,9 +15,8 @@ from click.testing import CliRunner
 
 import discreet
 from discreet.cli import cli
-from discreet.dp import aim, junction, mst, privbayes
+from discreet.dp import aim, components, found_bounds, junction, mst, privbayes, whole_table
 from discreet.dp import synthesize as module
-from discreet.dp.coding import codings
 from discreet.dp.ledger import Ledger
 from discreet.dp.noise import Noisy
 from discreet.dp.tree import MeasuredTable, draw, fit, shares
@@ -90,63 +89,69 @@ def test_shares_are_whole_and_have_their_sum() -> None:
 # ── one person ────────────────────────────────────────────────────────────────────────────────────
 
 
+KNOWN = {"sex": ["f", "m"], "town": ["x", "y", "z"]}
+
+
 @pytest.mark.parametrize(
-    ("method", "unknown"),
-    [("mst", False), ("mst", True), ("aim", False), ("aim", True), ("privbayes", False)],
-    ids=lambda value: {False: "given domains", True: "found values"}.get(value, value),
+    ("given", "found"),
+    [
+        *(({"method": method}, False) for method in ("mst", "aim", "privbayes")),
+        *(({"method": method}, True) for method in ("mst", "aim")),
+        ({"method": "table", "columns": ["sex", "town", "age"]}, False),
+        ({"method": "pca", "columns": ["age", "pay"]}, False),
+        ({"per_person": True}, False),
+        ({"per_person": True}, True),
+        ({"find_bounds": ["pay"], "bounds": {"age": (0, 100)}}, False),
+    ],
+    ids=lambda value: value if isinstance(value, bool) else next(reversed(value)),
 )
 def test_nobody_changes_a_table_or_a_score_further_than_stated(
-    method: str, unknown: bool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    given: dict[str, Any], found: bool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second run gets the draws of the first: so every table and score is compared as the proof does."""
-    log: list[tuple[np.ndarray, float]] = []
+    log: list[tuple[np.ndarray, float, bool]] = []
     replayed: list[Any] = []
 
-    def record(values: Sequence[int], sensitivity: float) -> None:
-        log.append((np.array(values, dtype=float), float(sensitivity)))
-
     def gaussian(values: Sequence[int], *, sensitivity: float, rho: float) -> Noisy:
-        record(values, sensitivity)
+        log.append((np.array(values, dtype=float), float(sensitivity), False))
         if not replayed:
             drawn.append(Noisy(list(values), "gaussian", 0.01))
             return drawn[-1]
         return replayed.pop(0)
 
     def noisy_max_rho(scores: Sequence[int], *, sensitivity: int, rho: float) -> int:
-        record(scores, sensitivity)
+        log.append((np.array(scores, dtype=float), float(sensitivity), True))
         if not replayed:
             drawn.append(int(np.argmax(scores)))
             return drawn[-1]
         return replayed.pop(0)
 
-    for part in (module, mst, aim, privbayes):
+    for part in (module, mst, aim, privbayes, components, found_bounds, whole_table):
         monkeypatch.setattr(part, "gaussian", gaussian)
     for part in (mst, aim, privbayes):
         monkeypatch.setattr(part, "noisy_max_rho", noisy_max_rho)
     # Rows that models are looked at by are drawn from what was measured: the same in both runs.
     monkeypatch.setattr(junction, "uniforms", lambda count: np.linspace(0, 0.999, count))
-    terms = {**TERMS, "method": method}
+    terms = {**TERMS, "keys": {} if found else KNOWN, **given}
     villain = [
         {"who": "villain", "sex": sex, "town": town, "age": age, "pay": pay}
         for sex in "fm"
         for town in "xyz"
         for age, pay in ((10**9, float("inf")), (-5, -1e300), (None, None), (33, 3.0))
     ]
-    keys = {} if unknown else {"sex": ["f", "m"], "town": ["x", "y", "z"]}
-    for more in (villain, [{**row, "who": None} for row in villain]):
+    for more in (villain, [{**row, "who": None} for row in villain], villain[:1], villain[2:3]):
         drawn: list[Any] = []
         log.clear()
-        discreet.synthesize(pa.Table.from_pylist(people()), keys=keys, ledger=ledger, **terms)
+        discreet.synthesize(pa.Table.from_pylist(people()), ledger=ledger, **terms)
         before, replayed[:] = log.copy(), drawn.copy()
         log.clear()
         changed = [*more[:9], *people(), *more[9:]]
-        discreet.synthesize(pa.Table.from_pylist(changed), keys=keys, ledger=ledger, **terms)
+        discreet.synthesize(pa.Table.from_pylist(changed), ledger=ledger, **terms)
         assert not replayed
         moved = 0.0
-        for (old, stated), (new, _) in zip(before, log, strict=True):
-            scores = stated > 1000
-            change = np.abs(new - old).max() if scores else np.linalg.norm(new - old)
-            moved = max(moved, 0.0 if scores else float(change))
+        for (old, stated, score), (new, _, _) in zip(before, log, strict=True):
+            change = np.abs(new - old).max() if score else np.linalg.norm(new - old)
+            moved = max(moved, 0.0 if score else float(change))
             assert change <= stated
         assert moved > 0
 
@@ -166,7 +171,7 @@ def test_found_values_are_those_that_many_share(ledger: Ledger) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["mst", "aim", "privbayes"])
+@pytest.mark.parametrize("method", ["mst", "aim", "privbayes", "table"])
 def test_an_attacker_who_sees_the_rows_cannot_tell_who_was_in(
     method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,8 +182,9 @@ def test_an_attacker_who_sees_the_rows_cannot_tell_who_was_in(
         table = discreet.read(pa.table({"a": ["x"] * 20 + ["y"] * extra, "b": ["x"] * 20 + ["y"] * extra}))
         found = []
         for _ in range(120):
-            coded = codings(table, ["a", "b"], {}, keys, 10)
-            work = module._Synthesis(table, coded, None, 1, Fraction(1), Fraction(1, 1000), method=method)
+            domains = module._Domains.of(table, ["a", "b"], {}, (), keys, 10)
+            people = module._CountedPeople(None, 1)
+            work = module._Synthesis(table, domains, people, Fraction(1), Fraction(1, 1000), method=method)
             made, _ = work.rows(lambda: None)
             found.append(float(sum(a == "y" for a in made["a"].to_pylist())))
         return found

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -304,6 +305,26 @@ def test_groups_whose_numbers_no_float_tells_apart_stay_apart(ledger: Ledger) ->
     huge = pa.table({"id": pa.array([10**30, -1] * 3, pa.decimal128(38, 0))})
     found = discreet.ask(huge, question, epsilon=SURE, delta="0.1", **terms)  # type: ignore[arg-type]
     assert found.to_arrow()["id"].to_pylist() == ["-1", str(10**30)]
+
+
+def test_decimals_that_no_float_tells_apart_are_groups_of_their_own(ledger: Ledger) -> None:
+    """Were they one in the answer, it would show either, and somebody alone with one of them could exchange a whole group."""
+    digits = (
+        [Decimal("1.00000000000000000001")] * 30
+        + [Decimal("1.00000000000000000002")] * 20
+        + [Decimal("0.5")] * 40
+    )
+    rows = pa.table({"who": list(range(90)), "key": pa.array(digits, pa.decimal128(38, 20))})
+    shown = asked(
+        ledger,
+        "select key, count(*) from data group by key",
+        rows,
+        epsilon=50,
+        delta="1e-6",
+        max_groups=1,
+        max_rows=1,
+    )
+    assert [round(row[1] / 10) for row in shown] == [4, 3, 2]  # type: ignore[call-overload]
 
 
 def test_large_keys_fit_into_a_table(ledger: Ledger) -> None:

@@ -112,7 +112,8 @@ def test_the_adaptive_model_finds_what_three_columns_say(monkeypatch: pytest.Mon
     monkeypatch.setattr(aim, "gaussian", exact)
     monkeypatch.setattr(aim, "noisy_max_rho", lambda scores, **_: int(np.argmax(scores)))
     model = AdaptiveModel(codes, columns, 8000.0, 1, 1.0)
-    drawn, kept = model.rows()
+    kept = model.fit()
+    drawn = model.draw(model.rows)
     assert (0, 1, 3) in kept
     assert float(np.mean(drawn[3] == drawn[0] ^ drawn[1])) > 0.99
     assert model.left == 0
@@ -136,7 +137,7 @@ def test_no_round_spends_what_is_not_there(monkeypatch: pytest.MonkeyPatch) -> N
         MeasuredTable(np.bincount(code, minlength=n).astype(float), 1.0)
         for code, n in zip(codes, SIZES, strict=True)
     ]
-    AdaptiveModel(codes, columns, 500.0, 1, 0.3).rows()
+    AdaptiveModel(codes, columns, 500.0, 1, 0.3).fit()
     assert sum(spent) == pytest.approx(0.3)
     assert sum(spent) <= 0.3 * (1 + 1e-12)
 
@@ -151,7 +152,7 @@ def test_a_tree_that_is_full_takes_no_further_tables(monkeypatch: pytest.MonkeyP
         for code, n in zip(codes, SIZES, strict=True)
     ]
     model = AdaptiveModel(codes, columns, 500.0, 1, 0.3)
-    model.rows()
+    model.fit()
     smallest = min(
         cells_of(cliques_of([*model.tables, pair], SIZES), SIZES)
         for pair in itertools.combinations(range(4), 2)

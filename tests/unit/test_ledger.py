@@ -20,6 +20,7 @@ from discreet.cli import cli
 from discreet.dp.amounts import ceiling_float, exact, floor_float, said
 from discreet.dp.ledger import Ledger
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidParameter, UnreadableInput
+from discreet.files.chain import digest
 
 
 @pytest.fixture
@@ -232,6 +233,26 @@ def test_a_line_whose_head_was_not_written_counts(ledger: Ledger) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions")
+def test_what_a_statement_tells_of_a_line_tells_nothing_of_the_table(tmp_path: Path) -> None:
+    """Who knows all rows but one could else try which last one gives the hash."""
+    hashes = set()
+    for at in range(3):
+        ledger = Ledger(tmp_path / f"{at}.budget")
+        ledger.set_budget(1)
+        with ledger.reserve("1/2", purpose="a count", table="5" * 64, unit="person") as reservation:
+            reservation.drawing()
+        line = json.loads(ledger.path.read_bytes().split(b"\n")[reservation.payment.line - 1])
+        assert line["hash"] == reservation.payment.hash
+        guessed = digest({name: value for name, value in line.items() if name not in ("hash", "salt")})
+        assert guessed != line["hash"]
+        assert len(bytes.fromhex(line["salt"])) == 16
+        hashes |= {line["hash"], line["salt"]}
+        told = json.dumps(ledger.balance().to_dict())
+        assert "5" * 64 not in told
+        assert line["salt"] not in told
+    assert len(hashes) == 6
+
+
 def test_only_its_owner_reads_a_ledger(ledger: Ledger) -> None:
     assert ledger.path.stat().st_mode & 0o077 == 0
 

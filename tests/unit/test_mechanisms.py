@@ -5,26 +5,32 @@ Draws are made in one go: a question about many groups, each of which is one dra
 
 from __future__ import annotations
 
+import itertools
 import math
 import multiprocessing
+import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 from scipy.stats import beta
 
 import discreet
 from discreet.dp import noise
 from discreet.dp.accounting import delta_of, gaussian_margin, laplace_margin, posterior, rho_of
 from discreet.dp.ledger import Ledger
+from discreet.dp.quantiles import QuantileChooser
 from discreet.engine.bounded import BoundedCounting
 from helpers.neighbours import CHANCE, violation
 
 pytest.importorskip("opendp")
 
-DRAWS = 4_000
+DRAWS = 4_000 if settings.default.max_examples < 600 else 100_000
+"""A hundred thousand in `make thorough`."""
 ONE = Fraction(1)
 
 
@@ -53,6 +59,56 @@ def test_gaussian_keeps_its_epsilon_and_delta_and_less_noise_does_not() -> None:
     assert not violation(*draws, 1.0, float(delta))
     wrong = [noise.gaussian([n] * DRAWS, sensitivity=0.5, rho=rho).values for n in (10, 13)]
     assert violation(*wrong, 1.0, float(delta))
+
+
+@pytest.mark.parametrize(("pair", "ends"), [((0, 1), (0, 10)), ((5, 6), (0, 6)), ((-3, -2), (-4, 10**6))])
+def test_bounded_laplace_keeps_its_epsilon_and_noise_that_forgets_the_bounds_does_not(
+    pair: tuple[int, int], ends: tuple[int, int]
+) -> None:
+    low, high = ends
+
+    def draws(wrong: bool) -> list[list[int]]:
+        amount = ONE if not wrong else 2 * ONE
+        return [
+            noise.bounded_laplace([n] * DRAWS, low=low, high=high, sensitivity=1, epsilon=amount).values
+            for n in pair
+        ]
+
+    right = draws(False)
+    assert all(low <= value <= high for values in right for value in values)
+    assert not violation(*right, 1.0)
+    assert violation(*draws(True), 1.0)
+
+
+@pytest.mark.parametrize("room", [1, 2, 7, 40])
+def test_bounded_laplace_is_exact_in_its_worst_case(room: int) -> None:
+    """All probabilities, for all pairs of one to three steps: none beyond e^ε; the scale of Laplace noise would be beyond at the ends."""
+    for steps, epsilon in itertools.product((1, 2, 3), (Fraction(1, 3), ONE, Fraction(4))):
+
+        def worst(scale: float, steps: int = steps) -> float:
+            weights = np.exp(-np.abs(np.subtract.outer(np.arange(room + 1), np.arange(room + 1))) / scale)
+            chances = weights / weights.sum(axis=1, keepdims=True)
+            return max(
+                np.log(chances[x] / chances[y]).max()
+                for x in range(room + 1)
+                for y in range(room + 1)
+                if abs(x - y) <= steps
+            )
+
+        try:
+            scale = noise.bounded_scale(room, steps, epsilon)
+        except discreet.DiscreetError:
+            continue
+        assert worst(scale) <= float(epsilon)
+        if room > 2:
+            assert worst(steps / float(epsilon)) > float(epsilon)
+
+
+def test_values_out_of_the_bounds_are_clamped_and_ranges_narrower_than_noise_refused() -> None:
+    made = noise.bounded_laplace([-50, 99], low=0, high=10, sensitivity=1, epsilon=Fraction(100))
+    assert made.values == [0, 10]
+    with pytest.raises(discreet.DiscreetError, match="does not fit the range"):
+        noise.bounded_laplace([0], low=0, high=3, sensitivity=1, epsilon=Fraction(1, 1000))
 
 
 @pytest.mark.slow
@@ -179,6 +235,112 @@ def test_groups_of_one_person_are_shown_no_more_often_than_delta(
     exposed = len({str(row.keys[0]).split("-")[0] for row in answer.rows})
     least = beta.ppf(CHANCE, exposed, people - exposed + 1) if exposed else 0
     assert (least > delta) == wrong
+
+
+# ── quantiles ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1, 10), Fraction(97, 100)])
+def test_a_row_changes_no_score_of_a_quantile_or_of_its_ends_further_than_stated(
+    share: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[list[int], int]] = []
+
+    def recorded(scores: list[int], *, sensitivity: int, epsilon: Fraction) -> int:
+        told.append((scores, sensitivity))
+        return int(np.argmax(scores))
+
+    monkeypatch.setattr("discreet.dp.quantiles.noisy_max", recorded)
+    step = max(share.numerator, share.denominator - share.numerator)
+    chooser = QuantileChooser(share, step, ONE, 0.05)
+    chance = random.Random(1)
+    for rows in (
+        [0] * 6,
+        [1, 0, 0, 0, 0, 0],
+        *([chance.randrange(400) for _ in range(6)] for _ in range(30)),
+    ):
+        for place in range(6):
+            told.clear()
+            for extra in (0, 1):
+                more = np.array(rows)
+                more[place] += extra
+                chooser.choose(more)
+            for (before, stated), (after, _) in zip(told[:3], told[3:], strict=True):
+                assert np.abs(np.subtract(after, before)).max() <= stated == step
+
+
+@pytest.mark.parametrize("people", [1, 12, 300])
+def test_the_interval_of_a_quantile_holds_it_however_few_people_there_are(people: int) -> None:
+    chance = random.Random(people)
+    held, tries = 0, 150
+    for _ in range(tries):
+        values = sorted(chance.randrange(50) for _ in range(people))
+        chooser = QuantileChooser(Fraction(1, 4), 3, 2 * ONE, 0.2)
+        at, low, high = chooser.choose(np.bincount(values, minlength=50))
+        quantile = values[max(0, math.ceil(people / 4) - 1)]
+        assert low <= at <= high
+        held += low <= quantile <= high
+    assert held >= 0.8 * tries
+    # With many people and a large amount the ends come together.
+    many = np.bincount([chance.randrange(50) for _ in range(20_000)], minlength=50)
+    at, low, high = QuantileChooser(Fraction(1, 4), 3, 100 * ONE, 0.05).choose(many)
+    assert high - low <= 1
+
+
+# ── floating point ────────────────────────────────────────────────────────────────────────────────
+
+
+def reachable(answers: np.ndarray, centre: float, scale: float) -> np.ndarray:
+    """Mironov's attack, *On Significance of the Least Significant Bits*, 2012: could floating point noise have led from here to there?
+
+    Noise as textbooks draw it is ±b·ln(u) with u one of 2^53 numbers, so only some sums are possible; which ones depends on the true figure.
+    """
+    away = answers - centre
+    guesses = np.exp(-np.abs(away) / scale) * 2.0**53
+    possible = np.zeros(len(answers), dtype=bool)
+    for step in range(-2, 3):
+        drawn = (np.rint(guesses) + step) * 2.0**-53
+        with np.errstate(divide="ignore", invalid="ignore"):
+            possible |= centre - np.sign(away) * scale * np.log(drawn) == answers
+    return possible
+
+
+def test_the_last_digits_of_an_answer_say_nothing_and_those_of_floating_point_noise_do(
+    ledger: Ledger,
+) -> None:
+    """A sum of 2,000 groups whose true figures are 31.25 with somebody and 10 without."""
+    figures = 31.25, 10.0
+    chance = np.random.default_rng(3)
+    uniform = chance.integers(1, 2**53, size=(2, 2000)) * 2.0**-53
+    sign = chance.choice([-1.0, 1.0], size=(2, 2000))
+    textbook = [at - s * 100 * np.log(u) for at, s, u in zip(figures, sign, uniform, strict=True)]
+    hits = [reachable(drawn, figures[0], 100.0).astype(float).tolist() for drawn in textbook]
+    assert violation(*hits, 1.0)
+
+    def answers(pays: list[float]) -> list[float]:
+        groups = 2000
+        table = pa.table(
+            {
+                "place": [group for group in range(groups) for _ in pays],
+                "pay": [pay for _ in range(groups) for pay in pays],
+            }
+        )
+        answer = discreet.ask(
+            table,
+            "select place, sum(pay) from data group by place",
+            epsilon=1,
+            unit="record",
+            keys={"place": range(groups)},
+            bounds={"pay": (0, 100)},
+            ledger=ledger,
+        )
+        return [float(row.figures[0].value) for row in answer.rows]
+
+    ours = [np.array(answers(pays)) for pays in ([10.0, 21.25], [10.0])]
+    hits = [reachable(drawn, figures[0], 100.0).astype(float).tolist() for drawn in ours]
+    assert not violation(*hits, 1.0)
+    # Whatever the true figure, answers are whole multiples of one unit that follows from the bounds.
+    assert all(np.all(drawn / 2.0**-13 == np.rint(drawn / 2.0**-13)) for drawn in ours)
 
 
 # ── amounts ───────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from discreet.cli import EXIT_NOT_MET
-from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.budget import LEDGER, refuse_unpayable
 from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import (
     FILE,
@@ -18,11 +18,13 @@ from discreet.cli.options import (
     open_table,
     print_json,
     reading_options,
-    refuse_unwritable,
 )
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import whole_number
 from discreet.dp.ask import ask as run_ask
 from discreet.dp.certificate import write_statement
+from discreet.dp.noise import NAMES
+from discreet.dp.terms import MOST_ROWS
 from discreet.errors import InvalidParameter
 from discreet.files.writing import atomically
 from discreet.policy.file import load
@@ -98,10 +100,15 @@ CONFIDENCE = click.option(
 @KEYS
 @click.option(
     "--mechanism",
-    type=click.Choice(["laplace", "gaussian"]),
+    type=click.Choice(list(NAMES)),
     default="laplace",
     show_default=True,
     help="Which noise counts and sums get.",
+)
+@click.option(
+    "--most-rows",
+    type=click.IntRange(1, MOST_ROWS),
+    help="With bounded-laplace: so many rows has a group at most, known without the data.",
 )
 @CONFIDENCE
 @LEDGER
@@ -125,6 +132,7 @@ def ask(
     max_groups: int,
     max_rows: int,
     mechanism: Any,
+    most_rows: int | None,
     confidence: float,
     **given: Any,
 ) -> int:
@@ -139,7 +147,7 @@ def ask(
         raise click.UsageError("--output takes one answer: ask for the KPIs one by one")
     if output is not None:
         check_target(output)
-    refuse_unwritable(output, inputs=[file, *([policy_file] if policy_file else [])], given=given)
+    paid = refuse_unpayable(output, file, ledger)
     terms: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
@@ -150,8 +158,9 @@ def ask(
         "bounds": once(map(bounds_option, bounds), "bounds"),
         "keys": once(map(keys_option, keys), "keys"),
         "mechanism": mechanism,
+        "most_rows": most_rows,
         "confidence": confidence,
-        "ledger": ledger_of(file, ledger),
+        "ledger": paid,
     }
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
@@ -203,11 +212,16 @@ def keys_option(text: str) -> tuple[str, list[object]]:
     name, equals, values = text.partition("=")
     if not equals or not values:
         raise InvalidParameter("keys cannot be read", remedy="write --keys COLUMN=A,B,…, e.g. sex=f,m")
-    low, _, high = values.partition(":")
     if re.fullmatch(r"-?\d+:-?\d+", values):
-        if not 0 <= int(high) - int(low) < 1_000_000:
+        low, high = map(_end, values.split(":"))
+        if low is None or high is None or not 0 <= high - low < 1_000_000:
             raise InvalidParameter(
                 "keys reach from the larger to the smaller, or too far", remedy="write 1:9"
             )
-        return name, list(range(int(low), int(high) + 1))
+        return name, list(range(low, high + 1))
     return name, list(values.split(","))
+
+
+def _end(text: str) -> int | None:
+    number = whole_number(text.removeprefix("-"))
+    return -number if number is not None and text.startswith("-") else number

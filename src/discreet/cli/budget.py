@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from discreet.cli.command import StrictGroup
-from discreet.cli.options import PATH, print_json
+from discreet.cli.options import PATH, print_json, refuse_unwritable
 from discreet.dp.amounts import said
+from discreet.dp.certificate import statement_beside
 from discreet.dp.disjoint import combined, declare_disjoint
 from discreet.dp.foresight import foresee_amount
 from discreet.dp.ledger import Ledger
+from discreet.dp.statement import PRIOR
+from discreet.errors import InvalidParameter
+from discreet.files.addresses import DatabaseAddress
 from discreet.plain import printable
 from discreet.reports.console import Terminal
 from discreet.reports.differential_privacy import show_balance
@@ -22,9 +27,25 @@ LEDGER = click.option(
 TABLE = click.argument("table", type=PATH)
 
 
-def ledger_of(table: Path, ledger: Path | None) -> Ledger:
+def ledger_of(table: Path | DatabaseAddress, ledger: Path | None) -> Ledger:
     """The ledger that was named, or the one beside the table."""
-    return Ledger.beside(table) if ledger is None else Ledger(ledger)
+    if ledger is not None:
+        return Ledger(ledger)
+    if isinstance(table, DatabaseAddress):
+        raise InvalidParameter(
+            "beside a table of a database lies no ledger", remedy="name the ledger with --ledger"
+        )
+    return Ledger.beside(table)
+
+
+def refuse_unpayable(
+    output: Path | None, table: Path | DatabaseAddress, ledger: Path | None, inputs: Iterable[Path] = ()
+) -> Ledger:
+    """The ledger that pays, after looking whether what it pays for, and the statement beside it, can be written."""
+    paid = ledger_of(table, ledger)
+    if output is not None:
+        refuse_unwritable(output, statement_beside(output), inputs=[*inputs, paid.path, paid.head])
+    return paid
 
 
 @click.group(cls=StrictGroup, invoke_without_command=True)
@@ -70,11 +91,14 @@ def show(table: Path, ledger: Path | None, as_json: bool) -> None:
 @TABLE
 @click.option("--epsilon", required=True, help="What might be spent: 0.5, 1/3.", metavar="AMOUNT")
 @click.option("--delta", default="0", show_default=True, help="The same of delta.", metavar="AMOUNT")
+@click.option(
+    "--prior", type=float, default=PRIOR, show_default=True, help="How sure an intruder was before, 0 to 1."
+)
 @LEDGER
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def foresee(table: Path, epsilon: str, delta: str, ledger: Path | None, as_json: bool) -> None:
+def foresee(table: Path, epsilon: str, delta: str, prior: float, ledger: Path | None, as_json: bool) -> None:
     """Say what an amount would mean for those in TABLE, before it is spent. Nothing is spent."""
-    foresight = foresee_amount(ledger_of(table, ledger).balance(), epsilon, delta)
+    foresight = foresee_amount(ledger_of(table, ledger).balance(), epsilon, delta, prior)
     if as_json:
         print_json(foresight.to_dict())
         return

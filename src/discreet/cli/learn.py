@@ -20,9 +20,9 @@ from discreet.cli.ask import (
     bounds_option,
     keys_option,
 )
-from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.budget import LEDGER, refuse_unpayable
 from discreet.cli.command import StrictCommand, once
-from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
+from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.dp.certificate import write_statement
@@ -86,7 +86,7 @@ def learn(
 
     What a test says is not protected: it is computed from the records that are tested on, without noise.
     """
-    refuse_unwritable(output, inputs=[file, test], given=given)
+    paid = refuse_unpayable(output, file, ledger)
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
         # Read before anything is spent.
@@ -104,7 +104,7 @@ def learn(
             bounds=once(map(bounds_option, bounds), "bounds"),
             keys=once(map(keys_option, keys), "keys"),
             bins=bins,
-            ledger=ledger_of(file, ledger),
+            ledger=paid,
         )
         tell("writing")
         document = classifier.to_dict()

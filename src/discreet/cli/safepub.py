@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 from discreet.cli.ask import EPSILON
-from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.budget import LEDGER, refuse_unpayable
 from discreet.cli.command import StrictCommand, once
-from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
+from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import whole_number
 from discreet.dp.certificate import write_statement
 from discreet.dp.generalization import DEGREES
 from discreet.dp.level_search import SCORES
@@ -94,7 +95,7 @@ def safepub(
     """
     files = once(map(_named, hierarchies), "a hierarchy")
     check_target(output)
-    refuse_unwritable(output, inputs=[file, *map(Path, files.values())], given=given)
+    paid = refuse_unpayable(output, file, ledger, inputs=map(Path, files.values()))
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
         records = run_safepub(
@@ -108,7 +109,7 @@ def safepub(
             score=score,
             target=target,
             steps=steps,
-            ledger=ledger_of(file, ledger),
+            ledger=paid,
         )
         tell("writing")
         atomically(output, lambda part: write_rows(records.rows, part))
@@ -127,6 +128,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _level(text: str) -> int:
-    if not text.isdecimal():
+    level = whole_number(text)
+    if level is None:
         raise InvalidParameter("a level is no whole number", remedy="write e.g. --level age=2")
-    return int(text)
+    return level

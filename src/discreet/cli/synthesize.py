@@ -19,9 +19,9 @@ from discreet.cli.ask import (
     bounds_option,
     keys_option,
 )
-from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.budget import LEDGER, refuse_unpayable
 from discreet.cli.command import StrictCommand, once
-from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
+from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.dp.certificate import write_statement
@@ -29,6 +29,8 @@ from discreet.dp.synthesize import MODELS
 from discreet.dp.synthesize import synthesize as run_synthesize
 from discreet.errors import InvalidParameter
 from discreet.files.writing import atomically
+from discreet.policy.file import load
+from discreet.release.rule_keeper import rule_keeper
 from discreet.release.write import check_target, write_rows
 from discreet.reports.console import Terminal
 from discreet.reports.differential_privacy import show_artificial_people
@@ -57,7 +59,19 @@ from discreet.reports.differential_privacy import show_artificial_people
     type=click.Choice(list(MODELS)),
     default="mst",
     show_default=True,
-    help="mst: a tree of pairs, in a second. aim: tables of up to three columns, nearer, in up to a minute.",
+    help="mst: a tree of pairs, in a second. aim: tables of up to three columns, nearer, in up to a minute. table: all columns "
+    "together, if they are few. pca: numbers, by their correlations.",
+)
+@click.option(
+    "--per-person", is_flag=True, help="One row per person: commonest values, mean numbers, how many rows."
+)
+@click.option(
+    "--find-bounds",
+    help="Columns whose bounds nobody knows: found in the data, and paid for.",
+    metavar="A,B,…",
+)
+@click.option(
+    "--policy", "policy_file", type=PATH, help="A policy whose rules ([[constraint]]) the rows keep."
 )
 @LEDGER
 @reading_options
@@ -75,19 +89,24 @@ def synthesize(
     keys: Sequence[str],
     bins: int,
     method: Any,
+    per_person: bool,
+    find_bounds: str | None,
+    policy_file: Path | None,
     ledger: Path | None,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Write artificial people whose pairs of columns are like those of FILE, with a guarantee."""
     check_target(output)
-    refuse_unwritable(output, inputs=[file], given=given)
+    paid = refuse_unpayable(output, file, ledger)
     if delta is None:
         raise InvalidParameter("artificial people need a delta", remedy="give one such as --delta 1e-9")
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
+        policy = load(policy_file) if policy_file else None
+        table = open_table(file, given, policy) if policy else open_table(file, given)
         people = run_synthesize(
-            open_table(file, given),
+            table,
             epsilon=epsilon,
             delta=delta,
             columns=split(columns),
@@ -98,7 +117,10 @@ def synthesize(
             keys=once(map(keys_option, keys), "keys"),
             bins=bins,
             method=method,
-            ledger=ledger_of(file, ledger),
+            per_person=per_person,
+            find_bounds=split(find_bounds) or (),
+            keeps=None if policy is None else rule_keeper(table, policy, split(columns)),
+            ledger=paid,
         )
         tell("writing")
         atomically(output, lambda part: write_rows(people.rows, part))

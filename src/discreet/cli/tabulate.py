@@ -20,9 +20,9 @@ from discreet.cli.ask import (
     bounds_option,
     keys_option,
 )
-from discreet.cli.budget import LEDGER, ledger_of
+from discreet.cli.budget import LEDGER, refuse_unpayable
 from discreet.cli.command import StrictCommand, once
-from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
+from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.dp.certificate import write_statement
@@ -87,7 +87,7 @@ def tabulate(
     All values are given (--keys, --bounds), and every cell is written, also those that nobody is in.
     """
     check_target(output)
-    refuse_unwritable(output, inputs=[file], given=given)
+    paid = refuse_unpayable(output, file, ledger)
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
         made = run_tabulate(
@@ -104,7 +104,7 @@ def tabulate(
             keys=once(map(keys_option, keys), "keys"),
             bins=bins,
             confidence=confidence,
-            ledger=ledger_of(file, ledger),
+            ledger=paid,
         )
         tell("writing")
         atomically(output, lambda part: write_rows(made.rows, part))

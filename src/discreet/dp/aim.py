@@ -2,7 +2,7 @@
 
 After the single columns, in each round a table is chosen by the exponential mechanism on how far the rows of the model are
 from it, less what noise alone would make of it; it is counted with noise, and the model is fitted anew on a junction tree
-(`dp.junction`) of limited size. Rounds that change less than their noise would are followed by dearer ones.
+(`dp.junction`) of limited size. Rounds that change less than half of what their noise would are followed by dearer ones.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ MOST_TRIPLES = 2500
 """With more of them only pairs are measured: each round looks at all."""
 LOOKED_AT = 50_000
 """So many rows of the model are drawn at most to see how far it is from a table."""
-EXPECTED = math.sqrt(2 / math.pi)
-"""The mean size of Gaussian noise of scale 1."""
+HELD_BACK = math.sqrt(2 / math.pi) / 2
+"""Half of the mean size of Gaussian noise of scale 1: so much of its noise is held against each cell of a table."""
 
 
 class AdaptiveModel(MergedColumns):
     """Columns in which rare values are one, the tables that were measured, and the model that follows from them."""
 
-    columns_share = 0.35
+    columns_share = 0.5
 
     def __init__(
         self,
@@ -61,8 +61,8 @@ class AdaptiveModel(MergedColumns):
         )
         self.candidates = [*pairs, *(triples if len(triples) <= MOST_TRIPLES else [])]
 
-    def rows(self) -> tuple[list[IntArray], list[Columns]]:
-        """Rows as codes, and the tables of several columns that they keep."""
+    def fit(self) -> list[Columns]:
+        """Measure, and say which tables of several columns are kept."""
         model = fit_tree(self.tables, self.sizes)
         amount = self.rho / (ROUNDS * len(self.sizes))
         while self.left > 0 and self.candidates:
@@ -74,13 +74,17 @@ class AdaptiveModel(MergedColumns):
             model = fit_tree(self.tables, self.sizes)
             if self.unchanged(model, drawn, columns, scale):
                 amount *= 4
-        kept = [columns for columns in self.tables if len(columns) > 1]
-        return self.told_apart(draw_rows(model, max(1, round(model.total)))), kept
+        self.model, self.total = model, model.total
+        return [columns for columns in self.tables if len(columns) > 1]
+
+    def draw(self, rows: int) -> list[IntArray]:
+        """So many rows as codes."""
+        return self.told_apart(draw_rows(self.model, rows))
 
     def chosen(self, drawn: Sequence[IntArray], amount: float) -> Columns:
         """The table that the model is farthest from, by the exponential mechanism: (0.1 · amount)-zCDP.
 
-        The score of a table of w columns is w · (Σ|count − drawn| − √(2/π)·σ·cells). Drawn rows and σ follow from what was measured
+        The score of a table of w columns is w · (Σ|count − drawn| − ½√(2/π)·σ·cells). Drawn rows and σ follow from what was measured
         before, so a row changes it by at most w ≤ 3; rounding adds one unit.
         """
         scale = self.max_rows / math.sqrt(2 * amount * (1 - CHOICE))
@@ -92,7 +96,7 @@ class AdaptiveModel(MergedColumns):
         for columns in fitting:
             true = self.count(columns)
             apart = float(np.abs(true - self.expected(drawn, columns)).sum())
-            scores.append(round(FIXED * len(columns) * (apart - EXPECTED * scale * true.size)))
+            scores.append(round(FIXED * len(columns) * (apart - HELD_BACK * scale * true.size)))
         place = noisy_max_rho(scores, sensitivity=FIXED * 3 * self.max_rows + 1, rho=amount * CHOICE)
         return fitting[place]
 
@@ -121,8 +125,8 @@ class AdaptiveModel(MergedColumns):
     def unchanged(
         self, model: JunctionTree, drawn: Sequence[IntArray], columns: Columns, scale: float
     ) -> bool:
-        """Whether a measurement changed the model by less than its noise alone would."""
+        """Whether a measurement changed the model by less than half of what its noise alone would."""
         after = model.marginal(columns)
         assert after is not None
         before = self.expected(drawn, columns)
-        return bool(np.abs(after - before).sum() <= EXPECTED * scale * after.size)
+        return bool(np.abs(after - before).sum() <= HELD_BACK * scale * after.size)

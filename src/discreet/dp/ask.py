@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -26,7 +25,8 @@ from discreet.dp.keys import (
 )
 from discreet.dp.ledger import Ledger
 from discreet.dp.measuring import Bounds, MeasurementPlan, Planner, measure
-from discreet.dp.noise import Mechanism, Noisy, OpenDP, check_scale, noisy_max
+from discreet.dp.noise import NAMES, Mechanism, Noisy, OpenDP, bounded_scale, check_scale
+from discreet.dp.quantiles import QuantileChooser
 from discreet.dp.statement import Guarantee, Unit, describe_unit
 from discreet.dp.terms import GivenTerms, Terms, people_of, resolve_ledger, resolve_terms
 from discreet.engine.bounded import ValueGrid
@@ -51,6 +51,7 @@ def ask(
     keys: PublicKeys | None = None,
     mechanism: Mechanism = "laplace",
     confidence: float = 0.95,
+    most_rows: int | None = None,
     ledger: Ledger | str | PathLike[str] | None = None,
 ) -> Answer:
     """Answer a question about a table with differential privacy, and pay for it from the table's ledger.
@@ -60,7 +61,8 @@ def ask(
     each of at most ``max_groups`` groups. ``unit="record"`` says instead that each row is somebody else. ``bounds`` are the
     values between which a column lies, ``keys`` the values of a column to group by: both must be known without the data.
     Groups whose keys are not given are shown if enough persons share them, for which a ``delta`` is needed, as for
-    ``mechanism="gaussian"``. ``ledger`` is the one beside the file if the source is a path.
+    ``mechanism="gaussian"``. ``mechanism="bounded-laplace"`` keeps counts and sums between what they can be if a group has at most
+    ``most_rows`` rows, which must be known without the data. ``ledger`` is the one beside the file if the source is a path.
 
     Add or remove all rows of one person, and the probability of any answer changes by a factor of at most e^ε, up to δ.
 
@@ -78,7 +80,17 @@ def ask(
     OpenDP()
     table = read(source)
     given = GivenTerms(
-        epsilon, delta, person, unit, max_groups, max_rows, bounds or {}, keys or {}, mechanism, confidence
+        epsilon,
+        delta,
+        person,
+        unit,
+        max_groups,
+        max_rows,
+        bounds or {},
+        keys or {},
+        mechanism,
+        confidence,
+        most_rows,
     )
     answering = prepared(table, question, given)
     terms = answering.terms
@@ -158,9 +170,13 @@ class Answering:
             else public_groups([table.column(name) for name in question.keys], terms.public)
         )
         for measurement in plan.measurements:
-            check_scale(measurement.laplace_sensitivity(terms.max_groups, terms.max_rows) / self.epsilon)
+            sensitivity = measurement.laplace_sensitivity(terms.max_groups, terms.max_rows)
+            check_scale(sensitivity / self.epsilon)
+            if terms.most_rows is not None:
+                low, high = measurement.ends(terms.most_rows)
+                bounded_scale(high - low, sensitivity, self.epsilon)
         for figure, _ in plan.quantiles:
-            check_scale(2 * self.step(figure) * terms.max_groups / self.epsilon)
+            self.chooser(figure).check()
 
     def answer(self, drawing: Callable[[], None]) -> Answer:
         try:
@@ -243,6 +259,7 @@ class Answering:
             epsilon=self.epsilon * len(wanted),
             delta=self.delta,
             mechanism=self.terms.mechanism,
+            most=self.terms.most_rows,
         )
 
     # ── figures ───────────────────────────────────────────────────────────────────────────────────
@@ -276,11 +293,9 @@ class Answering:
     def quantiles(
         self, groups: Sequence[tuple[Key, ...]], figure: Figure, grid: ValueGrid, counted: pa.Table
     ) -> list[NoisyFigure]:
-        """For each group the value that comes near the wanted share, chosen by report-noisy-max.
+        """For each group the value that comes near the wanted share, and an interval, chosen by report-noisy-max.
 
-        With ``below`` and ``above`` rows on its two sides, of n, a candidate is an a/b-quantile if b·below ≤ a·n and
-        b·above ≤ (b−a)·n. Its score is by how much it fails: −max(b·below − a·n, b·above − (b−a)·n, 0). One row changes each
-        term by a or b−a. A person is in ``max_groups`` groups at most, each of which gets its part of the amount.
+        A person is in ``max_groups`` groups at most, each of which gets its part of the amount.
         """
         histograms = {group: np.zeros(grid.limit + 1, dtype=np.int64) for group in groups}
         columns = [counted[f"key{i}"].to_pylist() for i in range(len(self.question.keys))]
@@ -290,35 +305,38 @@ class Answering:
             group = tuple(map(plain_key, values))
             if place is not None and group in histograms:
                 histograms[group][place] += rows
-        share = figure.share or Fraction(1, 2)
-        step = self.step(figure)
-        epsilon = self.epsilon / self.terms.max_groups
+        chooser = self.chooser(figure)
+        # A bin holds the values nearest to its own: up to half a step away, if they are no whole numbers one apart.
+        alone = (
+            grid.unit == 1
+            and grid.low.is_integer()
+            and self.table.column(str(figure.column)).type == "integer"
+        )
+        half = 0.0 if alone else grid.unit / 2
+
+        def told(place: float) -> float | int:
+            return _number(min(max(grid.low + place * grid.unit, grid.low), grid.high))
+
         chosen = []
         for group in groups:
-            upto = np.cumsum(histograms[group])
-            below = upto - histograms[group]
-            above = upto[-1] - upto
-            a, b, n = share.numerator, share.denominator, upto[-1]
-            scores = -np.maximum(np.maximum(b * below - a * n, b * above - (b - a) * n), 0)
-            at = noisy_max(scores.tolist(), sensitivity=step, epsilon=epsilon)
-            chosen.append(NoisyFigure(_number(grid.low + at * grid.unit), None, None))
-        ranks = math.ceil(
-            float(2 * step / epsilon) * math.log((grid.limit + 1) / self.terms.error) / share.denominator
-        )
+            at, low, high = chooser.choose(histograms[group])
+            ends = told(low - half / grid.unit), told(high + half / grid.unit)
+            chosen.append(NoisyFigure(told(at), *ends))
         self.notes.append(
             Sentence(
                 "{name} is off by at most {ranks:,} rows in the order of values, in {confidence:.0%} of answers",
                 name=figure.name,
-                ranks=ranks,
+                ranks=chooser.rank_error(grid.limit + 1),
                 confidence=1 - self.terms.error,
             )
         )
         return chosen
 
-    def step(self, figure: Figure) -> int:
-        """How far one person moves the score of a quantile's candidate."""
+    def chooser(self, figure: Figure) -> QuantileChooser:
+        """What chooses a quantile in one group, and how far one person moves its scores."""
         share = figure.share or Fraction(1, 2)
-        return max(share.numerator, share.denominator - share.numerator) * self.terms.max_rows
+        step = max(share.numerator, share.denominator - share.numerator) * self.terms.max_rows
+        return QuantileChooser(share, step, self.epsilon / self.terms.max_groups, self.terms.error)
 
     def ordered(self, rows: list[AnswerRow]) -> list[AnswerRow]:
         """The answer in the order that was asked for, which follows from noisy figures alone."""
@@ -343,7 +361,7 @@ class Answering:
                 Sentence(
                     "{name}: discrete {mechanism} noise of scale {scale:.4g}",
                     name=wanted.label,
-                    mechanism=noisy.mechanism.capitalize(),
+                    mechanism=NAMES[noisy.mechanism],
                     scale=noisy.scale * wanted.unit,
                 )
             )
@@ -362,6 +380,8 @@ class Answering:
                 [*self.plan.sums, *((str(figure.column), grid) for figure, grid in self.plan.quantiles)]
             ).items()
         ]
+        if terms.most_rows is not None:
+            public.append(Sentence("a group has at most {most:,} rows, given", most=terms.most_rows))
         return Guarantee(
             unit=terms.unit,
             unit_description=description,

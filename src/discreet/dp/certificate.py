@@ -18,6 +18,7 @@ from discreet.dp.checklist import SOURCE, checklist
 from discreet.dp.ledger import Payment
 from discreet.dp.statement import Guarantee, Unit
 from discreet.errors import DiscreetError, UnreadableInput
+from discreet.files.documents import parse_json
 from discreet.files.reading import read_text
 from discreet.files.writing import write_text
 from discreet.plain import plain
@@ -68,7 +69,7 @@ def read_statement(path: str | PathLike[str]) -> Certificate:
     place = Path(path)
     text = read_text(place, "statement", remedy="name the file that was written beside the release")
     try:
-        document = json.loads(text)
+        document = parse_json(text)
         payment, told = document["payment"], document["guarantee"]
         if document["schema"] != SCHEMA or told["unit"] not in ("person", "record"):
             raise ValueError

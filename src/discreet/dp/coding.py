@@ -44,6 +44,11 @@ class NumberCoding:
     def size(self) -> int:
         return self.bins + 1
 
+    @property
+    def high(self) -> float:
+        """The upper end of the last bin."""
+        return self.low + self.bins * self.unit - (1 if self.whole else 0)
+
     def encode(self, values: pa.ChunkedArray) -> IntArray:
         numbers = pc.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         absent = np.isnan(numbers)
@@ -121,6 +126,8 @@ def codings(
     made: dict[str, Coding | None] = {}
     for name in names:
         column = table.column(name)
+        if name in bounds:
+            check_bounded(column)
         if name in keys:
             made[name] = _categories(column, constants_of(column, keys[name]))
         elif column.storage == "boolean":
@@ -135,6 +142,15 @@ def codings(
                 remedy="give them by keys, or leave the column out",
             )
     return made
+
+
+def check_bounded(column: Column) -> None:
+    """Refuse bounds of what is stored as text: cells that are no numbers have none, and bounds would count for nothing."""
+    if column.storage == "text":
+        raise InvalidParameter(
+            Sentence("{name} is read as text, which has no bounds", name=column.name),
+            remedy="say which texts stand for a missing value, or leave the bounds out",
+        )
 
 
 def given_codings(
@@ -198,8 +214,17 @@ def _numbers(column: Column, bounds: Bounds, bins: int) -> NumberCoding:
             Sentence("the bounds of {name} are {low} and {high}", name=column.name, low=low, high=high),
             remedy="give a lower and a larger upper bound",
         )
-    if column.type == "integer":
+    return number_bins(column.name, low, high, bins, whole=column.type == "integer")
+
+
+def number_bins(name: str, low: float, high: float, bins: int, *, whole: bool) -> NumberCoding:
+    """At most so many bins of equal width; of whole numbers each has equally many.
+
+    >>> number_bins("age", 0, 100, 10, whole=True).unit, number_bins("pay", 0, 100, 10, whole=False).unit
+    (11, 10.0)
+    """
+    if whole:
         low, high = math.floor(low), math.ceil(high)
         unit = max(1, math.ceil((high - low + 1) / bins))
-        return NumberCoding(column.name, low, unit, math.ceil((high - low + 1) / unit), whole=True)
-    return NumberCoding(column.name, low, (high - low) / bins, bins, whole=False)
+        return NumberCoding(name, low, unit, math.ceil((high - low + 1) / unit), whole=True)
+    return NumberCoding(name, low, (high - low) / bins, bins, whole=False)

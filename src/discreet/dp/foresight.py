@@ -11,7 +11,8 @@ from discreet.dp.accounting import gaussian_margin, laplace_margin, rho_of
 from discreet.dp.amounts import Amount, exact, said
 from discreet.dp.ledger import Balance
 from discreet.dp.mst import PairModel
-from discreet.dp.statement import meaning
+from discreet.dp.statement import PRIOR, meaning
+from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
 
 Product = Literal["tables", "artificial"]
@@ -44,18 +45,23 @@ class Foresight:
         }
 
 
-def foresee_amount(balance: Balance, epsilon: Amount, delta: Amount = 0) -> Foresight:
+def foresee_amount(balance: Balance, epsilon: Amount, delta: Amount = 0, prior: float = PRIOR) -> Foresight:
     """What an answer for an amount would mean by itself, and everything together afterwards. Nothing is spent.
 
-    The amount is taken to add up; for a table that is disjoint from others it may be less.
+    ``prior`` is how sure an intruder was before. The amount is taken to add up; for a table that is disjoint from others it may be less.
     """
+    if not 0 < prior < 1:
+        raise InvalidParameter(
+            Sentence("the intruder's first guess is {prior}", prior=prior),
+            remedy="give a probability between 0 and 1, such as 0.01",
+        )
     wanted = exact(epsilon, "epsilon"), exact(delta, "delta", zero=True, below_one=True)
     spent = balance.spent_epsilon + wanted[0], balance.spent_delta + wanted[1]
     return Foresight(
         *wanted,
         allowed=spent[0] <= balance.epsilon and spent[1] <= balance.delta,
-        alone=meaning(*wanted),
-        together=meaning(*spent),
+        alone=meaning(*wanted, prior),
+        together=meaning(*spent, prior),
         spent_epsilon=spent[0],
         spent_delta=spent[1],
     )
@@ -93,12 +99,14 @@ def foresee_noise(
     *,
     max_rows: int = 1,
     paid_values: bool = False,
+    found_bounds: int = 0,
 ) -> CountNoise:
     """The noise of the counts of one table, or of each of so many columns of artificial people, before it is drawn.
 
     A person has at most ``max_rows`` = m rows. A table has discrete Laplace noise of scale m/ε, or with a δ discrete Gaussian noise
     of σ = m/√(2ρ), where ρ-zero-concentrated privacy is (ε, δ)-private (Bun and Steinke 2016). Artificial people share out a fifth
-    of ρ over their columns and the number of rows; values that are found in the data (``paid_values``) take half of δ. Noise
+    of ρ over their columns, those of them whose bounds are found (so many as ``found_bounds``) twice, and the number of rows;
+    values that are found in the data (``paid_values``) take half of δ. Noise
     depends on amounts and on what is public alone, so telling it costs nothing.
 
     >>> foresee_noise("tables", 2, "1/2").mean, foresee_noise("tables", 2, "1/2").margin
@@ -110,6 +118,6 @@ def foresee_noise(
         return CountNoise(product, scale, laplace_margin(scale, ERROR))
     rho = rho_of(amounts[0], amounts[1] / 2 if paid_values else exact(delta, "delta", below_one=True))
     if product == "artificial":
-        rho *= PairModel.columns_share / (columns + 1)
+        rho *= PairModel.columns_share / (columns + found_bounds + 1)
     scale = max_rows / math.sqrt(2 * rho)
     return CountNoise(product, scale * math.sqrt(2 / math.pi), gaussian_margin(scale, ERROR))

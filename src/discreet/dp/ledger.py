@@ -8,6 +8,9 @@ Each line holds the hash of the line before it: a line that was changed, exchang
 beside the ledger (``.head``) holds the number and the hash of the last line, so that lines missing at the end are noticed,
 too. Whoever may write both files can forge them: the ledger guards against mistakes, not against its owner. Older copies of
 both are whole, too, and what was spent after them is forgotten: that cannot be noticed here.
+
+Statements beside releases name the line that paid for them by its hash. A line holds a hash of the table, so its own hash would tell
+whoever knows all rows but one which the last is: they would try. Each line therefore holds a random number, too, that stands in the ledger only.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,8 +61,10 @@ class LedgerEntry:
     unit: str = ""
 
     def to_dict(self) -> dict[str, object]:
+        """The line, but for the hashes of tables: who guesses a table would see by them that it is the one."""
         document: dict[str, object] = plain(self)
-        return {**document, "epsilon": said(self.epsilon), "delta": said(self.delta)}
+        shown = {name: value for name, value in document.items() if name not in ("table", "tables")}
+        return {**shown, "epsilon": said(self.epsilon), "delta": said(self.delta)}
 
 
 @dataclass(frozen=True)
@@ -237,6 +244,10 @@ budget with `discreet budget set` if those who decide on it agree
                 remedy="check the permissions of the ledger",
             ) from None
         try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise UnreadableInput(
+                    Sentence("{name} is not a regular file", name=self.path.name), remedy="name a file"
+                )
             wait_for_lock(handle)
             yield handle
         finally:
@@ -292,6 +303,7 @@ budget with `discreet budget set` if those who decide on it agree
             "epsilon": str(amounts[0]),
             "delta": str(amounts[1]),
             **more,
+            "salt": secrets.token_hex(16),
             "previous": entries[-1].hash if entries else FIRST,
         }
         last = digest(content)

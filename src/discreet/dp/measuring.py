@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.dp.accounting import rho_of
-from discreet.dp.noise import Mechanism, Noisy, gaussian, laplace
+from discreet.dp.noise import Mechanism, Noisy, bounded_laplace, gaussian, laplace
 from discreet.dp.statement import upward
 from discreet.engine.bounded import ValueGrid
 from discreet.engine.question import Figure, Question, refuse_question
@@ -33,6 +33,12 @@ class Measurement:
     """What a whole number of it stands for."""
     per_row: bool = True
     """Whether each row of a person counts, or only whether there is any."""
+    range_of_row: tuple[int, int] = (0, 1)
+    """Between what a row changes it."""
+
+    def ends(self, most: int) -> tuple[int, int]:
+        """Between what it lies if at most so many rows are in a group."""
+        return most * self.range_of_row[0], most * self.range_of_row[1]
 
     def laplace_sensitivity(self, max_groups: int, max_rows: int) -> int:
         """The sum of changes that one person can make: in so many groups, with so many rows in each."""
@@ -91,7 +97,12 @@ class Planner:
                 self.measured(Measurement(self.count_of(figure.column), 1, f"count of {figure.column}"))
             if figure.kind in ("sum", "mean"):
                 name, grid = self.sum_of(figure.column, centred=figure.kind == "mean")
-                self.measured(Measurement(name, max(1, grid.limit), f"sum of {figure.column}", grid.unit))
+                ends = (
+                    0 if grid.low >= grid.centre else -grid.limit,
+                    0 if grid.high <= grid.centre else grid.limit,
+                )
+                label = f"sum of {figure.column}"
+                self.measured(Measurement(name, max(1, grid.limit), label, grid.unit, range_of_row=ends))
 
     def measured(self, measurement: Measurement) -> None:
         self.measurements[measurement.column] = measurement
@@ -147,9 +158,22 @@ def measure(
     epsilon: Fraction,
     delta: Fraction,
     mechanism: Mechanism,
+    most: int | None = None,
 ) -> dict[str, Noisy]:
-    """Every measurement of a plan with noise; together they cost (ε, δ)."""
+    """Every measurement of a plan with noise; together they cost (ε, δ). ``most`` rows are in a group at most: for bounded noise."""
     parts = len(plan.measurements)
+    if mechanism == "bounded-laplace" and most is not None:
+        ends = {wanted.column: wanted.ends(most) for wanted in plan.measurements}
+        return {
+            wanted.column: bounded_laplace(
+                columns[wanted.column],
+                low=ends[wanted.column][0],
+                high=ends[wanted.column][1],
+                sensitivity=wanted.laplace_sensitivity(max_groups, max_rows),
+                epsilon=epsilon / parts,
+            )
+            for wanted in plan.measurements
+        }
     if mechanism == "gaussian" and parts:
         rho = rho_of(epsilon, delta) / parts
         return {

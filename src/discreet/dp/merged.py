@@ -1,4 +1,4 @@
-"""Columns in which rare values are one: tables of several columns then have cells that stand out from the noise."""
+"""Columns in which rare values are one, or one with those beside them: tables of several columns then have cells that stand out from the noise."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.dp.tree import MeasuredTable, on_simplex, shares, shuffled
-from discreet.types import IntArray
+from discreet.types import FloatArray, IntArray
 
 RARE = 3.0
 """Values whose noisy count is below so many standard deviations are one value in tables of several columns."""
@@ -29,7 +29,7 @@ class MergedColumns:
         self, columns: Sequence[IntArray], measured: Sequence[MeasuredTable], total: float, max_rows: int
     ) -> None:
         self.full, self.total, self.max_rows = measured, total, max_rows
-        self.merged = [_merging(table) for table in measured]
+        self.merged = [merging(table) for table in measured]
         self.columns = [merged[column] for merged, column in zip(self.merged, columns, strict=True)]
         self.sizes = [int(merged.max()) + 1 for merged in self.merged]
         self.small = [
@@ -39,6 +39,11 @@ class MergedColumns:
             for merged, table, size in zip(self.merged, measured, self.sizes, strict=True)
         ]
         self.counted: dict[tuple[int, ...], IntArray] = {}
+
+    @property
+    def rows(self) -> int:
+        """How many rows are drawn, by what was counted with noise."""
+        return max(1, round(self.total))
 
     def count(self, columns: tuple[int, ...]) -> IntArray:
         """The true table of some columns: never shown without noise."""
@@ -50,7 +55,7 @@ class MergedColumns:
         """Rare values again what they may have been."""
         made = []
         for column, merged, table in zip(drawn, self.merged, self.full, strict=True):
-            weights = on_simplex(table.counts, self.total)
+            weights = on_simplex(smoothed(table, merged), self.total)
             codes = np.empty(len(column), dtype=np.int64)
             for value in range(int(merged.max()) + 1):
                 rows, meant = np.flatnonzero(column == value), np.flatnonzero(merged == value)
@@ -70,8 +75,49 @@ def table_of(codes: Sequence[IntArray], columns: tuple[int, ...], sizes: Sequenc
     return np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
 
 
-def _merging(table: MeasuredTable) -> IntArray:
-    """For each value which it is among those that are told apart; rare ones are all the last."""
-    often = table.counts >= RARE * math.sqrt(table.variance)
-    merged = np.cumsum(often) - 1
-    return np.where(often, merged, int(often.sum())).astype(np.int64)
+def smoothed(table: MeasuredTable, merged: IntArray) -> FloatArray:
+    """Counts in which rare bins of numbers that are one are nearer to their mean, the more of their differences is noise.
+
+    Of n counts with a variance S² of which V is noise, the share max(0, 1 − V/S²) of each difference is kept (James and Stein 1961).
+
+    >>> table = MeasuredTable(np.array([90.0, 4.0, 2.0, 3.0, 4.0, 80.0, 1.0, 0.0]), 4.0, ordered=True)
+    >>> smoothed(table, merging(table)).tolist()
+    [90.0, 3.25, 3.25, 3.25, 3.25, 80.0, 1.0, 0.0]
+    """
+    counts = table.counts.copy()
+    bins = len(counts) - 1 if table.ordered else 0
+    for value in range(int(merged.max()) + 1):
+        meant = np.flatnonzero(merged[:bins] == value)
+        if len(meant) > 1:
+            mean, spread = counts[meant].mean(), counts[meant].var(ddof=1)
+            kept = max(0.0, 1 - table.variance / spread) if spread else 0.0
+            counts[meant] = mean + kept * (counts[meant] - mean)
+    return counts
+
+
+def merging(table: MeasuredTable) -> IntArray:
+    """For each value which it is among those that are told apart; rare ones are all the last.
+
+    Bins of numbers that are rare are first put together with the rare ones beside them, until together they stand out from their noise, which grows
+    with the root of their number: edges that are found in what was counted with noise, so they cost nothing.
+
+    >>> table = np.array([90.0, 4.0, 2.0, 3.0, 4.0, 80.0, 1.0, 0.0])
+    >>> merging(MeasuredTable(table, 1.0)).tolist(), merging(MeasuredTable(table, 1.0, ordered=True)).tolist()
+    ([0, 1, 5, 2, 3, 4, 5, 5], [0, 1, 5, 2, 3, 4, 5, 5])
+    >>> merging(MeasuredTable(table, 4.0)).tolist(), merging(MeasuredTable(table, 4.0, ordered=True)).tolist()
+    ([0, 2, 2, 2, 2, 1, 2, 2], [0, 1, 1, 1, 1, 2, 3, 3])
+    """
+    least = RARE * math.sqrt(table.variance)
+    places = np.full(len(table.counts), -1, dtype=np.int64)
+    bins = len(table.counts) - 1 if table.ordered else 0
+    made, run = 0, 0
+    for cell, count in enumerate(table.counts):
+        if count >= least:
+            places[cell], made, run = made, made + 1, 0
+        elif cell < bins:
+            run += 1
+            beside = slice(cell - run + 1, cell + 1)
+            if table.counts[beside].sum() >= least * math.sqrt(run):
+                places[beside], made, run = made, made + 1, 0
+    places[places < 0] = made
+    return places

@@ -38,11 +38,16 @@ class PairModel(MergedColumns):
         self.rho_choice = rho * CHOICE
         self.rho_pair = rho * (1 - CHOICE) / max(1, len(columns) - 1)
 
-    def rows(self) -> tuple[list[IntArray], list[tuple[int, ...]]]:
-        """Rows as codes, and the pairs that they keep."""
+    def fit(self) -> list[tuple[int, ...]]:
+        """Measure, and say which pairs are kept."""
         pairs = self.chosen(self.rho_choice)
-        tree = fit(self.small, self.measured(pairs))
-        return self.told_apart(draw(tree, max(1, round(tree.total)))), [*pairs]
+        self.tree = fit(self.small, self.measured(pairs))
+        self.total = self.tree.total
+        return [*pairs]
+
+    def draw(self, rows: int) -> list[IntArray]:
+        """So many rows as codes."""
+        return self.told_apart(draw(self.tree, rows))
 
     def chosen(self, rho: float) -> list[Pair]:
         """A tree of pairs that depend on each other, one after the other by the exponential mechanism.

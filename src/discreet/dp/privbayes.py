@@ -44,18 +44,23 @@ class NetworkModel(MergedColumns):
         self.rho_choice, self.rho_table = rho * CHOICE / rounds, rho * (1 - CHOICE) / rounds
         self.shares = [on_simplex(table.counts, total) / total for table in self.small]
 
-    def rows(self) -> tuple[list[IntArray], list[tuple[int, ...]]]:
-        """Rows as codes, and the tables of several columns that they keep."""
-        rows = max(1, round(self.total))
+    def fit(self) -> list[tuple[int, ...]]:
+        """Measure, and say which tables of several columns are kept."""
+        self.network: list[tuple[Family, FloatArray]] = []
+        joined = [0]
+        while len(joined) < len(self.sizes):
+            column, parents = self.chosen(joined)
+            self.network.append(((column, parents), self.measured((*parents, column))))
+            joined.append(column)
+        return [tuple(sorted((*parents, column))) for (column, parents), _ in self.network]
+
+    def draw(self, rows: int) -> list[IntArray]:
+        """So many rows as codes."""
         drawn = {0: drawn_given(np.zeros(rows, dtype=np.int64), self.shares[0][None, :])}
-        kept = []
-        while len(drawn) < len(self.sizes):
-            column, parents = self.chosen(list(drawn))
-            table = self.measured((*parents, column))
+        for (column, parents), table in self.network:
             known = np.ravel_multi_index([drawn[i] for i in parents], table.shape[:-1])
             drawn[column] = drawn_given(known, table.reshape(-1, table.shape[-1]))
-            kept.append(tuple(sorted((*parents, column))))
-        return self.told_apart([drawn[i] for i in range(len(self.sizes))]), kept
+        return self.told_apart([drawn[i] for i in range(len(self.sizes))])
 
     def chosen(self, joined: Sequence[int]) -> Family:
         """A further column and its parents, by the exponential mechanism.

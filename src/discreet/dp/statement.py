@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -59,8 +60,8 @@ class Guarantee:
         }
 
 
-def meaning(epsilon: Fraction, delta: Fraction) -> Sentence:
-    """What an intruder can become sure of at most: that somebody is in the table, and what their rows say.
+def meaning(epsilon: Fraction, delta: Fraction, prior: float = PRIOR) -> Sentence:
+    """What an intruder can become sure of at most: that somebody is in the table, and what their rows say. ``prior`` is how sure they were before.
 
     Tables with and without somebody are neighbours. Tables in which somebody has one value or another are two steps apart,
     so the odds between values move by e^{2ε}.
@@ -71,24 +72,31 @@ at most 6.9% of a value of theirs of which they were 1% sure, whatever else they
     """
     told = {
         "epsilon": said(epsilon),
-        "prior": PRIOR,
-        "present": posterior(PRIOR, float(epsilon)),
-        "value": posterior(PRIOR, 2 * float(epsilon)),
+        "prior": _share(prior),
+        "present": posterior(prior, float(epsilon)),
+        "value": posterior(prior, 2 * float(epsilon)),
     }
     if not delta:
         return Sentence(
-            "With ε = {epsilon} an intruder who was {prior:.0%} sure that somebody is in the table is at most "
+            "With ε = {epsilon} an intruder who was {prior} sure that somebody is in the table is at most "
             "{present:.1%} sure after the release, and at most {value:.1%} of a value of theirs of which they were "
-            "{prior:.0%} sure, whatever else they know.",
+            "{prior} sure, whatever else they know.",
             **told,
         )
     return Sentence(
-        "With ε = {epsilon} an intruder who was {prior:.0%} sure that somebody is in the table is at most "
+        "With ε = {epsilon} an intruder who was {prior} sure that somebody is in the table is at most "
         "{present:.1%} sure after the release, and at most {value:.1%} of a value of theirs of which they were "
-        "{prior:.0%} sure, whatever else they know; with a probability of about δ = {delta} this may fail.",
+        "{prior} sure, whatever else they know; with a probability of about δ = {delta} this may fail.",
         delta=said(delta),
         **told,
     )
+
+
+def _share(prior: float) -> Sentence:
+    """A share in whole per cents where it is one, else with two decimals."""
+    if (100 * Decimal(repr(prior))) % 1 == 0:
+        return Sentence("{share:.0%}", share=prior)
+    return Sentence("{share:.2%}", share=prior)
 
 
 def unit_of(person: str | None) -> Unit:

@@ -9,16 +9,19 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from discreet.dp.amounts import Amount, exact
+from discreet.dp.amounts import Amount, exact, whole_number
 from discreet.dp.keys import PublicKeys
 from discreet.dp.ledger import Ledger
 from discreet.dp.measuring import Bounds
-from discreet.dp.noise import Mechanism
+from discreet.dp.noise import NAMES, Mechanism
 from discreet.dp.statement import Unit, unit_of
 from discreet.engine.question import Question
 from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
 from discreet.table import Table
+
+MOST_ROWS = 2_000_000_000
+"""Of so many rows sums still fit into 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class GivenTerms:
     keys: PublicKeys
     mechanism: Mechanism
     confidence: float
+    most_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Terms:
     delta: Fraction
     public: PublicKeys
     error: float
+    most_rows: int | None
 
     @property
     def unit(self) -> Unit:
@@ -64,11 +69,18 @@ def resolve_terms(table: Table, question: Question, given: GivenTerms) -> Terms:
                 Sentence("{name} is {number}", name=name, number=number),
                 remedy="it is a whole number from 1 on",
             )
-    if given.mechanism not in ("laplace", "gaussian"):
+    if given.mechanism not in NAMES:
         raise InvalidParameter(
             Sentence("the mechanism is {mechanism}", mechanism=repr(given.mechanism)),
-            remedy="choose laplace or gaussian",
+            remedy=Sentence("choose one of: {choices}", choices=tuple(NAMES)),
         )
+    if (given.mechanism == "bounded-laplace") != (given.most_rows is not None):
+        raise InvalidParameter(
+            "bounded noise needs to know how many rows a group has at most, and no other noise does",
+            remedy="say it from what is known without the data, with bounded-laplace only",
+        )
+    if given.most_rows is not None:
+        whole_number(given.most_rows, "most_rows", MOST_ROWS)
     if not 0.5 <= given.confidence < 1:
         raise InvalidParameter(
             Sentence("confidence is {confidence}", confidence=given.confidence),
@@ -98,6 +110,7 @@ def resolve_terms(table: Table, question: Question, given: GivenTerms) -> Terms:
         delta=exact(given.delta or 0, "delta", below_one=True) if needs_delta else Fraction(0),
         public=public,
         error=1 - given.confidence,
+        most_rows=given.most_rows,
     )
 
 

@@ -24,10 +24,11 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class MeasuredTable:
-    """A table of counts with noise of a variance."""
+    """A table of counts with noise of a variance; ``ordered`` if its cells are bins of numbers, the last what is missing."""
 
     counts: FloatArray
     variance: float
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
