@@ -362,6 +362,9 @@ def test_a_step_reads_back_from_what_it_writes(name: str) -> None:
         "shuffling": {"given": ["b"]},
         "svd": {"columns": ["a", "b"], "rank": 1},
         "slicing": {"sensitive": "a", "slices": 1, "beside": ["b"]},
+        "joint-pram": {"columns": ["a", "b"], "keep": 0.9},
+        "discretise": {"width": 10},
+        "encoded-part": {"kind": "ip", "part": "prefix"},
     }
     step = make_step({"method": name, "columns": ["a"], **given.get(name, {})})
     assert make_step(step.to_dict()) == step

@@ -13,6 +13,8 @@ from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import (
     Perturbation,
     decimals,
+    groups,
+    names_of,
     need_choice,
     need_number,
     numbers,
@@ -95,12 +97,38 @@ class _Noise(Perturbation):
 
 
 @dataclass(frozen=True)
-class AdditiveNoise(_Noise):
+class _NoiseByClasses(_Noise):
+    """Noise whose deviation is that of the column, or of each class of records that agree in some columns."""
+
+    within: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        super().check()
+        object.__setattr__(self, "within", names_of(self.id, "within", self.within))
+        if set(self.within) & set(self.columns):
+            raise InvalidParameter(
+                Sentence("{step} has a column that both forms classes and is changed", step=self.id),
+                remedy="name it in columns or in within",
+            )
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return (*self.columns, *self.within)
+
+    def classes(self, rows: pa.Table) -> list[IntArray]:
+        """The records of each class; all together where none were named."""
+        group = groups(rows, self.within)
+        return np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+
+
+@dataclass(frozen=True)
+class AdditiveNoise(_NoiseByClasses):
     """x' = x + e, where e has mean 0 and a standard deviation of ``percent`` of the column's.
 
     Each column gets its own, independent noise. Means stay in expectation, variances grow by (percent / 100)², correlations
     fall by the factor 1 / (1 + (percent / 100)²); ``rescale`` (Kim) shrinks x' towards the mean so that the variance
-    stays. ``shape`` of the noise: normal, uniform or laplace. What would lie beyond ``low`` or ``high`` is reflected
+    stays. ``within``: mean and deviation are those of the records that agree in these columns, so that small classes with
+    alike values get little noise, and their means and variances stay. ``shape`` of the noise: normal, uniform or laplace. What would lie beyond ``low`` or ``high`` is reflected
     there, so bounds bend the distribution near them.
     Kim, "A method for limiting disclosure in microdata based on random noise and transformation", 1986; Brand,
     "Microdata protection through noise addition", 2002.
@@ -127,24 +155,31 @@ class AdditiveNoise(_Noise):
         new = {}
         for name in self.columns:
             values = self.given(rows, name)
-            known = ~np.isnan(values)
-            spread = float(values[known].std()) if known.any() else 0.0
+            drawn = SHAPES[self.shape](randomness, len(values))
             share = self.percent / 100.0
-            noisy = values + share * spread * SHAPES[self.shape](randomness, len(values))
-            if self.rescale and known.any():
-                noisy = shrunk(noisy, float(values[known].mean()), share)
+            noisy = values.copy()
+            for part in self.classes(rows):
+                known = part[~np.isnan(values[part])]
+                if not len(known):
+                    continue
+                noisy[known] += share * float(values[known].std()) * drawn[known]
+                if self.rescale:
+                    noisy[known] = shrunk(noisy[known], float(values[known].mean()), share)
             new[name] = self.written(noisy, rows, name)
         return new
 
     def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
-        return _noise_chances(true, seen, self.percent, self.shape, rescale=self.rescale)
+        # Classes have deviations of their own, so that no width is impossible for all of them.
+        shape = "normal" if self.within else self.shape
+        return _noise_chances(true, seen, self.percent, shape, rescale=self.rescale)
 
 
 @dataclass(frozen=True)
-class CorrelatedNoise(_Noise):
+class CorrelatedNoise(_NoiseByClasses):
     """x' = x + e, where e is normal with (percent / 100)² of the covariances of ``columns``.
 
-    Correlations stay in expectation; with ``rescale`` (Kim), means and all variances and covariances do:
+    ``within``: covariances are those of the records that agree in these columns (of all, where fewer than two have all
+    values). Correlations stay in expectation; with ``rescale`` (Kim), means and all variances and covariances do:
     x' = m + (x + e - m) / sqrt(1 + (percent / 100)²). Records that lack one of the values get noise in the others by the
     same covariances. Kim 1986; Brand, "Microdata protection through noise addition", 2002.
 
@@ -178,9 +213,17 @@ class CorrelatedNoise(_Noise):
             )
         share = self.percent / 100.0
         drawn = randomness.normal(values.size).reshape(values.shape)
-        noisy = values + share * drawn @ root(np.cov(complete, rowvar=False))
-        if self.rescale:
-            noisy = shrunk(noisy, np.nanmean(values, axis=0), share)
+        noisy = values.copy()
+        for part in self.classes(rows):
+            own = values[part]
+            told = own[~np.isnan(own).any(axis=1)]
+            noisy[part] += (
+                share * drawn[part] @ root(np.cov(told if len(told) > 1 else complete, rowvar=False))
+            )
+            if self.rescale:
+                known = ~np.isnan(own)
+                middle = np.where(known, own, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+                noisy[part] = shrunk(noisy[part], middle, share)
         return {name: self.written(noisy[:, i], rows, name) for i, name in enumerate(self.columns)}
 
     def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -15,6 +15,7 @@ from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import (
     Perturbation,
     groups,
+    is_number,
     names_of,
     need_choice,
     need_number,
@@ -23,11 +24,13 @@ from discreet.perturb.base import (
 from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
 from discreet.sentences import Sentence
-from discreet.types import FloatArray, IntArray
+from discreet.types import BoolArray, FloatArray, IntArray
 
 MOST_VALUES = 2_000
 """A matrix has the square of so many probabilities."""
 TOLERANCE = 1e-9
+MOST_OPTIMISED = 60
+"""An optimised matrix is found for so many values at most."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,10 @@ class Pram(Perturbation):
     The matrix follows from ``keep``, the probability to stay (all other values are equally likely), from ``epsilon``
     (randomised response: keep = e^ε / (e^ε + m - 1) of m values, the most that keeps ε-local differential privacy), or is given
     as ``matrix``, a row of probabilities for each value. ``kind="invariant"`` makes of it one that keeps the shares of the
-    values in expectation: Q(l, k) = p(k, l) π(k) / Σ p(j, l) π(j), and P·Q is applied. ``within``: the shares
-    (of an invariant matrix) are those of each group. A null stays a null. :func:`estimated_shares` gives the true shares.
+    values in expectation: Q(l, k) = p(k, l) π(k) / Σ p(j, l) π(j), and P·Q is applied. ``kind="optimised"`` takes, of all matrices
+    that keep the shares and by which a released value is true with a chance of at most ``keep``, the one that changes least:
+    Σ π(k) p(k, l) d(k, l), d the distance in order of numbers, 1 for others (`optimised`). ``within``: the shares
+    (of an invariant or optimised matrix) are those of each group. A null stays a null. :func:`estimated_shares` gives the true shares.
     Gouweleeuw, Kooiman, Willenborg, de Wolf, "Post randomisation for statistical disclosure control", J. Official
     Statistics 14, 1998; Warner, "Randomized response", 1965.
 
@@ -58,7 +63,7 @@ class Pram(Perturbation):
     keep: float | None = None
     epsilon: float | None = None
     matrix: Mapping[str, Mapping[str, float]] | None = None
-    kind: Literal["plain", "invariant"] = "plain"
+    kind: Literal["plain", "invariant", "optimised"] = "plain"
     within: tuple[str, ...] = ()
 
     def check(self) -> None:
@@ -74,9 +79,14 @@ class Pram(Perturbation):
             need_number(self.id, "epsilon", self.epsilon, most=100)
         if self.matrix is not None:
             _check_matrix(self.matrix)
-        need_choice(self.id, "kind", self.kind, ("plain", "invariant"))
+        need_choice(self.id, "kind", self.kind, ("plain", "invariant", "optimised"))
+        if self.kind == "optimised" and self.keep is None:
+            raise InvalidParameter(
+                Sentence("an optimised matrix of {step} follows from keep", step=self.id),
+                remedy="say how sure one may be at most of a released value, such as keep = 0.8",
+            )
         object.__setattr__(self, "within", names_of(self.id, "within", self.within))
-        if self.within and self.kind != "invariant":
+        if self.within and self.kind == "plain":
             raise InvalidParameter(
                 Sentence("within of {step} says nothing: every group has the same matrix", step=self.id),
                 remedy='say kind = "invariant", or leave within out',
@@ -160,20 +170,31 @@ class Pram(Perturbation):
         new = {}
         for name in self.columns:
             values = self.values(rows, name)
-            base = self.probabilities([str(value) for value in values.to_pylist()])
             codes = pc.index_in(whole(rows[name]), value_set=values)
             missing = np.asarray(codes.is_null().to_numpy(zero_copy_only=False))
             before = np.asarray(codes.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
             after = before.copy()
             draws = randomness.uniform(len(before))
-            for part in [np.flatnonzero(group == each) for each in range(int(group.max(initial=-1)) + 1)]:
-                there = part[~missing[part]]
-                matrix = base
-                if self.kind == "invariant":
-                    matrix = invariant(base, np.bincount(before[there], minlength=len(values)))
+            for there, matrix in self._matrices(values, before, missing, group):
                 after[there] = _drawn(matrix, before[there], draws[there])
             new[name] = values.take(pa.array(after, mask=missing))
         return new
+
+    def _matrices(
+        self, values: pa.Array, codes: IntArray, missing: BoolArray, group: IntArray
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """The records of each group that have a value, and the matrix of the group."""
+        base = self.probabilities([str(value) for value in values.to_pylist()])
+        order = np.argsort(group, kind="stable")
+        for part in np.split(order, np.cumsum(np.bincount(group))[:-1]):
+            there = part[~missing[part]]
+            counts = np.bincount(codes[there], minlength=len(values))
+            if self.kind == "plain" or not len(there):
+                yield there, base
+            elif self.kind == "invariant":
+                yield there, invariant(base, counts)
+            else:
+                yield there, optimised(counts, float(self.keep or 0.0), ordered=is_number(values.type))
 
     def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray | None:
         labels = list(dict.fromkeys([*seen.labels, *true.labels]))
@@ -183,17 +204,23 @@ class Pram(Perturbation):
         }:
             return None
         matrix = self.probabilities(labels)
+        counts = np.concatenate([seen.records, np.zeros(len(labels) - len(seen.labels))])
         if self.kind == "invariant":
-            matrix = invariant(
-                matrix, np.concatenate([seen.records, np.zeros(len(labels) - len(seen.labels))])
-            )
+            matrix = invariant(matrix, counts)
+        elif self.kind == "optimised":
+            numbers = np.concatenate([seen.low, true.low])
+            order = np.argsort(seen.low, kind="stable") if not np.isnan(numbers).any() else None
+            try:
+                matrix = _by_order(counts, float(self.keep or 0.0), order)
+            except UnsuitableColumn:
+                return None
         at = {label: i for i, label in enumerate(labels)}
         rows, columns = [at[label] for label in true.labels], [at[label] for label in seen.labels]
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(matrix[np.ix_(rows, columns)]))
 
     def guarantee(self, rows: pa.Table) -> str:
-        if self.kind == "invariant":
+        if self.kind != "plain":
             return Sentence("no formal guarantee: the matrix follows from the data")
         told = []
         for name in self.columns:
@@ -227,12 +254,15 @@ class Pram(Perturbation):
             new = pc.index_in(shown, value_set=values)
             if not (given.is_null().equals(new.is_null())):
                 return f"{name} shows values that the matrix does not have"
-            allowed = self.probabilities([str(value) for value in values.to_pylist()]) > 0
-            if self.kind == "invariant":
-                allowed = (allowed.astype(float) @ allowed.T.astype(float)) > 0
-            old, now = (np.asarray(side.drop_null().to_numpy(zero_copy_only=False)) for side in (given, new))
-            if not allowed[old, now].all():
-                return f"{name} shows a value that the true one cannot become"
+            missing = np.asarray(whole(before[name]).is_null().to_numpy(zero_copy_only=False))
+            codes = pc.index_in(whole(before[name]), value_set=values).fill_null(0)
+            became = np.full(before.num_rows, -1, dtype=np.int64)
+            became[places] = new.fill_null(-1).to_numpy(zero_copy_only=False)
+            true = np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
+            for there, matrix in self._matrices(values, true, missing, groups(before, self.within)):
+                shown_there = there[became[there] >= 0]
+                if not (matrix[true[shown_there], became[shown_there]] > 0).all():
+                    return f"{name} shows a value that the true one cannot become"
         return ""
 
 
@@ -288,6 +318,76 @@ def invariant(matrix: FloatArray, counts: IntArray | FloatArray) -> FloatArray:
     # What is never reached is never left.
     back[reached <= 0] = np.eye(len(matrix))[reached <= 0]
     return np.asarray(matrix @ back)
+
+
+def optimised(counts: IntArray | FloatArray, keep: float, *, ordered: bool = False) -> FloatArray:
+    """Of all matrices that keep the shares, with which a released value is true with a chance of at most ``keep``, the gentlest.
+
+    A linear programme: minimise Σ π(k) p(k, l) d(k, l) over rows of probabilities with Σ π(k) p(k, l) = π(l) and p(k, k) ≤ keep; since shares
+    stay, P(true is k | released is k) = p(k, k). The distance d is that of places in their order, or 1. Values that nobody has
+    stay what they are. Willenborg and de Waal, "Elements of statistical disclosure control", 2001, section 5.5 (PRAM by linear
+    programming).
+
+    >>> optimised(np.array([30, 10]), 0.8).round(9).tolist()
+    [[0.8, 0.2], [0.6, 0.4]]
+    >>> optimised(np.array([90, 10]), 0.5)
+    Traceback (most recent call last):
+    discreet.errors.UnsuitableColumn: one value is too frequent: no matrix that keeps the shares leaves a released value true with ...
+    """
+    from scipy.optimize import (
+        linprog,
+    )  # takes longer to load than the rest of the program: only when it is asked for
+    from scipy.sparse import identity, kron, vstack
+
+    made = np.eye(len(counts))
+    there = np.flatnonzero(counts > 0)
+    size = len(there)
+    if size > MOST_OPTIMISED:
+        raise UnsuitableColumn(
+            Sentence(
+                "a column has more than {most} values, too many for an optimised matrix", most=MOST_OPTIMISED
+            ),
+            remedy='round or generalise it first, or say kind = "invariant"',
+        )
+    if size < 2 or keep >= 1:
+        return made
+    share = counts[there] / counts.sum()
+    if (share > 0.5).any() and float(share.max()) * (1 - keep) > 1 - float(share.max()) + TOLERANCE:
+        raise _too_frequent()
+    apart = np.abs(np.arange(size)[:, None] - np.arange(size)[None]) if ordered else 1.0 - np.eye(size)
+    rows = kron(identity(size), np.ones((1, size)))
+    columns = kron(share[None], identity(size))
+    most = np.where(np.eye(size, dtype=bool), keep, 1.0).ravel()
+    told = linprog(
+        (share[:, None] * apart).ravel(),
+        A_eq=vstack([rows, columns]).tocsr(),
+        b_eq=np.concatenate([np.ones(size), share]),
+        bounds=np.stack([np.zeros(size * size), most], axis=1),
+        method="highs",
+    )
+    if told.x is None:
+        raise _too_frequent()
+    solved = np.clip(told.x.reshape(size, size), 0.0, 1.0)
+    solved[solved < TOLERANCE] = 0.0
+    made[np.ix_(there, there)] = solved / solved.sum(axis=1, keepdims=True)
+    return made
+
+
+def _too_frequent() -> UnsuitableColumn:
+    return UnsuitableColumn(
+        "one value is too frequent: no matrix that keeps the shares leaves a released value true with a chance of at most keep",
+        remedy='allow a larger keep, or say kind = "invariant"',
+    )
+
+
+def _by_order(counts: FloatArray, keep: float, order: IntArray | None) -> FloatArray:
+    """The optimised matrix of values that are listed in another order than their own."""
+    if order is None:
+        return optimised(counts, keep)
+    place = np.concatenate([order, np.arange(len(order), len(counts))])
+    made = np.empty((len(counts), len(counts)))
+    made[np.ix_(place, place)] = optimised(counts[place], keep, ordered=True)
+    return made
 
 
 def local_epsilon(matrix: FloatArray) -> float:

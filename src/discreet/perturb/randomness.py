@@ -7,7 +7,6 @@ import itertools
 import secrets
 
 import numpy as np
-from scipy.special import ndtri
 
 from discreet.types import FloatArray, IntArray
 
@@ -39,6 +38,10 @@ class Randomness:
 
     def normal(self, size: int) -> FloatArray:
         """Numbers with mean 0 and standard deviation 1."""
+        from scipy.special import (
+            ndtri,
+        )  # takes as long to load as a third of the program: only when there is noise
+
         return np.asarray(ndtri(self.uniform(size)))
 
     def laplace(self, size: int) -> FloatArray:

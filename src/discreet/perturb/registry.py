@@ -10,6 +10,9 @@ from discreet.errors import InvalidParameter, refuse_surplus, unknown
 from discreet.perturb.base import Perturbation
 from discreet.perturb.coding import DateShift, GroupAverages, RoundToBase, TopBottomCoding
 from discreet.perturb.condensation import Condensation, SvdProjection
+from discreet.perturb.encoded import EncodedPart
+from discreet.perturb.imposed import Discretisation, StatisticInstead
+from discreet.perturb.joint_pram import JointPram
 from discreet.perturb.noise import AdditiveNoise, CorrelatedNoise, MultiplicativeNoise
 from discreet.perturb.pram import Pram
 from discreet.perturb.shuffling import Shuffling
@@ -33,11 +36,15 @@ STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
             CorrelatedNoise,
             MultiplicativeNoise,
             Pram,
+            JointPram,
             GroupAverages,
             Condensation,
             SvdProjection,
             TopBottomCoding,
             RoundToBase,
+            Discretisation,
+            StatisticInstead,
+            EncodedPart,
             DateShift,
             SyntheticTrees,
             SyntheticCopula,

@@ -44,6 +44,10 @@ class Shuffling(Synthesis):
 
     def check(self) -> None:
         super().check()
+        if self.rarer is not None:
+            raise InvalidParameter(
+                Sentence("{step} deals out the values of all records", step=self.id), remedy="leave rarer out"
+            )
         if not self.given:
             raise InvalidParameter(
                 Sentence("{step} has no column to follow", step=self.id),

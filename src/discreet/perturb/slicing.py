@@ -95,15 +95,7 @@ class Slicing(Perturbation):
 
     def sliced(self, rows: pa.Table) -> list[tuple[str, ...]]:
         """The slices, by which columns go together."""
-        codes = {name: binned(rows, name, self.id) for name in self.columns}
-        apart = np.zeros((len(self.columns), len(self.columns)))
-        for i, j in combinations(range(len(self.columns)), 2):
-            apart[i, j] = apart[j, i] = 1.0 - contingency(codes[self.columns[i]], codes[self.columns[j]])
-        owner = medoids(apart, self.slices)
-        return [
-            tuple(name for name, at in zip(self.columns, owner, strict=True) if at == each)
-            for each in sorted(set(owner))
-        ]
+        return associated(rows, self.columns, self.slices, self.id)
 
     def buckets(self, rows: pa.Table) -> IntArray:
         """The bucket of each record."""
@@ -176,6 +168,19 @@ class Slicing(Perturbation):
             if told:
                 return f"{', '.join(shown)} show combinations that their bucket did not have"
         return ""
+
+
+def associated(rows: pa.Table, columns: Sequence[str], count: int, step: str) -> list[tuple[str, ...]]:
+    """Columns in so many clusters that go together, by medoids of the distance 1 - φ²."""
+    codes = {name: binned(rows, name, step) for name in columns}
+    apart = np.zeros((len(columns), len(columns)))
+    for i, j in combinations(range(len(columns)), 2):
+        apart[i, j] = apart[j, i] = 1.0 - contingency(codes[columns[i]], codes[columns[j]])
+    owner = medoids(apart, count)
+    return [
+        tuple(name for name, at in zip(columns, owner, strict=True) if at == each)
+        for each in sorted(set(owner))
+    ]
 
 
 def binned(rows: pa.Table, name: str, step: str) -> IntArray:

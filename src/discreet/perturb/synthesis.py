@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtr, ndtri
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import Perturbation, groups, names_of, need_number, ordered, whole
@@ -28,16 +27,25 @@ MOST_CLASSES = 32
 class Synthesis(Perturbation):
     """Values of ``columns`` that a model of the table draws anew for every record, from those that ``given`` columns have there.
 
-    Without ``given`` whole records are artificial. Every value is lent by a record of the table.
+    Without ``given`` whole records are artificial. With ``rarer`` only those records are drawn anew that fewer than so many
+    agree with in all these columns (a hybrid of true and artificial records); the model still learns of all. Every value is lent
+    by a record of the table.
     """
 
     redrawn: ClassVar[bool] = True
     """Whether the values of some records may be drawn again, until they keep the rules of the table."""
 
     given: tuple[str, ...] = ()
+    rarer: int | None = None
 
     def check(self) -> None:
         object.__setattr__(self, "given", names_of(self.id, "given", self.given))
+        if self.rarer is not None and need_number(self.id, "rarer", self.rarer, above=2, allow=True) != int(
+            self.rarer
+        ):
+            raise InvalidParameter(
+                Sentence("rarer of {step} must be a whole number", step=self.id), remedy="write for example 3"
+            )
         if set(self.given) & set(self.columns):
             raise InvalidParameter(
                 Sentence("{step} has a column that is both given and drawn", step=self.id),
@@ -56,14 +64,20 @@ class Synthesis(Perturbation):
         if not rows.num_rows:
             return {name: whole(rows[name]) for name in self.columns}
         lent = self.lent(rows, randomness)
+        if self.rarer is not None:
+            alike = groups(rows, self.needed)
+            common = np.bincount(alike)[alike] >= self.rarer
+            lent = {name: np.where(common, np.arange(rows.num_rows), lent[name]) for name in self.columns}
         return {name: whole(rows[name]).take(pa.array(lent[name])) for name in self.columns}
 
     def guarantee(self, rows: pa.Table) -> str:
+        if self.rarer is not None:
+            return Sentence("no formal guarantee: only records that stand out are artificial")
         return Sentence("no formal guarantee: artificial values follow from the data")
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
-            if _strange(before.select([name]), after.select([name])):
+            if strange_combinations(before.select([name]), after.select([name])):
                 return f"{name} shows values that the column did not have"
         return ""
 
@@ -138,6 +152,8 @@ class SyntheticCopula(Synthesis):
     source: ClassVar[str] = "Patki, Wedge and Veeramachaneni, The synthetic data vault, 2016"
 
     def lent(self, rows: pa.Table, randomness: Randomness) -> dict[str, IntArray]:
+        from scipy.special import ndtr  # takes long to load: only when there are scores
+
         size = rows.num_rows
         codes = {name: ranked(rows, name, self.id) for name in self.needed}
         made = drawn_scores(codes, self.columns, randomness)
@@ -181,12 +197,12 @@ class SyntheticTable(Synthesis):
         shown = after
         for name in there:
             shown = shown.append_column(name, before[name].take(pa.array(places)))
-        if _strange(before.select(shown.column_names), shown):
+        if strange_combinations(before.select(shown.column_names), shown):
             return f"{', '.join(after.column_names)} show combinations that no such record has"
         return ""
 
 
-def _strange(before: pa.Table, after: pa.Table) -> bool:
+def strange_combinations(before: pa.Table, after: pa.Table) -> bool:
     """Whether rows show a combination that others lack."""
     try:
         alike = after.cast(before.schema)
@@ -225,6 +241,8 @@ def drawn_scores(codes: Mapping[str, IntArray], drawn: Sequence[str], randomness
 
 def _scores(codes: IntArray) -> FloatArray:
     """Normal scores by mean ranks."""
+    from scipy.special import ndtri
+
     count = np.bincount(codes)
     middle = np.cumsum(count) - (count - 1) / 2
     return np.asarray(ndtri((middle[codes] - 0.5) / len(codes)))
