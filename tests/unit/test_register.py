@@ -12,12 +12,16 @@ import pyarrow.csv
 import pytest
 from click.testing import CliRunner
 
+from discreet.attacks.composition.candidates import Candidates
 from discreet.cli import cli
 from discreet.errors import DiscreetError, InvalidParameter, RequirementNotMet, UnreadableInput
 from discreet.files.writing import atomically
 from discreet.policy import Policy
 from discreet.policy.file import save
 from discreet.register import Register
+from discreet.register.entry import RegisterEntry
+from discreet.register.people import PeopleOfRelease
+from discreet.register.timeline import timeline_of
 
 KEY = "a key that nobody will guess"
 POLICY = Policy.of(
@@ -270,7 +274,7 @@ def test_command_line(register: Register, tmp_path: Path) -> None:
     people_options = ["--original", people, "--person", "name", "--key-file", tmp_path / "key"]
     run("register", "add", folder, second, "-p", tmp_path / "policy.toml", *people_options)
     assert "second.csv" in run("register", "list", folder)
-    assert json.loads(run("register", "show", folder, 2, "--json"))["persons"] == 6
+    assert json.loads(run("register", "show", folder, 2, "--json"))["entries"][0]["persons"] == 6
     run("register", "withdraw", folder, 2, "--reason", "Cem and Dora", "--unseen")
     entries = json.loads(run("register", "check", folder, "--json"))["entries"]
     assert [entry["kind"] for entry in entries] == ["release", "release", "withdrawal"]
@@ -305,3 +309,66 @@ def test_a_release_that_narrows_too_much_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput):
         run(*command, *options)
     assert not output.exists()
+
+
+# ── how the risk of people adds up ────────────────────────────────────────────────────────────────────
+
+
+def test_the_timeline_counts_whom_all_releases_so_far_leave_one_value(register: Register) -> None:
+    people = register.path.parent / "people.csv"
+    register.add(
+        register.path.parent / "second.csv", POLICY, original=people, person="name", key=KEY, audience="press"
+    )
+    register.add(register.path.parent / "first.csv", POLICY)
+    told = register.timeline()
+    # Cem is left with gout and Dora with angina; the others are left with two by the second.
+    assert [(point.number, point.people, point.one, point.alone, point.two) for point in told.points] == [
+        (1, 6, 0, 0, 0),
+        (2, 6, 2, 0, 4),
+    ]
+    assert told.unjudged == (3,)
+    register.withdraw(2, "nobody had it", unseen=True)
+    assert [point.number for point in register.timeline().points] == [1]
+
+
+def test_the_timeline_is_what_sets_say() -> None:
+    """Plain sets, person by person."""
+    chance = np.random.default_rng(1)
+    values = ("a", "b", "c", "d")
+    for _ in range(50):
+        releases: dict[int, dict[str, set[str]]] = {}
+        for number in range(1, 5):
+            inside = sorted(f"p{i}" for i in range(30) if chance.random() < 0.7)
+            releases[number] = {name: {v for v in values if chance.random() < 0.6} for name in inside}
+        known = {
+            number: PeopleOfRelease(
+                tuple(shown),
+                {
+                    "dx": Candidates(
+                        values, np.array([[v in some for v in values] for some in shown.values()])
+                    )
+                },
+            )
+            for number, shown in releases.items()
+        }
+        entries = [RegisterEntry(number, "release", f"2026-0{number}-01") for number in releases]
+        for point in timeline_of(entries, known).points:
+            so_far = [shown for number, shown in releases.items() if number <= point.number]
+            everybody = set().union(*so_far)
+            shown_of = {name: [one[name] for one in so_far if one.get(name)] for name in everybody}
+            left = {name: set.intersection(*some) for name, some in shown_of.items() if some}
+            single = {name for name, some in left.items() if len(some) == 1}
+            assert point.people == len(everybody)
+            assert (point.one, point.two) == (len(single), sum(len(some) == 2 for some in left.values()))
+            assert point.alone == sum(any(len(one) == 1 for one in shown_of[name]) for name in single)
+
+
+def test_the_timeline_is_printed_and_drawn(register: Register, tmp_path: Path) -> None:
+    picture = tmp_path / "timeline.svg"
+    given = ["register", "timeline", str(register.path), "--chart", str(picture)]
+    printed = CliRunner().invoke(cli, given)
+    assert printed.exit_code == 0, printed.output
+    assert "leaves everybody at least two possible values" in " ".join(printed.output.split())
+    assert picture.read_text("utf-8").startswith("<svg")
+    told = json.loads(CliRunner().invoke(cli, [*given[:3], "--json"]).output)
+    assert (told["schema"], told["points"][0]["people"]) == ("discreet-timeline-1", 6)

@@ -16,10 +16,10 @@ from starlette.testclient import TestClient
 
 import discreet
 from discreet.dp.certificate import read_statement
-from discreet.dp.coding import codings
 from discreet.dp.foresight import foresee_noise
 from discreet.dp.ledger import Ledger
-from discreet.dp.synthesize import _Synthesis
+from discreet.dp.profiles import ROWS, rows_column
+from discreet.dp.synthesize import _CountedPeople, _Domains, _Synthesis
 from discreet.engine.read import read
 from discreet.web.service import Service
 from helpers.server import ended
@@ -210,14 +210,45 @@ def test_the_noise_that_is_foreseen_is_the_noise_that_is_drawn(
     assert (noise.mean, noise.margin) == (pytest.approx(made.tables[0].mean_error), made.tables[0].margin)
 
 
-@pytest.mark.parametrize("keys", [{}, {"sex": ["f", "m"], "note": ["a", "b"]}])
-def test_the_noise_of_artificial_people_is_foreseen(file: Path, keys: dict[str, list[str]]) -> None:
-    read_table = read(file)
-    names = ["sex", "note"]
-    work = _Synthesis(
-        read_table, codings(read_table, names, {}, keys, 20), "who", 3, Fraction(1), Fraction(1, 10**6)
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("per_person", [False, True])
+def test_the_noise_of_artificial_people_is_foreseen(file: Path, known: bool, per_person: bool) -> None:
+    table, names, keys = read(file), ["sex", "age"], {"sex": ["f", "m"]} if known else {}
+    domains = _Domains.of(table, names, {"age": (0, 99)} if known else {}, [] if known else ["age"], keys, 20)
+    if per_person:
+        domains.coded[ROWS] = rows_column(domains.coded, 3, 20)
+    people = _CountedPeople("who", 3, per_person)
+    work = _Synthesis(table, domains, people, Fraction(1), Fraction(1, 10**6))
+    cells = work.cells()
+    codes = {name: work.encoded(name, cells[name]) for name in work.coded}
+    for name in work.sought:
+        codes[name] = work.bounded(name, codes[name][0], cells[name]), ()
+    _, measured = work.measure_columns(codes)
+    noise = foresee_noise(
+        "artificial",
+        2 + per_person,
+        1,
+        "1e-6",
+        max_rows=1 if per_person else 3,
+        paid_values=not known,
+        found_bounds=0 if known else 1,
     )
-    cells = read_table.engine.to_arrow(read_table, [*names, "who"])
-    _, measured = work.measure_columns({name: work.encoded(name, cells[name]) for name in names})
-    noise = foresee_noise("artificial", 2, 1, "1e-6", max_rows=3, paid_values=not keys)
     assert noise.mean == pytest.approx(math.sqrt(2 * measured[0].variance / math.pi))
+
+
+def test_bounds_that_nobody_knows_and_a_row_per_person_are_made(
+    client: TestClient, service: Service, table: str
+) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "1000", "delta": "1e-3"}, headers=HX)
+    assert 'name="per_person"' in shown(client, table)
+    asked = {"low-2": "", "high-2": "", "per_person": "true", "epsilon": "900", "max_rows": "4"}
+    assert "age needs the smallest" in foresee(client, table, **{**asked, "product": "tables"})[0]
+    _, marks = foresee(client, table, **asked)
+    assert spend(client, table, marks, **asked) == 200
+    assert ended(service, table, "synthesize") == "done"
+    head, *rows = client.get(f"/case/{table}/download/artificial").text.splitlines()
+    assert head == '"sex","age","rows"'
+    # Ages from 20 to 59 lie between powers of two; nobody has more than one row.
+    made = [row.split(",") for row in rows]
+    assert {int(age) for _, age, _ in made if age} <= set(range(16, 65))
+    assert [count for *_, count in made].count("1") > 0.95 * len(made) > 270

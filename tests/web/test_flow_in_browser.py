@@ -10,13 +10,17 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from discreet.register import Register
 from helpers.browser import (
     JUDGE,
     RELEASE,
+    SMALL,
     TAKE,
     TRIED,
     VERDICT,
     go,
+    home_of,
+    says,
     settled,
     shows,
     unfold,
@@ -175,7 +179,39 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.wait_for_selector("#evidence .whisker")
     assert page.locator("#evidence .whisker").count() > 3
 
+    # What is handed out is entered into a register, and judged with what is in it.
+    unfold(page, "register")
+    page.fill("#register-folder", str(tmp_path / "register"))
+    page.fill("#register-key", str(tmp_path / "register.key"))
+    page.click("#open-register")
+    page.wait_for_selector("#publish")
+    page.fill("#audience", "a university")
+    page.click("#enter-release")
+    says(page, "#entered", "Entered as no. 1, with 400 people.")
+    settled(page)
+    assert page.locator("#enter-release").count() == 0
+    page.click("#judge-release")
+    says(page, "#judged", "leaves nobody fewer than 2 possible sensitive values")
+    unfold(page, "timeline")
+    page.wait_for_selector("#timeline svg")
+    settled(page)
+    assert page.evaluate(SMALL) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    [entry] = Register(tmp_path / "register").entries()
+    assert (entry.file, entry.persons, entry.audience) == ("people-release.csv", 400, "a university")
+
+    # A step of another kind, by what it does to values, and back.
     go(page, "release")
+    unfold(page, "effect-untrue")
+    page.select_option("#step-untrue", "pram")
+    page.wait_for_selector("#untrue-keep")
+    page.check("#untrue-column-1")
+    page.click("#take-untrue")
+    says(page, "#steps", "pram of age (keep=0.8, kind=plain)")
+    page.click("#remove-step-0")
+    page.wait_for_selector("#steps", state="detached")
+    settled(page)
+
     unfold(page, "frontier")
     for size in (2, 3, 5, 20, 50):
         page.uncheck(f"#size-{size}")
@@ -184,5 +220,11 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.locator("#frontier button[id^=use-]").first.click()
     page.wait_for_selector("#release .notice.warn")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    # Several files at once: the start says how each stands.
+    page.goto(home_of(page))
+    there = page.locator("#tables li").count()
+    page.set_input_files("#file", [file, file])
+    page.wait_for_function("many => document.querySelectorAll('#tables li').length === many", arg=there + 2)
     assert complaints == []
     page.context.close()

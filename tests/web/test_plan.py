@@ -114,6 +114,24 @@ def test_an_objective_that_predicts_has_its_label(client: TestClient, service: S
     assert load(case.policy_file).plan.label is None
 
 
+def test_a_method_has_its_own_settings(client: TestClient, service: Service, table: str) -> None:
+    case = service.cases.get(table)
+    before = stamp(service, case, SECTIONS["plan"])
+    client.post(f"/case/{table}/plan", data={"method": "mondrian"}, headers=IN_HTMX)
+    assert stamp(service, case, SECTIONS["plan"]) != before
+    shown = section(client, table, "plan")
+    assert 'id="mondrian_mode"' in shown
+    assert 'id="group_size"' not in shown
+    client.post(f"/case/{table}/plan", data={"mondrian_mode": "strict"}, headers=IN_HTMX)
+    assert '<option value="strict" selected>' in section(client, table, "plan")
+    # What the form still says of the method before goes with it.
+    form = {"method": "microaggregation", "mondrian_mode": "strict"}
+    assert client.post(f"/case/{table}/plan", data=form, headers=IN_HTMX).status_code < 300
+    plan = load(case.policy_file).plan
+    assert (plan.method, plan.mondrian_mode) == ("microaggregation", "relaxed")
+    client.post(f"/case/{table}/plan", data={"method": "auto"}, headers=IN_HTMX)
+
+
 def test_requirements_are_added_changed_and_removed(client: TestClient, service: Service, table: str) -> None:
     case = service.cases.get(table)
     before = section(client, table, "plan")

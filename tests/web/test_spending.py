@@ -53,6 +53,18 @@ def test_key_figures_and_truthful_records_are_paid_for(
     assert ended(service, table, "safepub") == "done"
     assert client.get(f"{home}/downloads/records").text.startswith('"age","sex"')
     assert client.get(f"{home}/budget").json()["left"]["epsilon"] == "17.75"
+    asked = {
+        "epsilon": "1",
+        "unit": "record",
+        "label": "sex",
+        "columns": ["age"],
+        "bounds": {"age": [20, 60]},
+    }
+    started = client.post(f"{home}/jobs/learn", json={**asked, "keys": {"sex": ["f", "m"]}})
+    assert started.status_code == 202, started.text
+    assert ended(service, table, "learn") == "done"
+    assert client.get(f"{home}/downloads/classifier").json()["labels"] == ["f", "m"]
+    assert client.get(f"{home}/downloads/classifier-guarantee").json()["guarantee"]["epsilon"] == "1"
 
 
 def test_a_job_that_spends_is_not_cancelled_by_another(

@@ -12,17 +12,20 @@ import pytest
 pytest.importorskip("fastapi")
 
 from discreet.policy.file import UNWRITTEN
-from discreet.policy.plan import METHODS
-from discreet.policy.settings import settings
+from discreet.policy.plan import FOLLOWED, METHODS, Plan
+from discreet.policy.settings import bare, settings
+from discreet.release.families import method_families
 from discreet.reports.phrasebook import OWN, languages
 from discreet.table import DATA_TYPES
 from discreet.table.reading import ReadOptions
 from discreet.table.roles import ROLES
 from discreet.utility.objectives.registry import OBJECTIVES
+from discreet.web import steps
 from discreet.web.api.parameters import FORMATS
 from discreet.web.bundle import LACKING
 from discreet.web.cases import Origin
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
+from discreet.web.pages.family_views import EFFECTS
 from discreet.web.pages.glossary import TERMS
 from discreet.web.pages.language import own_words, text
 from discreet.web.pages.reading_form import SIGNS
@@ -53,6 +56,13 @@ def test_every_language_has_the_same_keys_and_places(language: str) -> None:
 def used() -> set[str]:
     """Keys that templates name in full, and those that they make of a value."""
     found = {key for one in TEMPLATES for key in re.findall(r"""\bt\(["']([a-z._-]+)["'](?! *~)""", one)}
+    step_fields = [
+        field
+        for family in method_families()
+        for name in family.methods
+        if steps.offered(name)
+        for field in steps.fields_of(name)
+    ]
     made = {
         "roles.": [*ROLES, *(f"{role}_says" for role in ROLES)],
         "methods.": METHODS,
@@ -72,6 +82,9 @@ def used() -> set[str]:
         "settings_choices.": {
             one for name, _ in models() for field in fields_of(name, ()) for one in field.choices
         },
+        "effects.": EFFECTS.values(),
+        "step_settings.": {field.name for field in step_fields},
+        "step_choices.": {one for field in step_fields for one in field.choices},
         "preview.": ("records", "persons"),
         "budget.made_": ("artificial", "tables"),
         "why.": ("higher", "lower"),
@@ -80,11 +93,16 @@ def used() -> set[str]:
         "job.": ("queued", "running"),
         "steps.": [*(step.name for step in STEPS), "judge", "again"],
         "steps.state_": ("good", "warn", "bad", "busy", "old"),
-        "folds.": [question for step in STEPS for question in step.folded],
+        "folds.": [question for step in STEPS for question in (*step.folded, *step.grouped)],
         "columns.ask_": ("known", "insensitive"),
         "explain.": ("loss", "suppressed", "workload_error", "max_risk", "inference"),
         "ready.": ("loss", "suppressed_share", "workload_error", "max_risk", "inference"),
         "terms.": TERMS,
+        "method_settings.": [
+            key
+            for name in FOLLOWED
+            for key in (name, *(f"{name}_{one}" for one in get_args(bare(settings(Plan)[name].annotation))))
+        ],
         "terms_say.": TERMS,
         "downloads.": [*DOWNLOADS, *(f"{what}_says" for what in DOWNLOADS)],
     }

@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from discreet.cli.command import StrictGroup
-from discreet.cli.options import PATH, add_options, load_policy, print_json, read_key
+from discreet.cli.options import PATH, load_policy, print_json, read_key
 from discreet.cli.streams import InputFile
-from discreet.errors import InvalidParameter, RequirementNotMet
+from discreet.files.writing import write_text
 from discreet.policy import Policy
-from discreet.register import Judgement, Register
-from discreet.register.judging import VALUES_LEFT
+from discreet.register import Register
+from discreet.register.entry import RegisterEntry
 from discreet.register.people import GroupedRows
-from discreet.release.release import Release
 from discreet.reports.console import Terminal
-from discreet.reports.register import show_entries, show_entry, show_judgement
-from discreet.sentences import Sentence
+from discreet.reports.register import show_entries, show_entry
+from discreet.reports.timeline import TITLE, drawing, show_timeline
 
 DIR = click.argument("folder", metavar="DIR", type=PATH)
 NUMBER = click.argument("number", type=click.IntRange(min=1))
 JSON = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-JUDGED = [
-    click.option(
-        "--register",
-        "register_folder",
-        type=PATH,
-        help="Register of earlier releases, which the new one is laid over.",
-    ),
-    click.option("--register-key", type=PATH, help="File with the key of the register."),
-    click.option(
-        "--register-person", metavar="COLUMN", help="Column that identifies people (else the policy's)."
-    ),
-    click.option(
-        "--values-left",
-        type=click.IntRange(min=1),
-        default=VALUES_LEFT,
-        show_default=True,
-        help="So many sensitive values must be left possible for each person over all releases.",
-    ),
-    click.option(
-        "--same-values",
-        is_flag=True,
-        help="The same sensitive values must be possible for each person as in every earlier release.",
-    ),
-]
-judged_options = add_options(JUDGED)
 
 
 @click.group(cls=StrictGroup)
@@ -94,7 +68,7 @@ def add(
         audience=audience,
         groups=None if links is None else GroupedRows(group, links),
     )
-    _print(entry.to_dict(), lambda: show_entry(entry), as_json=as_json)
+    _print(_document([entry]), lambda: show_entry(entry), as_json=as_json)
 
 
 @register.command("list")
@@ -103,8 +77,7 @@ def add(
 def list_(folder: Path, as_json: bool) -> None:
     """List what was published, and what was withdrawn."""
     entries = Register(folder).entries()
-    document = {"schema": "discreet-register-1", "entries": [entry.to_dict() for entry in entries]}
-    _print(document, lambda: show_entries(entries), as_json=as_json)
+    _print(_document(entries), lambda: show_entries(entries), as_json=as_json)
 
 
 @register.command()
@@ -114,7 +87,7 @@ def list_(folder: Path, as_json: bool) -> None:
 def show(folder: Path, number: int, as_json: bool) -> None:
     """Show everything that is known about release NUMBER."""
     entry = Register(folder).show(number)
-    _print(entry.to_dict(), lambda: show_entry(entry), as_json=as_json)
+    _print(_document([entry]), lambda: show_entry(entry), as_json=as_json)
 
 
 @register.command()
@@ -126,7 +99,7 @@ def show(folder: Path, number: int, as_json: bool) -> None:
 def withdraw(folder: Path, number: int, reason: str, unseen: bool, as_json: bool) -> None:
     """Enter that release NUMBER was withdrawn. It still counts, for who has it keeps it, unless nobody received it."""
     entry = Register(folder).withdraw(number, reason, unseen=unseen)
-    _print(entry.to_dict(), lambda: show_entry(entry), as_json=as_json)
+    _print(_document([entry]), lambda: show_entry(entry), as_json=as_json)
 
 
 @register.command()
@@ -135,72 +108,29 @@ def withdraw(folder: Path, number: int, reason: str, unseen: bool, as_json: bool
 def check(folder: Path, as_json: bool) -> None:
     """Read everything in DIR and say whether it is as it was written."""
     entries = Register(folder).check()
-    document = {"schema": "discreet-register-1", "entries": [entry.to_dict() for entry in entries]}
-    _print(document, lambda: show_entries(entries), as_json=as_json)
+    _print(_document(entries), lambda: show_entries(entries), as_json=as_json)
 
 
-def judging(given: dict[str, Any]) -> Callable[[object, object, Policy], Judgement | None]:
-    """What judges a release with the register that was named, if one was; takes the options about it out of the others.
-
-    A register that cannot be used is refused before any work is done.
-    """
-    folder, key_file = given.pop("register_folder"), given.pop("register_key")
-    person = given.pop("register_person")
-    asked = {name: given.pop(name) for name in ("values_left", "same_values")}
-    if folder is None and (asked["same_values"] or key_file or person):
-        raise InvalidParameter(
-            "options about the register are given, and no register", remedy="name its folder with --register"
-        )
-    if folder is None:
-        return lambda release, original, policy: None
-    key = read_key(key_file)
-    if key is None:
-        raise InvalidParameter(
-            "a release is judged with a register by its key",
-            remedy="name the file of the key with --register-key, or lay published files over one another with "
-            "`discreet attack --earlier`",
-        )
-    register = Register(folder)
-    register.entries()
-    return lambda release, original, policy: register.judge(
-        release, policy, original=original, key=key, person=person, **asked
-    )
-
-
-def refuse_narrowing(release: Release, judgement: Judgement | None, reason: str | None) -> Release:
-    """The release, with the reason in its evidence if it leaves too few values together with earlier ones, or nobody can
-    tell; without one it is refused."""
-    unknown = judgement is not None and bool(judgement.unjudged) and not judgement.releases
-    if judgement is None or (judgement.holds and not unknown):
-        return release
-    if unknown and not (reason or "").strip():
-        raise RequirementNotMet(
-            Sentence(
-                "no earlier release ({count:,}) can be judged: they were entered without their people, or with another key",
-                count=len(judgement.unjudged),
-            ),
-            remedy="nothing was written; give the key with which they were entered, or say why with "
-            '--acknowledge "reason"',
-        )
-    if reason is None or not reason.strip():
-        raise RequirementNotMet(
-            judgement.says.rstrip("."),
-            remedy="nothing was written; ask for larger classes or the classes of the earlier release (`discreet apply`), "
-            'or say why with --acknowledge "reason"',
-        )
-    return release.acknowledged(reason.strip())
-
-
-def print_judgement(judgement: Judgement | None) -> None:
-    """Print what the release adds to the earlier ones."""
-    if judgement is not None:
-        Terminal().print(show_judgement(judgement))
+@register.command()
+@DIR
+@click.option("--chart", type=PATH, help="Also draw it into this SVG file.")
+@JSON
+def timeline(folder: Path, chart: Path | None, as_json: bool) -> None:
+    """Show how the risk of people accumulates: what all releases up to each one leave possible for them. Needs no key."""
+    laid_over = Register(folder).timeline()
+    if chart is not None:
+        write_text(chart, drawing(laid_over).standalone(title=TITLE))
+    _print(laid_over.to_dict(), lambda: show_timeline(laid_over), as_json=as_json)
 
 
 def _policy(file: Path) -> Policy:
     policy = load_policy({"policy_file": file})
     assert policy is not None
     return policy
+
+
+def _document(entries: Sequence[RegisterEntry]) -> dict[str, object]:
+    return {"schema": "discreet-register-1", "entries": [entry.to_dict() for entry in entries]}
 
 
 def _print(document: object, shown: Callable[[], Any], *, as_json: bool) -> None:

@@ -21,13 +21,16 @@ import pyarrow as pa
 
 from discreet.errors import InvalidParameter, UnreadableInput
 from discreet.files.chain import FIRST, digest, told_head, wait_for_lock, write_head
-from discreet.files.reading import read_text
+from discreet.files.members import members
+from discreet.files.reading import check_regular, read_text
 from discreet.files.writing import atomically
 from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.file import dumps as policy_text
+from discreet.policy.plan import VALUES_LEFT
 from discreet.register.entry import RegisterEntry
-from discreet.register.judging import VALUES_LEFT, Judgement, judge_people
+from discreet.register.judging import Judgement, judge_people
 from discreet.register.people import GroupedRows, PeopleOfRelease
+from discreet.register.timeline import Timeline, timeline_of
 from discreet.release.parts import mark_of_key
 from discreet.release.prepare import open_table
 from discreet.release.targets import hash_of
@@ -66,14 +69,17 @@ class Register:
         key: str | None = None,
         audience: str = "",
         groups: GroupedRows | None = None,
+        published: str | PathLike[str] | None = None,
     ) -> RegisterEntry:
         """Enter a release that is published, with what judges later ones if its ``original`` and a ``key`` are given.
 
         ``person`` is the column of the original that identifies people (else the policy's). Without original and key only
         what was published is entered: later releases are then judged by the published file. ``groups`` tell where everybody's
-        row is in a release of `republish`, so that the next one keeps everybody's signature.
+        row is in a release of `republish`, so that the next one keeps everybody's signature. ``published`` is the file that was
+        handed out, where that is the same rows written in another way.
         """
         file = Path(release)
+        handed_out = file if published is None else Path(published)
         opened = open_policy(policy)
         if groups is not None and original is None:
             raise InvalidParameter(
@@ -86,6 +92,7 @@ class Register:
                 remedy="give both, or none to enter the release without its people",
             )
         table = open_table(file, opened)
+        several = members(handed_out)
         people = None
         if original is not None and key is not None:
             people = PeopleOfRelease.of(
@@ -95,8 +102,8 @@ class Register:
             number=0,
             kind="release",
             time=_now(),
-            file=file.name,
-            sha256=hash_of(file),
+            file=handed_out.name if several is None else several.pattern,
+            sha256=hash_of(*([handed_out] if several is None else several.files)),
             rows=table.rows,
             audience=audience,
             profile=opened.profile or "",
@@ -170,17 +177,36 @@ class Register:
 
     def people(self, key: str) -> tuple[dict[int, PeopleOfRelease], tuple[int, ...]]:
         """What is kept about the people of each release that counts, and the releases of which it cannot be read with this key."""
-        mark = mark_of_key(key)
+        with self._locked():
+            return self._kept(self._entries(), mark_of_key(key))
+
+    def timeline(self) -> Timeline:
+        """What all releases up to each one leave possible for the people in them.
+
+        That takes no key: they are compared by their hashes. Releases with another key than the newest are named and not
+        laid over it.
+        """
         with self._locked():
             entries = self._entries()
-            withdrawn = _withdrawn(entries)
-            counted = [
-                entry
-                for entry in entries
-                if entry.kind == "release"
-                and not (entry.number in withdrawn and withdrawn[entry.number].unseen)
-            ]
-            known = {entry.number: self._people(entry) for entry in counted if entry.key == mark}
+            marks = [entry.key for entry in entries if entry.people_sha256]
+            known, unjudged = self._kept(entries, marks[-1] if marks else "")
+        return timeline_of(entries, known, unjudged)
+
+    def _kept(
+        self, entries: Sequence[RegisterEntry], mark: str
+    ) -> tuple[dict[int, PeopleOfRelease], tuple[int, ...]]:
+        """What is kept about the people of each release that counts, where it was entered with the key of this mark."""
+        withdrawn = _withdrawn(entries)
+        counted = [
+            entry
+            for entry in entries
+            if entry.kind == "release" and not (entry.number in withdrawn and withdrawn[entry.number].unseen)
+        ]
+        known = {
+            entry.number: self._people(entry)
+            for entry in counted
+            if entry.people_sha256 and entry.key == mark
+        }
         return known, tuple(entry.number for entry in counted if entry.number not in known)
 
     # ── the files ─────────────────────────────────────────────────────────────────────────────────
@@ -273,10 +299,11 @@ class Register:
         file = self._people_file(entry.number)
         damaged = self._damaged(Sentence("{name} is missing, or was changed", name=file.name))
         try:
+            check_regular(file)
             if hash_of(file) != entry.people_sha256:
                 raise damaged
             return PeopleOfRelease.load(file)
-        except (OSError, pa.ArrowException, ValueError):
+        except (OSError, pa.ArrowException, UnreadableInput, ValueError):
             raise damaged from None
 
     def _release(self, entries: Sequence[RegisterEntry], number: int) -> RegisterEntry:

@@ -11,9 +11,6 @@ from discreet.privacy.base import need_number
 from discreet.register.people import PeopleOfRelease
 from discreet.sentences import Sentence
 
-VALUES_LEFT = 2
-"""So many sensitive values are left possible for each person, unless something else is asked for."""
-
 
 @dataclass(frozen=True)
 class Judgement:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from importlib.metadata import version
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from discreet.errors import DiscreetError
 from discreet.policy.problems import refused
 from discreet.web.api import budgets, hierarchies, tables
-from discreet.web.pages import budget, case, hierarchy_editor, plan
+from discreet.web.pages import budget, case, families, hierarchy_editor, plan, register
 from discreet.web.pages.rendering import problem_page
 from discreet.web.refusals import UNPROCESSABLE, ProblemDetails, Refusal, explain
 from discreet.web.security import Door, wants_json
@@ -27,6 +27,12 @@ from discreet.web.service import Service
 
 SWEEP_SECONDS = 60.0
 DISK_SECONDS = 1.0
+
+
+def routers(service: Service) -> list[APIRouter]:
+    """All routes but those of static files and of the description."""
+    parts = (tables, hierarchies, budgets, case, hierarchy_editor, plan, families, budget, register)
+    return [part.router(service) for part in parts]
 
 
 def create_app(service: Service) -> Door:
@@ -61,8 +67,8 @@ def create_app(service: Service) -> Door:
         root_path_in_servers=False,
         lifespan=lifespan,
     )
-    for part in (tables, hierarchies, budgets, case, hierarchy_editor, plan, budget):
-        app.include_router(part.router(service))
+    for router in routers(service):
+        app.include_router(router)
     app.mount("/static", StaticFiles(directory=str(resources.files("discreet.web.pages") / "static")))
     for kind in (Refusal, DiscreetError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _handle)

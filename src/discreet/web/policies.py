@@ -19,6 +19,7 @@ from discreet.files.documents import check_document, parse_json
 from discreet.files.writing import write_text
 from discreet.plain import plain
 from discreet.policy import Policy, load, loads
+from discreet.policy.plan import FOLLOWED
 from discreet.policy.suggest import NOT_SURE
 from discreet.release.profile import load_profile
 from discreet.sentences import loads as loads_view
@@ -51,7 +52,7 @@ def policy_text(case: Case) -> str:
 def fingerprint(file: Path, *, plan: bool) -> str:
     """A hash that tells whether a policy is still the one that a result rests on.
 
-    Reasons and comments do not count, nor does the plan for what has nothing to do with it.
+    Reasons and comments do not count, nor do the plan and the steps before it for what has nothing to do with them.
     """
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -59,6 +60,7 @@ def fingerprint(file: Path, *, plan: bool) -> str:
         return ""
     if not plan:
         raw.pop("anonymize", None)
+        raw.pop("perturb", None)
     for column in raw.get("columns", {}).values():
         column.pop("reason", None)
     return hashlib.sha256(repr(raw).encode()).hexdigest()[:16]
@@ -78,7 +80,11 @@ def _part_hashes(text: str) -> dict[PolicyPart, str]:
     plan = raw.pop("anonymize", {})
     parts: dict[PolicyPart, object] = {
         "roles": raw,
-        "forms": (raw, plan.get("objective")),
+        "forms": (
+            raw,
+            plan.get("objective"),
+            [n for n, those in FOLLOWED.items() if plan.get("method") in those],
+        ),
         "policy": (raw, plan),
     }
     return {part: hashlib.sha256(repr(seen).encode()).hexdigest()[:16] for part, seen in parts.items()}
@@ -256,6 +262,10 @@ def set_plan(case: Case, given: PlanParameters) -> None:
         if changed.get("objective", "classification") != "classification":
             # No other objective predicts anything.
             plan.pop("label", None)
+        for name, methods in FOLLOWED.items():
+            if name not in changed and changed.get("method", methods[0]) not in methods:
+                # It was said for another method.
+                plan.pop(name, None)
 
 
 def toml_of(document: Mapping[str, object]) -> str:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from discreet.release.frontier import Frontier
 from discreet.release.outcome import Outcome
 
+LONGER = 0.3
+"""By so much words of another language may be longer."""
 _HALF_WIDTHS = {"circle": 6.0, "square": 6.5, "diamond": 7.5}
 
 
@@ -67,7 +69,8 @@ def risk_against_loss(
         fill, size = "accent" if point["best"] else "paper", _HALF_WIDTHS[point["shape"]]
         drawing.mark(*place, point["shape"], size=size, fill=fill, stroke="accent")
     names = [point["name"] for point in points]
-    labels = beside(places, names, width=drawing.width, height=drawing.height, size=FONT, line=front)
+    roomy = [name + " " * round(len(name) * LONGER) for name in names]
+    labels = beside(places, roomy, width=drawing.width, height=drawing.height, size=FONT, line=front)
     for label, name, (at, _) in zip(labels, names, places, strict=True):
         # Words of another language are longer: they must grow away from the point.
         side: Anchor = "end" if label.x + label.width <= at else "start" if label.x >= at else "middle"

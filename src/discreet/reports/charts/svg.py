@@ -28,6 +28,8 @@ LIGHT = {
     "grid": "#e3e7ed",
     "paper": "#ffffff",
     "accent": "#2a6fae",
+    "medium": "#f3c969",
+    "high": "#a8261f",
 }
 """What the light page chooses for the parts of pictures that are files of their own."""
 WIDTH = 368
@@ -187,8 +189,11 @@ def across(drawing: Drawing, scale: PlotScale, ticks: Sequence[float], title: st
     for tick in ticks:
         at = scale(tick)
         drawing.line((at, 0), (at, drawing.height + TICK), "grid")
-        anchor: Anchor = "end" if at > drawing.width - 14 else "start" if at < 14 else "middle"
-        drawing.text(at, drawing.height + TICK + FONT, percentage(tick), "ink", anchor=anchor, size=SMALL)
+        last = at > drawing.width - 14
+        anchor: Anchor = "end" if last else "start" if at < 14 else "middle"
+        # Beyond the plot a little: with wider letters, or signs in another language, it would meet the one before.
+        place = at + (8 if last else 0)
+        drawing.text(place, drawing.height + TICK + FONT, percentage(tick), "ink", anchor=anchor, size=SMALL)
     drawing.line((0, drawing.height), (drawing.width, drawing.height), "muted")
     drawing.text(
         drawing.width / 2,
@@ -208,7 +213,7 @@ def upright(drawing: Drawing, scale: PlotScale, ticks: Sequence[float], title: s
         drawing.line((-TICK, at), (drawing.width, at), "grid")
         drawing.text(-TICK - 3, at, label, "ink", anchor="end", baseline="middle", size=SMALL)
     drawing.line((0, 0), (0, drawing.height), "muted")
-    beside = TICK + 12 + max((width_of(label, SMALL) for label in labels), default=0.0)
+    beside = TICK + 18 + max((width_of(label, SMALL) for label in labels), default=0.0)
     drawing.text(-beside, drawing.height / 2, title, "muted", anchor="middle", size=SMALL, turned=-90)
 
 

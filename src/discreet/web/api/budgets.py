@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from discreet.dp.foresight import foresee_amount
+from discreet.dp.statement import PRIOR
 from discreet.policy.settings import Strict
 from discreet.web.api.parameters import AmountText
 from discreet.web.api.tables import errors
@@ -45,10 +46,12 @@ def router(service: Service) -> APIRouter:
         table: str,
         epsilon: Annotated[str, Query(max_length=60, description="e.g. `0.5` or `1/3`")],
         delta: Annotated[str, Query(max_length=60)] = "0",
+        prior: Annotated[float, Query(gt=0, lt=1, description="how sure an intruder was before")] = PRIOR,
     ) -> dict[str, Any]:
         """The document `discreet-foresight-1`: how sure an intruder could become by this and by all that is spent then.
         Nothing is spent."""
         case = service.cases.get(table)
-        return foresee_amount(ledger_beside(case.source, case.folder).balance(), epsilon, delta).to_dict()
+        balance = ledger_beside(case.source, case.folder).balance()
+        return foresee_amount(balance, epsilon, delta, prior).to_dict()
 
     return routes

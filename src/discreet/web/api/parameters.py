@@ -14,6 +14,7 @@ from discreet.policy.plan import Method, Plan
 from discreet.policy.problems import refused
 from discreet.policy.settings import Strict, given, with_settings
 from discreet.reports.words import Edition
+from discreet.search.buckets.search import BucketMethod
 from discreet.table.reading import ReadOptions
 from discreet.table.roles import Role
 
@@ -123,6 +124,23 @@ class EvidenceParameters(CompareParameters, AttackParameters):
     """Losses and attacks together, with their report."""
 
 
+PathText = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+class RegisterParameters(Parameters):
+    """The register that the newest release is judged with."""
+
+    folder: PathText = Field(description="full path of the folder of the register")
+    key_file: PathText = Field(description="full path of the file with its key")
+    person: str | None = Field(None, description="column that identifies people; the policy's if not given")
+
+
+class EntryParameters(RegisterParameters):
+    """What is entered about the newest release besides what it is."""
+
+    audience: str = Field("", max_length=200, description="for whom it was published")
+
+
 class FrontierParameters(Parameters):
     """What is swept over the policy: requirements and methods."""
 
@@ -132,6 +150,12 @@ class FrontierParameters(Parameters):
     )
     t: list[Share] | None = Field(None, description="t-closeness of every sensitive attribute")
     methods: list[Method] | None = Field(None, description="how to search; as the policy says if not given")
+
+
+class FamiliesParameters(Parameters):
+    """How many people may be found at most in what is compared of each family."""
+
+    exposure: Annotated[float, Field(gt=0, lt=1)] = Field(0.05, description="share of people found, at most")
 
 
 AmountText = Annotated[str, Field(min_length=1, max_length=60)]
@@ -163,7 +187,12 @@ class AnswerParameters(GuaranteeParameters):
     max_groups: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
         1, description="in so many groups does a person count"
     )
-    mechanism: Literal["laplace", "gaussian"] = Field("laplace", description="which noise figures get")
+    mechanism: Literal["laplace", "gaussian", "bounded-laplace"] = Field(
+        "laplace", description="which noise figures get"
+    )
+    most_rows: Annotated[int, Field(ge=1, le=2_000_000_000)] | None = Field(
+        None, description="with `bounded-laplace`: so many rows has a group at most, known without the data"
+    )
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = Field(
         0.95, description="how often the interval holds the true figure"
     )
@@ -205,6 +234,7 @@ class SpendingParameters(Parameters):
     delta: AmountText | None = None
     columns: list[int] = Field(default_factory=list)
     max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
+    per_person: bool = False
     low: dict[int, float] = Field(default_factory=dict)
     high: dict[int, float] = Field(default_factory=dict)
     values: dict[int, str] = Field(default_factory=dict)
@@ -215,7 +245,26 @@ class SynthesizeParameters(GuaranteeParameters):
 
     columns: list[str] | None = Field(None, description="which columns they have; all if not given")
     bins: Annotated[int, Field(ge=1, le=10_000)] = Field(100, description="bins of numbers, at most")
-    method: Literal["mst", "aim", "privbayes"] = Field("mst", description="which tables are measured")
+    method: Literal["mst", "aim", "privbayes", "table", "pca"] = Field(
+        "mst", description="which tables are measured"
+    )
+    per_person: bool = Field(
+        False, description="one row per person: commonest values, mean numbers, number of rows"
+    )
+    find_bounds: list[str] = Field(
+        default_factory=list, description="columns whose bounds nobody knows: found in the data, and paid for"
+    )
+
+
+class LearnParameters(GuaranteeParameters):
+    """A classifier with a guarantee, paid for from the table's budget."""
+
+    label: str = Field(description="the column that is predicted")
+    columns: list[str] | None = Field(None, description="from which columns; all others if not given")
+    learner: Literal["naive-bayes", "logistic-regression"] = Field(
+        "naive-bayes", description="logistic regression needs a delta"
+    )
+    bins: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="bins of numbers, at most")
 
 
 class SafePubParameters(Parameters):
@@ -238,3 +287,31 @@ class SafePubParameters(Parameters):
     ] = Field("granularity", description="by what the search chooses")
     target: str | None = Field(None, description="for `classification`: the column that is predicted")
     steps: Annotated[int, Field(ge=1, le=1000)] = Field(10, description="so many choices the search makes")
+
+
+class BucketizeParameters(Parameters):
+    """Two tables: quasi-identifiers as they are, and one sensitive attribute by buckets that meet the policy."""
+
+    sensitive: str | None = Field(None, description="which attribute; the only one if not given")
+    column: Annotated[str, Field(min_length=1)] = Field(
+        "bucket", description="the name of the buckets' column"
+    )
+    method: BucketMethod | None = Field(
+        None, description="how buckets are formed; the first that meets the policy if not given"
+    )
+
+
+class FragmentParameters(Parameters):
+    """Columns in several tables, none of which shows what must not be seen together."""
+
+    fragments: Annotated[int, Field(ge=2, le=100)] = Field(2, description="how many tables")
+    target: str | None = Field(None, description="the column that recipients predict: it stands in every one")
+    common: list[str] = Field(default_factory=list, description="columns that stand in every one")
+    confidential: list[Annotated[list[str], Field(min_length=1)]] = Field(
+        default_factory=list, description="sets of columns that no fragment shows together"
+    )
+    loose: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="tie fragments by groups of at least so many records"
+    )
+    column: Annotated[str, Field(min_length=1)] = Field("group", description="the name of the groups' column")
+    format: Literal["csv", "parquet"] = Field("csv", description="what files are written")

@@ -10,14 +10,22 @@ from discreet.engine.read import read
 from discreet.policy import Policy
 from discreet.release.attack import attack as run_attack
 from discreet.release.compare import compare as run_compare
+from discreet.release.family_contest import compare_families
 from discreet.release.frontier import frontier as run_frontier
 from discreet.reports.evidence.html import evidence_report
 from discreet.reports.words import Edition
 from discreet.table import Table
-from discreet.web.api.parameters import AttackParameters, CompareParameters, FrontierParameters, Parameters
+from discreet.web.api.parameters import (
+    AttackParameters,
+    CompareParameters,
+    FamiliesParameters,
+    FrontierParameters,
+    Parameters,
+)
 from discreet.web.jobs.parsed_table import open_case
 from discreet.web.jobs.worker import CODEBOOK, LINKS, RESULT, VIEW, JobProgress, Task
 from discreet.web.pages import evidence_views as views
+from discreet.web.pages.family_views import contest
 
 SECONDS_PER_POINT = 10.0
 """How long the search for one point of a frontier may take where the method can stop."""
@@ -78,6 +86,16 @@ def frontier(task: Task, progress: JobProgress) -> None:
     task.write(RESULT, result.to_dict())
     task.write(VIEW, views.frontier(result))
     (task.out / "frontier.svg").write_text(result.chart(), encoding="utf-8")
+
+
+def families(task: Task, progress: JobProgress) -> None:
+    """Make a release of each family and tell people found against what is lost."""
+    table, policy = open_case(task, progress)
+    plan = replace(policy.plan, seconds=min(policy.plan.seconds, SECONDS_PER_POINT))
+    result = compare_families(table, policy, plan=plan, **_given(task, FamiliesParameters), progress=progress)
+    task.write(RESULT, result.to_dict())
+    task.write(VIEW, contest(result))
+    (task.out / "families.svg").write_text(result.chart(), encoding="utf-8")
 
 
 def _open_both(task: Task, progress: JobProgress) -> tuple[Table, Table, Policy]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pyarrow as pa
 
 from discreet.release.release import Release
@@ -20,7 +23,8 @@ def first_rows(table: Table) -> dict[str, object]:
 def before_and_after(table: Table, release: Release, released: pa.Table) -> dict[str, object]:
     """The first rows of the original beside what became of each; ``released`` are the rows of the release.
 
-    Shown are the columns that the release has; in a row that it leaves out no cell has an ``after``.
+    Shown are the columns that the release has, those in front in which something has changed: others may lie beyond the edge
+    of the screen. In a row that it leaves out no cell has an ``after``.
     """
     kept = [name for name in table.names if name in released.column_names]
     original = table.engine.to_arrow(table, kept, first=SHOWN)
@@ -29,7 +33,7 @@ def before_and_after(table: Table, release: Release, released: pa.Table) -> dict
     texts = _texts(released.take(pa.array(list(places.values()), pa.int64())))
     after = dict(zip(places, texts, strict=True))
     columns = {name: at for at, name in enumerate(released.column_names)}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number, row in enumerate(_texts(original)):
         now = after.get(number)
         rows.append(
@@ -41,11 +45,24 @@ def before_and_after(table: Table, release: Release, released: pa.Table) -> dict
                 ],
             }
         )
+    order = _changed_first([row["cells"] for row in rows], len(original.column_names))
     return {
-        "names": original.column_names,
+        "names": [original.column_names[at] for at in order],
         "left_out": [name for name in table.names if name not in columns],
-        "rows": rows,
+        "rows": [{**row, "cells": [row["cells"][at] for at in order]} for row in rows],
     }
+
+
+def _changed_first(rows: Sequence[Sequence[Mapping[str, str | None]]], columns: int) -> list[int]:
+    """The places of columns with a cell that has another value now, then those of the others.
+
+    >>> _changed_first([[{"before": "a", "after": "a"}, {"before": "1", "after": "*"}]], 2)
+    [1, 0]
+    """
+    changed = [
+        any(row[at]["after"] not in (None, row[at]["before"]) for row in rows) for at in range(columns)
+    ]
+    return sorted(range(columns), key=lambda at: not changed[at])
 
 
 def _texts(rows: pa.Table) -> list[list[str]]:

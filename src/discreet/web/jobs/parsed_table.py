@@ -16,7 +16,7 @@ from typing import Any
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.read import read
 from discreet.policy import Policy, load
-from discreet.sentences import Sentence
+from discreet.sentences import Sentence, dumps, loads
 from discreet.table import Column, Source, Table
 from discreet.web.jobs.worker import JobProgress, Task
 from discreet.web.policies import with_sentences
@@ -73,14 +73,15 @@ def store(table: Table, file: Path, options: Mapping[str, object], out: Path) ->
         "source": asdict(table.source),
         "columns": [asdict(column) for column in table.columns],
     }
-    (out / POINTER).write_text(json.dumps(document), encoding="utf-8")
+    # Notes keep their templates: a report may be in another language.
+    (out / POINTER).write_text(dumps(document), encoding="utf-8")
 
 
 def take_over(out: Path, case: Path) -> None:
     """Make what a job has left the parsed table of the case; without one, forget the older one."""
     older = _pointer(case)
     if (out / POINTER).exists():
-        rows = json.loads((out / POINTER).read_text(encoding="utf-8"))["rows"]
+        rows = loads((out / POINTER).read_text(encoding="utf-8"))["rows"]
         os.replace(out / rows, case / rows)
         os.replace(out / POINTER, case / POINTER)
     else:
@@ -105,7 +106,7 @@ def stored_table(case: Path, file: Path, options: Mapping[str, object]) -> Table
 
 def _pointer(case: Path) -> dict[str, Any] | None:
     try:
-        pointer: dict[str, Any] = json.loads((case / POINTER).read_text(encoding="utf-8"))
+        pointer: dict[str, Any] = loads((case / POINTER).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     return pointer

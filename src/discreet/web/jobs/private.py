@@ -1,16 +1,20 @@
-"""The verbs of differential privacy as jobs: ask, ask-kpis, tabulate, synthesize, safepub; each is paid for from the ledger beside the file."""
+"""The verbs of differential privacy as jobs: ask, ask-kpis, tabulate, synthesize, learn, safepub; each is paid for from the ledger beside the file."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 from discreet.dp.ask import ask as run_ask
 from discreet.dp.certificate import write_statement
+from discreet.dp.learning import learn as run_learn
 from discreet.dp.rows import GuaranteedRows
 from discreet.dp.safepub import safepub as run_safepub
 from discreet.dp.synthesize import synthesize as run_synthesize
 from discreet.dp.tabulate import tabulate as run_tabulate
+from discreet.files.writing import write_text
 from discreet.release.kpi_answers import ask_kpis as run_ask_kpis
+from discreet.release.rule_keeper import rule_keeper
 from discreet.release.write import write_rows
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.web.api.parameters import (
@@ -53,8 +57,21 @@ def tabulate(task: Task, progress: JobProgress) -> None:
 def synthesize(task: Task, progress: JobProgress) -> None:
     """Draw artificial people."""
     ledger = ledger_beside(task.source, task.case)
+    table, policy = open_case(task, progress)
+    given = _given(task)
+    keeps = rule_keeper(table, policy, given["columns"])
+    _leave(task, run_synthesize(table, **given, keeps=keeps, ledger=ledger), "artificial.csv")
+
+
+def learn(task: Task, progress: JobProgress) -> None:
+    """Learn to predict a column."""
+    ledger = ledger_beside(task.source, task.case)
     table, _ = open_case(task, progress)
-    _leave(task, run_synthesize(table, **_given(task), ledger=ledger), "artificial.csv")
+    made = run_learn(table, **_given(task), ledger=ledger)
+    place = task.out / "classifier.json"
+    write_text(place, json.dumps(made.to_dict(), ensure_ascii=False, indent=1) + "\n")
+    write_statement(place, made.guarantee, made.payment)
+    task.write(RESULT, made.to_dict())
 
 
 def safepub(task: Task, progress: JobProgress) -> None:

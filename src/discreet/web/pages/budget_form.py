@@ -147,21 +147,25 @@ def job_of(case: Case, spending: SpendingParameters) -> tuple[str, GuaranteePara
         "bounds": {},
         "keys": {},
     }
-    names = []
+    names, sought = [], []
+    artificial = spending.product == "artificial"
     for number in spending.columns:
         column = column_at(case, number)
         names.append(column["name"])
-        if column["storage"] in NUMBERS:
+        if artificial and column["storage"] in NUMBERS and number not in {*spending.low, *spending.high}:
+            sought.append(column["name"])
+        elif column["storage"] in NUMBERS:
             terms["bounds"][column["name"]] = _bounds(column["name"], spending, number)
         elif values := [
             value.strip() for value in spending.values.get(number, "").split(";") if value.strip()
         ]:
             terms["keys"][column["name"]] = values
-    if spending.product == "tables":
+    if not artificial:
         return "tabulate", TabulateParameters.checked({**terms, "tables": [names]})
     if terms["delta"] is None:
         raise InvalidParameter("artificial people need a delta", remedy="give a small one such as 1e-6")
-    return "synthesize", SynthesizeParameters.checked({**terms, "columns": names})
+    more = {"columns": names, "find_bounds": sought, "per_person": spending.per_person}
+    return "synthesize", SynthesizeParameters.checked({**terms, **more})
 
 
 def _delta(spending: SpendingParameters) -> str | None:
@@ -185,17 +189,20 @@ def foreseen(case: Case, spending: SpendingParameters) -> tuple[Foresight, Count
     kind, parameters = job_of(case, spending)
     delta = parameters.delta or "0"
     balance = ledger_beside(case.source, case.folder).balance()
+    made = parameters if isinstance(parameters, SynthesizeParameters) else None
+    whole = made is not None and made.per_person
     paid = kind == "synthesize" and any(
         column_at(case, number)["storage"] == "text" and not spending.values.get(number, "").strip()
         for number in spending.columns
     )
     noise = foresee_noise(
         spending.product,
-        len(spending.columns),
+        len(spending.columns) + whole,
         parameters.epsilon,
         delta,
-        max_rows=parameters.max_rows,
+        max_rows=1 if whole else parameters.max_rows,
         paid_values=paid,
+        found_bounds=len(made.find_bounds) if made else 0,
     )
     rows = int(columns_document(case)["table"]["rows"])
     return foresee_amount(balance, parameters.epsilon, delta), noise, rows

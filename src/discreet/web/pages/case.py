@@ -14,6 +14,7 @@ from discreet.web.api.parameters import RolesParameters
 from discreet.web.cases import Case
 from discreet.web.pages.forms import filled_fields, sent_file
 from discreet.web.pages.glossary import glossary
+from discreet.web.pages.known_policies import recent_policies
 from discreet.web.pages.language import language_of
 from discreet.web.pages.rendering import environment, markup, render
 from discreet.web.pages.sections import (
@@ -21,7 +22,6 @@ from discreet.web.pages.sections import (
     SECTIONS,
     STEPS,
     opened,
-    recent_policies,
     section_content,
     show_fold,
     show_section,
@@ -54,7 +54,13 @@ def _start_routes(routes: APIRouter, service: Service) -> None:
         settings = service.settings
         content = {
             "tables": [
-                {"id": case.id, "label": case.label, "words": verdict_words(service, case)}
+                {
+                    "id": case.id,
+                    "label": case.label,
+                    "words": verdict_words(service, case),
+                    "busy": any(job.active for job in service.jobs_of(case)),
+                    "unread": not case.was_read and (job := service.latest(case, "read")) and not job.active,
+                }
                 for case in sorted(service.cases, key=lambda case: -case.created)
             ],
             "policies": recent_policies(service),

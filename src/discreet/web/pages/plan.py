@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_origin
 from fastapi import APIRouter, Form, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from discreet.policy.plan import Plan
+from discreet.policy.plan import FOLLOWED, Plan
 from discreet.policy.settings import bare, settings
 from discreet.release.profile import profile_names
 from discreet.table.reading import ReadOptions
@@ -147,7 +147,13 @@ def plan_of(case: Case, given: Mapping[str, Any]) -> dict[str, Any]:
     ``attributes`` says that the form holds all of them, so that what is not checked is not kept.
     """
     policy = policy_of(case)
-    plan = {key: value for key, value in given.items() if key in settings(Plan)}
+    method = given.get("method", policy.plan.method)
+    plan = {
+        key: value
+        for key, value in given.items()
+        # A form that changes the method still holds what was said for the one before.
+        if key in settings(Plan) and (key not in FOLLOWED or method in FOLLOWED[key])
+    }
     if plan.get("objective") == "classification" and policy.sensitive:
         plan.setdefault("label", policy.plan.label or policy.sensitive[0])
     if "attributes" in given:

@@ -37,6 +37,7 @@ def reading(case: Case) -> dict[str, Any]:
     has_heading = not case.was_read or "header" in table.get("settings", {})
     return {
         "given": given,
+        "said": [name for name in settings(ReadOptions) if name not in UNWRITTEN],
         "settings": {key: _shown(value) for key, value in table.get("settings", {}).items()},
         "reading_notes": table.get("notes", []),
         # What goes wrong most often stands in front.

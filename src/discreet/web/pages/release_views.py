@@ -118,8 +118,11 @@ def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
                     "workload_error": "" if error is None else percent(error),
                     "max_risk": percent(outcome.max_risk or 0.0),
                     "inference": "" if outcome.inference is None else percent(outcome.inference),
+                    # More than there were: new values lie over one another, and their number says nothing.
                     "values": {
                         name: f"{int(change['distinct_after']):,}"
+                        if change["distinct_after"] <= change["distinct_before"]
+                        else ""
                         for name, change in release.changes().items()
                     },
                 }

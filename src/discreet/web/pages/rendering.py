@@ -25,6 +25,9 @@ from discreet.web.pages.language import COOKIE, language_of, text
 from discreet.web.refusals import ProblemDetails
 from discreet.web.security import home_of
 
+BROAD = 470
+"""A drawing of more pixels does not stand beside another one: its letters would be smaller than 12."""
+
 
 @cache
 def environment() -> Environment:
@@ -36,6 +39,7 @@ def environment() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     templates.filters["drawn"] = drawn
+    templates.filters["broad"] = broad
     templates.filters["say"] = say
     templates.filters["sentence"] = Sentence
     templates.filters["percent_encoded"] = lambda value: quote(str(value), safe="")
@@ -70,6 +74,16 @@ _SETTING = re.compile(
     rf"(?:pass )?\b({'|'.join(name for name in settings(ReadOptions) if name not in UNWRITTEN)})="
     r"('[^']*'|\d+|False|True)?"
 )
+
+
+def broad(svg: str) -> bool:
+    """Whether a drawing would become too small beside another one.
+
+    >>> broad('<svg viewBox="0 0 700 90">'), broad('<svg viewBox="0 0 400 90">')
+    (True, False)
+    """
+    wide = re.search(r'viewBox="0 0 (\d+)', svg)
+    return wide is not None and int(wide[1]) > BROAD
 
 
 @pass_context

@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 
-from discreet.policy.plan import METHODS, Plan
-from discreet.policy.settings import bounds, settings
+from discreet.policy.plan import FOLLOWED, METHODS, Plan
+from discreet.policy.settings import bare, bounds, settings
 from discreet.release.frontier import USUAL_K
 from discreet.release.profile import load_profile, profile_names
 from discreet.reports.words import SYMBOLS
@@ -26,7 +26,10 @@ from discreet.web.jobs.scheduler import Job
 from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, VIEW
 from discreet.web.pages.budget_form import budget, ledger_mark
 from discreet.web.pages.evidence_views import scenarios
+from discreet.web.pages.family_views import families
+from discreet.web.pages.known_policies import with_policies
 from discreet.web.pages.reading_form import reading
+from discreet.web.pages.register_form import register
 from discreet.web.pages.rendering import markup, render
 from discreet.web.policies import (
     PolicyPart,
@@ -39,6 +42,7 @@ from discreet.web.policies import (
     with_sentences,
 )
 from discreet.web.refusals import not_found
+from discreet.web.registers import register_mark
 from discreet.web.service import DOWNLOADS, Service
 
 HEAVIEST = 4.0
@@ -49,10 +53,10 @@ MOST_ASKED = 10
 """So many uncertain ones are asked about at a time."""
 MOST_ROWS = 3
 """So many rows are shown before and after."""
-MOST_POLICIES = 5
-"""So many policies of other tables are offered."""
 MOST_COMPARED = 6
 """Of so many columns it is said how many values each release keeps; the others are one question away."""
+MOST_NAMED = 3
+"""So many columns that a release leaves out are named."""
 SHORT_SECONDS, SHORT_PAUSE, LONG_PAUSE = 3, 150, 500
 """How long a job may be a short one, and after how many milliseconds it is asked about then, and later."""
 Content = dict[str, Any]
@@ -74,28 +78,6 @@ def file(service: Service, case: Case) -> Content:
 def policies(service: Service, case: Case) -> Content:
     """The tables whose policies can be taken over."""
     return {"others": with_policies(service, case)}
-
-
-def with_policies(service: Service, without: Case | None = None) -> list[Case]:
-    """The tables at work that have a policy, the newest first; a few of them."""
-    cases = [case for case in service.cases if case.was_read and case is not without]
-    return sorted(cases, key=lambda case: -case.created)[:MOST_POLICIES]
-
-
-def recent_policies(service: Service) -> list[Content]:
-    """The policies of the tables at work, with what they say."""
-    rows = []
-    for case in with_policies(service):
-        policy = policy_of(case)
-        rows.append(
-            {
-                "id": case.id,
-                "label": case.label,
-                "roles": len(policy.columns),
-                "profile": load_profile(policy.profile).title,
-            }
-        )
-    return rows
 
 
 def columns(service: Service, case: Case) -> Content:
@@ -167,6 +149,11 @@ def plan(service: Service, case: Case) -> Content:
         "plan": chosen,
         "suppression": bounds(settings(Plan)["suppression_limit"]),
         "methods": METHODS,
+        "method_settings": {
+            name: get_args(bare(settings(Plan)[name].annotation))
+            for name, methods in FOLLOWED.items()
+            if chosen.method in methods
+        },
         "objectives": list(OBJECTIVES),
         "sensitive": policy.sensitive,
         "requirements": requirements.listed(case),
@@ -214,6 +201,7 @@ def release(service: Service, case: Case) -> Content:
         "choices": service.document(done, READY_DOCUMENT) if done else None,
         "most_rows": MOST_ROWS,
         "most_columns": MOST_COMPARED,
+        "most_named": MOST_NAMED,
     }
 
 
@@ -355,7 +343,16 @@ SECTIONS: dict[str, Section] = {
         Section("release", "anonymize", release),
         Section("evidence", "evidence", evidence, watches=("anonymize",)),
         Section("frontier", "frontier", frontier),
+        Section("families", "families", families),
         Section("budget", "synthesize", budget, also="tabulate", mark=ledger_mark),
+        Section(
+            "register",
+            "judge-release",
+            register,
+            also="enter-release",
+            watches=("anonymize",),
+            mark=register_mark,
+        ),
         Section(
             "downloads", None, downloads, watches=tuple(sorted({kind for kind, _, _ in DOWNLOADS.values()}))
         ),
@@ -366,11 +363,21 @@ SECTIONS: dict[str, Section] = {
 
 @dataclass(frozen=True)
 class PageStep:
-    """A step of the page: the sections that it shows, and those behind a question, by the name of the question."""
+    """A step of the page: the sections that it shows, and those behind a question, by the name of the question.
+
+    ``grouped`` are questions behind which there are others: a step stays short.
+    """
 
     name: str
     sections: tuple[str, ...]
     folded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    grouped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> list[str]:
+        """The questions that are seen without asking one, in their order."""
+        inside = {question for several in self.grouped.values() for question in several}
+        return [question for question in (*self.folded, *self.grouped) if question not in inside]
 
 
 STEPS = (
@@ -384,10 +391,12 @@ STEPS = (
             "prices": ("prices",),
             "plan": ("plan", "preview"),
             "frontier": ("frontier",),
+            "families": ("families",),
             "guarantee": ("budget",),
         },
+        {"others": ("frontier", "families", "guarantee")},
     ),
-    PageStep("evidence", ("evidence",)),
+    PageStep("evidence", ("evidence",), {"register": ("register",)}),
 )
 """The steps in their order; what is taken away stands below the last two."""
 STEP_KINDS = {"file": "read", "verdict": "audit", "release": "anonymize", "evidence": "evidence"}

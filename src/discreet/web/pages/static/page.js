@@ -22,10 +22,21 @@
     const bar = document.getElementById("upload-bar");
     const stop = document.getElementById("upload-stop");
 
-    function send(file) {
+    // One after the other: a single file opens at once, of several the list says how each stands.
+    function send(files, place = 0) {
+      const file = files[place];
+      const label = files.length > 1
+        ? drop.dataset.sendingOf.replace("{n}", place + 1).replace("{m}", files.length)
+        : drop.dataset.sending;
+      const missed = (text) => {
+        panel.hidden = true;
+        input.value = "";
+        tell(files.length > 1 ? `${file.name}: ${text}` : text);
+        if (place > 0) htmx.ajax("get", document.body.dataset.home + "/", { target: "#at-work", select: "#at-work", swap: "outerHTML" });
+      };
       notice.replaceChildren();
       if (file.size > Number(drop.dataset.maxSize)) {
-        tell(drop.dataset.tooLarge);
+        missed(drop.dataset.tooLarge);
         return;
       }
       const request = new XMLHttpRequest();
@@ -35,20 +46,19 @@
       request.upload.addEventListener("progress", (event) => {
         const share = event.loaded / Math.max(event.total, 1);
         bar.value = share;
-        words.textContent = `${drop.dataset.sending}: ${Math.floor(100 * share)} %`;
+        words.textContent = `${label}: ${Math.floor(100 * share)} %`;
       });
       const failed = () => {
-        panel.hidden = true;
-        input.value = "";
         const told = request.response;
-        tell(told && told.message ? `${told.message}. ${told.remedy}` : drop.dataset.aborted);
+        missed(told && told.message ? `${told.message}. ${told.remedy}` : drop.dataset.aborted);
       };
       request.addEventListener("load", () => {
-        if (request.status === 201) {
-          window.location.assign(document.body.dataset.home + "/case/" + encodeURIComponent(request.response.id));
-        } else {
-          failed();
-        }
+        if (request.status !== 201) failed();
+        else if (place + 1 < files.length) send(files, place + 1);
+        else
+          window.location.assign(
+            document.body.dataset.home + (files.length > 1 ? "/" : "/case/" + encodeURIComponent(request.response.id)),
+          );
       });
       request.addEventListener("error", failed);
       request.addEventListener("abort", () => {
@@ -57,14 +67,14 @@
       });
       stop.onclick = () => request.abort();
       bar.value = 0;
-      words.textContent = drop.dataset.sending;
+      words.textContent = label;
       panel.hidden = false;
       request.send(file);
     }
 
-    input.addEventListener("change", () => input.files.length && send(input.files[0]));
+    input.addEventListener("change", () => input.files.length && send([...input.files]));
     // Whoever is quicker than this script has chosen already.
-    if (input.files.length) send(input.files[0]);
+    if (input.files.length) send([...input.files]);
     for (const kind of ["dragenter", "dragover"]) {
       document.addEventListener(kind, (event) => {
         event.preventDefault();
@@ -76,7 +86,7 @@
     }
     document.addEventListener("drop", (event) => {
       event.preventDefault();
-      if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
+      if (event.dataTransfer.files.length) send([...event.dataTransfer.files]);
     });
   }
 
