@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -15,6 +16,7 @@ from discreet.privacy import KAnonymity, TCloseness
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.bounds import bound_by_parts, growing_bounds
 from discreet.search.lattice.evaluator import Evaluator
+from discreet.search.lattice.exclusions import Exclusions
 from discreet.search.lattice.neighbourhoods import Neighbourhoods
 from discreet.search.lattice.search import LARGEST_LATTICE, search, walk
 from discreet.search.lattice.sweep import Sweep
@@ -223,6 +225,54 @@ def test_larger_parts_never_lower_the_bound_and_close_the_gap() -> None:
     truth = search(problem).best
     assert truth is not None
     assert bounds[-1] == pytest.approx(truth.cost)
+
+
+def test_excluded_nodes_bound_what_no_two_attributes_may_show() -> None:
+    """Each of three attributes alone has every value twice; any two of them single out all four records. So one may be
+    shown, which loses two thirds. Fractions of levels lose half: half of each attribute is above every excluded node."""
+    columns = {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 2, 2, 1]}
+    classes = EquivalenceClasses.from_columns(columns)
+    ladders = [Hierarchy.of(d.name, [["1", "*"], ["2", "*"]]).ladder(d) for d in classes.attributes]
+    problem = make_problem(classes, ladders, [KAnonymity(2)], suppression_limit=0.0)
+    exclusions = Exclusions(problem)
+    assert list(exclusions.bounds())[-1] == pytest.approx(1 / 2)
+    assert sorted(exclusions.nodes) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    assert list(exclusions.bounds(lambda: 60.0))[-1] == pytest.approx(2 / 3, abs=1e-5)
+
+
+@pytest.mark.parametrize("objective", ["loss", "loss-geometric", "precision", "entropy"])
+@pytest.mark.parametrize("limit", [0.0, 0.03, 0.2])
+def test_excluded_nodes_never_bound_more_than_the_optimum(objective: str, limit: float) -> None:
+    problem = random_problem(4, objective=objective, limit=limit)
+    truth = search(problem).best
+    assert truth is not None
+    for left in (math.inf, 60.0):
+        bounds = list(Exclusions(problem).bounds(lambda left=left: left))  # type: ignore[misc]
+        assert bounds == sorted(bounds)
+        assert bounds[-1] <= truth.cost + problem.tolerance
+    # Whole levels end at the optimum, but for what its suppressed records cost.
+    assert bounds[-1] > 0
+    if not limit:
+        assert bounds[-1] == pytest.approx(truth.cost, abs=1e-5)
+
+
+def test_where_excluded_nodes_say_nothing_there_is_no_bound() -> None:
+    assert not list(Exclusions(random_problem(4, objective="loss-max")).bounds())
+    assert not list(Exclusions(random_problem(4, objective="discernibility")).bounds())
+    assert not list(Exclusions(random_problem(4, limit=1.0)).bounds())
+    classes = EquivalenceClasses.from_columns({"a": [1, 2, 3]})
+    ladder = Hierarchy.of("a", [["1", "*"], ["2", "*"], ["3", "*"]]).ladder(classes.attributes[0])
+    assert not list(
+        Exclusions(make_problem(classes, [ladder], [KAnonymity(4)], suppression_limit=0.5)).bounds()
+    )
+
+
+def test_a_lattice_without_end_is_bounded_by_parts_and_by_excluded_nodes() -> None:
+    problem = random_problem(12, rows=60, limit=0.0)
+    assert problem.nodes > LARGEST_LATTICE
+    found = search_anytime(problem, seconds=None, evaluations=3_000)
+    assert found.bound >= max(Exclusions(problem).bounds()) > 0
+    assert found.bound >= bound_by_parts(problem, nodes=256) > 0
 
 
 def _patience_lost(asked: Iterator[int], patience: int) -> bool:

@@ -214,9 +214,11 @@ def _best_trees(
         for thrift in THRIFTS:
             trees = grown(problem, groups, thrift)
             for emphasis in EMPHASES:
-                if math.isfinite(best[0]) and clock.now() >= end:
+                first_one = math.isinf(best[0])
+                if not first_one and clock.now() >= end:
                     break
-                loss, owner = top_down(trees, emphasis=emphasis, end=end)
+                # Without the groups of one tree at least there is nothing to go on from, however little time is left.
+                loss, owner = top_down(trees, emphasis=emphasis, end=math.inf if first_one else end)
                 if loss < best[0] * (1.0 - WORTHWHILE):
                     best = loss, trees, owner
         if best is before or clock.now() >= end:
@@ -298,7 +300,13 @@ def _mondrian(problem: Problem, seconds: float, say: Progress) -> Recoding:
         return part_by_part(
             problem,
             lambda part: mondrian(
-                part.classes, part.models, ladders=part.ladders, weights=weights(part), end=end, progress=say
+                part.classes,
+                part.models,
+                ladders=part.ladders,
+                mode=part.choices.mode,
+                weights=weights(part),
+                end=end,
+                progress=say,
             ),
         )
 
@@ -348,6 +356,8 @@ def _microaggregation(problem: Problem, _seconds: float, say: Progress) -> Recod
             _size(problem),
             ladders=part.ladders,
             models=part.models,
+            replace=part.choices.value,
+            variable_size=part.choices.variable_size,
             weights=part.weights,
             progress=say,
         ),
@@ -377,6 +387,17 @@ GROUPINGS: Mapping[str, Callable[[Problem, float, Progress], Recoding]] = {
 """The methods that form groups or cut hierarchies."""
 
 METHODS: Mapping[str, Search] = {**NODES, **GROUPINGS}
+
+FUNCTIONS: Mapping[str, Callable[..., LatticeResult | Recoding]] = {
+    "optimal": search,
+    "anytime": search_anytime,
+    "subtree": subtree,
+    "local": local_recoding,
+    "mondrian": mondrian,
+    "clustering": k_member,
+    "microaggregation": microaggregate,
+}
+"""What searches by each method: it says what it does, and whom it cites."""
 
 
 def of_node(problem: Problem, result: LatticeResult, method: str, why: str) -> SearchResult:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from discreet.types import BoolArray, FloatArray, Int32Array, IntArray
 from discreet.utility.objectives.objective import Objective, Pricing, Setting
 from discreet.utility.objectives.registry import LOSS
 
-__all__ = ["Evaluation", "Grouper", "Node", "Problem", "attribute_weights", "make_problem"]
+__all__ = ["Choices", "Evaluation", "Grouper", "Node", "Problem", "attribute_weights", "make_problem"]
 
 Node = tuple[int, ...]
 """One level per attribute."""
@@ -67,6 +68,18 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Choices:
+    """How a method forms groups, where it can do so in several ways; the others do as they always do.
+
+    ``mode`` is Mondrian's; ``variable_size`` and ``value`` (what stands for a group) are microaggregation's.
+    """
+
+    mode: Literal["relaxed", "strict"] = "relaxed"
+    variable_size: bool = True
+    value: Literal["mean", "median", "mode"] = "mean"
+
+
+@dataclass(frozen=True)
 class Problem:
     """Everything a search needs to price a node of the generalisation lattice, as arrays.
 
@@ -82,6 +95,7 @@ class Problem:
     objective: Objective = LOSS
     weights: Mapping[str, float] | None = None
     suppression_weight: float = 1.0
+    choices: Choices = Choices()
 
     @cached_property
     def heights(self) -> tuple[int, ...]:
@@ -273,6 +287,7 @@ def make_problem(
     objective: Objective | None = None,
     weights: Mapping[str, float] | None = None,
     suppression_weight: float = 1.0,
+    choices: Choices | None = None,
 ) -> Problem:
     """A problem with the ladders in the order of the classes' attributes.
 
@@ -304,6 +319,7 @@ def make_problem(
         objective or LOSS,
         weights,
         suppression_weight,
+        choices or Choices(),
     )
 
 

@@ -80,7 +80,7 @@ def microaggregate(
     Groups come from MDAV (Domingo-Ferrer and Mateo-Sanz 2002; Domingo-Ferrer and Torra 2005); with
     ``variable_size`` they take in up to 2k - 1 persons where somebody is much nearer to the group than to
     anybody else (V-MDAV, Solanas and Martínez-Ballesté 2006, with its ``gamma``). One numeric attribute alone,
-    if persons have one record each, is grouped optimally (Hansen and Mukherjee 2003).
+    if persons have one record each and sizes are variable, is grouped optimally (Hansen and Mukherjee 2003).
 
     MDAV is quadratic. It is exact up to ``block`` classes; more are first divided like a k-d tree, so that
     the effort grows in proportion to classes times ``block``. Deterministic.
@@ -111,7 +111,7 @@ def microaggregate(
     people = persons_of(classes, unit)
     records = classes.records.astype(np.int64)
     single = points.numbers.shape[1] == 1 and not points.codes.shape[1]
-    if single and people.additive and not np.isnan(points.numbers).any():
+    if single and variable_size and people.additive and not np.isnan(points.numbers).any():
         owner, method = univariate(points.numbers[:, 0], records, people.sizes, k), "univariate optimum"
     else:
         v_gamma = gamma if variable_size else 0.0
@@ -129,7 +129,8 @@ def microaggregate(
         centres = tuple(_centre(replace, name in ordinal) for name in classes.names)
         columns = _centred(classes, owner, len(kept), spans, fitting, centres)
     loss = sse_sst(classes, owner, ordinal=ordinal)
-    return Microaggregation(classes, columns, kept[owner], method, sse_sst=loss, owner=owner)
+    told = f"{method} ({replace})" if replace in ("median", "mode") else method
+    return Microaggregation(classes, columns, kept[owner], told, sse_sst=loss, owner=owner)
 
 
 def _centred(

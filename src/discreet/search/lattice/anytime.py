@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from discreet.search import clock
 from discreet.search.lattice.bounds import PART_NODES, growing_bounds
 from discreet.search.lattice.evaluator import Evaluator, LatticeResult, Stopped, limits
+from discreet.search.lattice.exclusions import Exclusions
 from discreet.search.lattice.neighbourhoods import Neighbourhoods
 from discreet.search.lattice.search import LARGEST_LATTICE
 from discreet.search.problem import Evaluation, Node, Problem
@@ -26,7 +27,10 @@ WALK = 9
 WALK_STEPS = 50
 """in so many neighbourhoods at most after each batch."""
 BOUND_PART = 1 / 2
-"""The share of the time in which a lattice without end is bounded by its parts."""
+"""The share of the time in which a lattice without end is bounded by its parts, or by nodes that suppress too much."""
+
+TRIED = 1 / 3
+"""The share of that in which each of the two is tried at most, before the better one goes on."""
 
 
 def search_anytime(
@@ -51,9 +55,9 @@ def search_anytime(
 
     A box is dropped if that exceeds the best so far, or if its highest node already suppresses too much for
     such requirements. The smallest bound of the boxes left bounds the whole lattice; once none is left the
-    best is optimal. A lattice too large to be searched to the end is bounded by the optima of its parts as
-    well, larger and larger ones for at most half the time (``growing_bounds``); and most nodes are evaluated
-    in large neighbourhoods of good ones, from ever new starts (``Neighbourhoods``). With ``seconds=None`` it runs until nothing is left, or for ``evaluations``: the result
+    best is optimal. A lattice too large to be searched to the end is bounded by the optima of its parts, too,
+    larger and larger ones (``growing_bounds``), and by nodes that suppress too much (``Exclusions``), for at most half the
+    time; and most nodes are evaluated in large neighbourhoods of good ones, from ever new starts (``Neighbourhoods``). With ``seconds=None`` it runs until nothing is left, or for ``evaluations``: the result
     depends on nothing but the problem (they may be exceeded by a batch, and do not count those for the
     parts). Ending early keeps the best so far.
     (Branch and bound: Land and Doig 1960; on generalisation lattices: Bayardo and Agrawal 2005.)
@@ -70,12 +74,7 @@ def search_anytime(
             if problem.nodes > LARGEST_LATTICE:
                 say("looking for a bound")
                 soon = clock.now() + (end - clock.now()) * BOUND_PART
-                for known in growing_bounds(
-                    problem,
-                    most=PART_NODES if seconds is None else LARGEST_LATTICE,
-                    threads=threads,
-                    cancelled=lambda: clock.now() >= soon or stop(0),
-                ):
+                for known in _endless_bounds(problem, soon, threads=threads, stop=lambda: stop(0)):
                     say(
                         Sentence(
                             "best cost so far {best_cost:.6g}; no generalisation costs less than {known:.6g}",
@@ -104,6 +103,41 @@ def search_anytime(
         except Stopped:
             return evaluator.result(max(known, boxes.bound))
         return evaluator.result(evaluator.best_cost)
+
+
+def _endless_bounds(
+    problem: Problem, soon: float, *, threads: int, stop: Callable[[], bool]
+) -> Iterator[float]:
+    """Rising bounds for a lattice without end until ``soon``: both ways are tried, and the better one goes on."""
+    limited, begun = math.isfinite(soon), clock.now()
+    end = begun + (soon - begun) * TRIED
+    exclusions = Exclusions(problem)
+    ways = (
+        exclusions.bounds(lambda: end - clock.now() if limited else math.inf),
+        growing_bounds(
+            problem,
+            most=LARGEST_LATTICE if limited else PART_NODES,
+            threads=threads,
+            cancelled=lambda: clock.now() >= soon or stop(),
+        ),
+    )
+    best, reached = 0.0, [0.0, 0.0]
+    for number, way in enumerate(ways):
+        for bound in way:
+            reached[number] = bound
+            best = max(best, bound)
+            yield best
+            if stop() or clock.now() >= end or (exclusions.whole_solutions and not number):
+                break
+        # The parts are tried for as long as one whole solution took, or as there was for it.
+        end = 2 * clock.now() - begun
+    end = soon
+    for way in ways if reached[0] > reached[1] else ways[::-1]:
+        for bound in way:
+            best = max(best, bound)
+            yield best
+            if stop():
+                return
 
 
 @dataclass(frozen=True, order=True)
