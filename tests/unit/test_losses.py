@@ -21,6 +21,7 @@ from discreet.utility import (
     distributions,
     entropy,
     precision,
+    propensity,
     tradeoff,
     workload,
 )
@@ -320,7 +321,7 @@ def test_a_query_is_answered_by_even_spread() -> None:
     pair = linked({"age": [30, 31, 32, 33]}, {"age": ["[30, 33]"] * 4}, sensitive={"pay": [10, 20, 30, 40]})
     meaning = pair.meaning("age")
     side = workload._CountedTable.of(pair.released, pair.meaning, ["age"], "pay", released=True)
-    inside = [workload._inside(meaning, np.array([True, False, False, True]))]
+    inside = list(workload._inside(meaning, np.array([[True, False, False, True]])))
     assert side.answer("count", inside) == 2
     assert side.answer("sum", inside) == pytest.approx(50)
     assert side.answer("average", inside) == pytest.approx(25)
@@ -343,7 +344,7 @@ def test_a_workload_is_repeatable_and_exact_on_the_original(pair: Pair) -> None:
 
 def test_a_made_up_number_is_inside_or_not_and_a_made_up_category_gives_no_answer() -> None:
     means = linked({"age": [20, 30, 40, 50]}, {"age": [25.0, 25.0, 45.0, 45.0]})
-    assert workload._inside(means.meaning("age"), np.array([True, True, False, False])).tolist() == [1, 0]
+    assert workload._inside(means.meaning("age"), np.array([[True, True, False, False]])).tolist() == [[1, 0]]
     jobs = linked({"job": ["baker", "smith"]}, {"job": ["potter", "potter"]})
     found = workload.random_workload(jobs, queries=10)
     assert found.unanswered == found.asked == 10
@@ -473,3 +474,16 @@ def test_a_release_of_nothing(pair: Pair) -> None:
     assert value(losses.overall, "suppression-ratio") == 1
     assert value(losses.overall, "leaf-loss") == 1
     json.dumps(losses.to_dict(), allow_nan=False)
+
+
+def test_directions_in_which_no_row_goes_change_no_chance() -> None:
+    rng = np.random.default_rng(3)
+    design = np.hstack([np.ones((12, 1)), rng.random((12, 40)) < 0.3]).astype(np.float64)
+    released, weights = np.repeat([0.0, 1.0], 6), rng.integers(1, 9, 12).astype(np.float64)
+    fewer = propensity._without_idle_directions(design)
+    assert fewer.shape == (12, 12)
+    assert np.allclose(
+        propensity._fitted(fewer, released, weights), propensity._fitted(design, released, weights), atol=1e-7
+    )
+    assert propensity._without_idle_directions(design.T) is not fewer
+    assert np.shares_memory(propensity._without_idle_directions(design.T), design)

@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
-from typing import Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -16,6 +17,9 @@ from discreet.errors import MissingDependency, unknown
 from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 from discreet.utility.encoding import Features
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Classifier = Literal[
     "logistic-regression",
@@ -388,7 +392,14 @@ def _copies(weights: FloatArray) -> IntArray:
 @contextmanager
 def limited_threads() -> Iterator[None]:
     """Limit the threads of numerical libraries."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=THREADS):
+    with _threaded_libraries().limit(limits=THREADS):
         yield
+
+
+@cache
+def _threaded_libraries() -> ThreadpoolController:
+    """The libraries that have threads, once scikit-learn is loaded: to look for them takes longer than to fit a small model."""
+    import sklearn.ensemble  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -37,7 +37,7 @@ VARIANCE = _moment(
 )
 COVARIANCE = _moment(
     "covariance-change",
-    "share of s s",
+    "share of the product of their deviations",
     "How much the covariances between columns of numbers changed, on average, in units of their standard deviations.",
     "mean over pairs of |cov - cov'| / (s_i s_j)",
     source=_SOURCE,
@@ -161,15 +161,23 @@ def _covariances(columns: FloatArray, counts: FloatArray) -> FloatArray:
     size = len(columns)
     table = np.full((size, size), np.nan)
     known: list[BoolArray] = [~np.isnan(column) for column in columns]
+    # Of columns that lack nothing, the mean is the same in every pair.
+    whole = [bool(part.all()) for part in known]
+    records = float(counts.sum())
+    centred = {
+        i: columns[i] - np.dot(counts, columns[i]) / max(records, 1.0) for i in range(size) if whole[i]
+    }
     for i in range(size):
         for j in range(i, size):
-            both = known[i] & known[j]
-            weights = counts[both]
-            total = float(weights.sum())
-            if total < 2:
-                continue
-            left, right = columns[i][both], columns[j][both]
-            left = left - np.dot(weights, left) / total
-            right = right - np.dot(weights, right) / total
-            table[i, j] = table[j, i] = float(np.dot(weights, left * right) / (total - 1))
+            if whole[i] and whole[j]:
+                weights, total, left, right = counts, records, centred[i], centred[j]
+            else:
+                both = known[i] & known[j]
+                weights = counts[both]
+                total = float(weights.sum())
+                left, right = columns[i][both], columns[j][both]
+                left = left - np.dot(weights, left) / max(total, 1.0)
+                right = right - np.dot(weights, right) / max(total, 1.0)
+            if total >= 2:
+                table[i, j] = table[j, i] = float(np.dot(weights, left * right) / (total - 1))
     return table

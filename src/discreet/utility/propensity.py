@@ -24,6 +24,10 @@ MOST_WORK = 2_000_000_000
 """Rows times columns squared: products have as few bins as that asks for."""
 MOST_ENTRIES = 40_000_000
 """Rows times columns; of more rows as many records are drawn as go."""
+_ALONE = 350_000
+"""Rows times columns squared that are multiplied without threads: on busy cores these wait for each other far longer than they work."""
+_MOST_AT_ONCE = 4096
+_FEWEST_AT_ONCE = 32
 _ROUNDS = 30
 _RIDGE = 1e-6
 """Holds the coefficients where the model tells all records apart, which would grow without end."""
@@ -103,9 +107,11 @@ def propensity(pair: Pair, *, seed: int = 1) -> PropensityScore:
     is_released = np.repeat([0.0, 1.0], [len(table) for table in tables])
     total = float(weights.sum())
     share = float(weights[is_released > 0].sum()) / total
+    exact = design.shape[1] * float(np.finfo(np.float64).eps)
+    design = _without_idle_directions(design)
     chances = _fitted(design, is_released, weights)
     error = float(np.dot(weights, (chances - share) ** 2) / total)
-    terms = int(np.linalg.matrix_rank((design * weights[:, None]).T @ design, hermitian=True))
+    terms = int(np.linalg.matrix_rank(_squares(design, weights), hermitian=True, rtol=exact))
     told = "bins of each attribute and products of two" if bins else "bins of each attribute"
     chance = (terms - 1) * (1 - share) * share / total
     return PropensityScore(
@@ -178,6 +184,35 @@ def _design(shares: Sequence[FloatArray], coarse: Sequence[FloatArray], rows: in
     return np.hstack(columns)
 
 
+def _without_idle_directions(design: FloatArray) -> FloatArray:
+    """The same columns in as many directions as there are rows, if these are fewer.
+
+    Where no row goes the ridge holds the coefficients at 0, so the probabilities are the same: with D' = Q R they are those of R'.
+    """
+    if len(design) >= design.shape[1]:
+        return design
+    return np.ascontiguousarray(np.asarray(np.linalg.qr(design.T, mode="r")).T)
+
+
+def _squares(design: FloatArray, weights: FloatArray) -> FloatArray:
+    """The weighted sum of the squares x xᵀ of all rows, by blocks that stay in the cache.
+
+    >>> _squares(np.array([[1.0, 2.0], [1.0, 3.0]]), np.array([1.0, 4.0])).round(9)
+    array([[ 5., 14.],
+           [14., 40.]])
+    """
+    rows, columns = design.shape
+    step = min(_ALONE // columns**2, _MOST_AT_ONCE)
+    if step < _FEWEST_AT_ONCE:
+        step = _MOST_AT_ONCE
+    roots = np.sqrt(weights)[:, None]
+    total = np.zeros((columns, columns))
+    for start in range(0, rows, step):
+        block = design[start : start + step] * roots[start : start + step]
+        total += block.T @ block
+    return total
+
+
 def _fitted(design: FloatArray, outcome: FloatArray, weights: FloatArray) -> FloatArray:
     """The probabilities of a logistic regression, by Newton's method with halved steps and a small ridge."""
     ridge = _RIDGE * np.eye(design.shape[1])
@@ -193,7 +228,7 @@ def _fitted(design: FloatArray, outcome: FloatArray, weights: FloatArray) -> Flo
     for _ in range(_ROUNDS):
         chances = expit(design @ beta)
         gradient = design.T @ (weights * (outcome - chances)) - _RIDGE * beta
-        curvature = (design * (weights * chances * (1 - chances))[:, None]).T @ design + ridge
+        curvature = _squares(design, weights * chances * (1 - chances)) + ridge
         step = np.linalg.solve(curvature, gradient)
         size = 1.0
         while (after := objective(beta + size * step)) > value and size > 1e-6:
