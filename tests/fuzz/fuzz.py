@@ -1,4 +1,4 @@
-"""`make fuzz N=1000 SEED=1`: random releases, broken files, random requests and kills, as many of each as are wanted.
+"""`make fuzz N=1000 SEED=1`: random releases, broken files, random commands, random requests and kills, as many of each as are wanted.
 
 Everything follows from its seed. A run that was stopped goes on where it was; one that was killed by what it tried says
 so and goes on behind it.
@@ -55,7 +55,15 @@ def kills() -> Iterator[Try]:
         yield Kills(Path(folder)).attempt
 
 
-KINDS = {"releases": releases, "files": files, "requests": requests, "kills": kills}
+@contextmanager
+def commands() -> Iterator[Try]:
+    from random_commands import Commands
+
+    with tempfile.TemporaryDirectory() as folder:
+        yield Commands(Path(folder)).attempt
+
+
+KINDS = {"releases": releases, "files": files, "commands": commands, "requests": requests, "kills": kills}
 
 
 class Progress:

@@ -10,15 +10,18 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from urllib.parse import quote
 
 import uvicorn
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
-from discreet.web.app import create_app
+from discreet.dp.ledger import Ledger
+from discreet.web.app import create_app, routers
 from discreet.web.connections import connections
 from discreet.web.service import Service
 from discreet.web.settings import Settings
@@ -33,66 +36,18 @@ RENEWED = 20
 """After so many requests tables that were wiped are made anew."""
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "QUERY", "get")
-ROUTES = (
-    "GET /",
-    "POST /case/example",
-    "POST /case/path",
-    "GET /case/{table}",
-    "POST /case/{table}/columns/{number}/role",
-    "POST /case/{table}/roles",
-    "POST /case/{table}/choose/{number}",
-    "GET /case/{table}/fold/{fold}",
-    "GET /case/{table}/download/{what}",
-    "POST /case/{table}/frontier/{number}/use",
-    "GET /case/{table}/hierarchy/{number}",
-    "GET /case/{table}/hierarchy/{number}/file",
-    "POST /case/{table}/hierarchy/{number}/{step}",
-    "POST /case/{table}/jobs/{kind}",
-    "POST /case/{table}/jobs/{job}/cancel",
-    "POST /case/{table}/plan",
-    "POST /case/{table}/policy",
-    "POST /case/{table}/profile",
-    "POST /case/{table}/reading",
-    "POST /case/{table}/remove",
-    "POST /case/{table}/requirements",
-    "GET /case/{table}/requirements/fields",
-    "POST /case/{table}/requirements/{number}",
-    "POST /case/{table}/requirements/{number}/remove",
-    "GET /case/{table}/section/{section}",
-    "GET /static/{file}",
-    "GET /api/v1/openapi.json",
-    "POST /api/v1/tables",
-    "POST /api/v1/tables/example",
-    "POST /api/v1/tables/from-path",
-    "GET /api/v1/tables/{table}",
-    "DELETE /api/v1/tables/{table}",
-    "GET /api/v1/tables/{table}/columns",
-    "PATCH /api/v1/tables/{table}/columns",
-    "GET /api/v1/tables/{table}/downloads/{what}",
-    "GET /api/v1/tables/{table}/hierarchy",
-    "PUT /api/v1/tables/{table}/hierarchy",
-    "POST /api/v1/tables/{table}/hierarchy/preview",
-    "POST /api/v1/tables/{table}/jobs/{kind}",
-    "GET /api/v1/tables/{table}/jobs/{job}",
-    "DELETE /api/v1/tables/{table}/jobs/{job}",
-    "GET /api/v1/tables/{table}/jobs/{job}/result",
-    "GET /api/v1/tables/{table}/policy",
-    "PUT /api/v1/tables/{table}/policy",
-    "GET /api/v1/tables/{table}/policy/problems",
-    "GET /{junk}",
-)
 SLOW = (
     "/example",
-    "/path",
+    "path",
     "POST /api/v1/tables",
     "/reading",
-    "{kind}",
+    "/jobs/{kind}",
     "/profile",
-    "{table}/remove",
+    "{case_id}/remove",
     "{what}",
 )
 """What makes the machine work for a second, or makes such work necessary: asked for now and then only."""
-QUICK = tuple(route for route in ROUTES if not any(part in route for part in SLOW))
+STARTED = re.compile("POST /api/v1/tables/{table}/jobs/([a-z-]+)")
 KNOWN = {
     "number": ("0", "1", "2", "3", "7", "-1", "99999999999999999999", "1.5", "x"),
     "what": (
@@ -116,6 +71,10 @@ KNOWN = {
         "compare",
         "attack",
         "frontier",
+        "ask",
+        "tabulate",
+        "synthesize",
+        "safepub",
         "x",
     ),
     "fold": ("findings", "riskiest", "became", "changes", "attacks", "losses", "exposure", "x"),
@@ -130,6 +89,7 @@ KNOWN = {
         "release",
         "evidence",
         "frontier",
+        "budget",
         "downloads",
     ),
     "step": (
@@ -286,6 +246,20 @@ NAMES = (
         "keep-0",
         "token",
     ),
+    *(
+        "epsilon",
+        "delta",
+        "unit",
+        "max_rows",
+        "bounds",
+        "keys",
+        "question",
+        "names",
+        "tables",
+        "ways",
+        "product",
+    ),
+    *("low-0", "high-0", "values-1", "line", "foreseen", "degree", "search_epsilon", "score", "hierarchies"),
 )
 KINDS = (
     "application/json",
@@ -298,6 +272,17 @@ KINDS = (
     "application/json; charset=\xff",
     "",
 )
+TERMS = {"epsilon": "0.01", "unit": "record"}
+LIKELY: dict[str, dict[str, object]] = {
+    "ask": {**TERMS, "question": "select sex, count(*) from data group by sex", "keys": {"sex": ["f", "m"]}},
+    "ask-kpis": dict(TERMS),
+    "tabulate": {**TERMS, "tables": [["sex"]], "keys": {"sex": ["f", "m"]}},
+    "synthesize": {**TERMS, "delta": "1e-9", "columns": ["sex"], "keys": {"sex": ["f", "m"]}},
+    "safepub": {"epsilon": "1", "delta": "1e-4", "levels": {"sex": 0}},
+    "budget": {"epsilon": "3", "delta": "1e-6"},
+    "foresee": {"epsilon": "1/3"},
+}
+"""What a job or a route takes, by its name: one of its settings is exchanged now and then."""
 HEADERS = (
     ("Accept", ("text/html", "*/*", "application/json", "x" * 3000)),
     ("Accept-Language", ("de", "en;q=x", "fr;q=1e400", ",;q=", "de" * 500)),
@@ -341,9 +326,14 @@ class Sent:
 class Page:
     """A page with a few tables, and who talks to it."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, routes: Sequence[str]) -> None:
         self.service = service
+        self.routes = routes
+        self.quick = [
+            route for route in routes if not STARTED.match(route) and not any(p in route for p in SLOW)
+        ]
         self._kept = service.cases.root / "kept"
+        self._file = service.cases.root / "named.csv"
         self._line: socket.socket | None = None
 
     def tables(self) -> list[str]:
@@ -361,16 +351,23 @@ class Page:
             while any(job.active for job in self.service.jobs_of(case)):
                 time.sleep(0.02)
         shutil.copytree(case.folder, self._kept)
+        self._file.write_text(TABLE, encoding="utf-8")
+        Ledger.beside(self._file).set_budget(1000, "0.1")
 
     def renew(self) -> None:
         """See to it that there are a few tables, and not many; new ones are copies of the first."""
         cases = list(self.service.cases)
         for case in cases[2 * TABLES :]:
             self.service.remove(case)
-        for _ in range(TABLES - len(cases)):
-            made = self.service.cases.create("people.csv", "upload")
+        for number in range(TABLES - len(cases)):
+            # One of a file that was named, beside which a budget lies.
+            named = number == 0
+            made = self.service.cases.create(
+                "people.csv", "path" if named else "upload", self._file if named else None
+            )
             shutil.copytree(self._kept, made.folder, dirs_exist_ok=True)
-            made.source.write_text(TABLE, encoding="utf-8")
+            if not named:
+                made.source.write_text(TABLE, encoding="utf-8")
 
     def send(self, sent: Sent) -> tuple[int, bytes]:
         """The status and body of the answer; a connection that was closed is opened anew once."""
@@ -401,6 +398,20 @@ class Page:
             self._line = None
 
 
+def routes_of(service: Service) -> list[str]:
+    """Every method and path that the page answers, and one that it does not."""
+    found = {"GET /{junk}", "GET /static/{file}", "GET /api/v1/openapi.json"}
+    described = FastAPI()
+    for router in routers(service):
+        described.include_router(router)
+        for route in router.routes:
+            if isinstance(route, APIRoute):
+                found |= {f"{method} {route.path}" for method in route.methods}
+    for path, methods in described.openapi()["paths"].items():
+        found |= {f"{method.upper()} {path}" for method in methods}
+    return sorted(found)
+
+
 @contextmanager
 def page() -> Iterator[Page]:
     """A page on a free port of this machine, served as `discreet serve` does."""
@@ -418,7 +429,7 @@ def page() -> Iterator[Page]:
         )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        talker = Page(service)
+        talker = Page(service, routes_of(service))
         try:
             talker.begin()
             yield talker
@@ -434,15 +445,19 @@ def page() -> Iterator[Page]:
 
 def random_request(draw: random.Random, there: Page) -> Sent:
     """A request that is half right: a path that exists, mostly the right token, and parts that fit or do not."""
-    method, path = draw.choice(ROUTES if draw.random() < 0.05 else QUICK).split(" ")
+    route = draw.choice(there.routes if draw.random() < 0.05 else there.quick)
+    method, path = route.split(" ")
     if draw.random() < 0.1:
         method = draw.choice(METHODS)
     tables, jobs = there.tables(), there.jobs()
     filled = {name: draw.choice(values) for name, values in KNOWN.items()}
     filled["table"] = draw.choice(tables) if tables and draw.random() < 0.9 else escaped(draw.choice(TEXTS))
     filled["job"] = draw.choice(jobs) if jobs and draw.random() < 0.7 else escaped(draw.choice(TEXTS))
-    filled["junk"] = escaped(draw.choice(TEXTS))
-    if draw.random() < 0.1:
+    filled |= {"case_id": filled["table"], "job_id": filled["job"], "place": filled["number"]}
+    filled |= {"junk": escaped(draw.choice(TEXTS)), "other_id": draw.choice(tables) if tables else "x"}
+    filled["name"] = draw.choice((*KNOWN["section"], *KNOWN["fold"], "open-data", "scorr"))
+    filled = {name: filled.get(name, filled["junk"]) for name in re.findall("{([a-z_]+)}", path)}
+    if filled and draw.random() < 0.1:
         filled[draw.choice(list(filled))] = escaped(draw.choice(TEXTS))
     address = path.format(**filled)
     if draw.random() < 0.5:
@@ -456,12 +471,22 @@ def random_request(draw: random.Random, there: Page) -> Sent:
     elif way < 0.95:
         address = settings.path + address
         headers.append(("Cookie", f"{settings.cookie}={settings.session}"))
-    kind, body = random_body(draw)
+    kind, body = likely_body(draw, path) or random_body(draw)
     if draw.random() < 0.9:
         headers.append(("Content-Type", kind))
     for name, values in draw.sample(HEADERS, draw.choice([0, 0, 1, 1, 2])):
         headers.append((name, draw.choice(values)))
     return Sent(method, address[:8000], tuple(headers), body)
+
+
+def likely_body(draw: random.Random, path: str) -> tuple[str, bytes] | None:
+    """What a route of the interface takes, now and then with another value for one of its settings."""
+    likely = LIKELY.get(path.rsplit("/", 1)[-1]) if path.startswith("/api/") else None
+    if likely is None or draw.random() < 0.4:
+        return None
+    if draw.random() < 0.6:
+        likely = {**likely, draw.choice([*likely, *NAMES]): json_value(draw, 2)}
+    return "application/json", json.dumps(likely).encode("utf-8", "surrogatepass")
 
 
 def escaped(text: str) -> str:

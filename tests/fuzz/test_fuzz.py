@@ -10,12 +10,14 @@ pytest.importorskip("fastapi")
 
 from broken_files import try_file
 from kills import Kills
+from random_commands import Commands
 from random_releases import mistakes, random_case, release, rows_of
 from random_requests import Attack, page
 
 RELEASES = range(100)
 LARGE = range(1000, 1015)
 FILES = range(45)
+COMMANDS = range(60)
 REQUESTS = range(336)
 KILLS = range(4)
 
@@ -51,6 +53,12 @@ def test_the_loops_see_what_is_wrong(tmp_path: Path) -> None:
 
 def test_no_broken_file_is_a_mistake_of_the_program(tmp_path: Path) -> None:
     wrong = {seed: told for seed in FILES if (told := try_file(seed, tmp_path))}
+    assert wrong == {}
+
+
+def test_no_random_command_is_a_mistake_of_the_program(tmp_path: Path) -> None:
+    commands = Commands(tmp_path)
+    wrong = {seed: told for seed in COMMANDS if (told := commands.attempt(seed))}
     assert wrong == {}
 
 

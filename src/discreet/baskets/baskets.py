@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
@@ -83,7 +84,7 @@ class Baskets:
                 Sentence("{name} is no text in {encoding}", name=file.name, encoding=encoding),
                 remedy="name its encoding, or write it as UTF-8",
             ) from None
-        except (OSError, EOFError, csv.Error) as error:
+        except (OSError, EOFError, zlib.error, csv.Error) as error:
             why = type(error).__name__
             raise UnreadableInput(
                 Sentence("the baskets in {name} could not be read ({why})", name=file.name, why=why),

@@ -82,7 +82,9 @@ class DuckDBEngine(SqlEngine):
             # Moments print and come back the same wherever the audit runs.
             self._run("SET TimeZone = 'UTC'")
             # Where Python has no script DuckDB takes it for a terminal and draws a bar on the standard output.
-            self._run("SET enable_progress_bar = false")
+            # In a notebook without ipywidgets it has no bar, and refuses even to be told so.
+            with suppress(duckdb.InvalidInputException):
+                self._run("SET enable_progress_bar = false")
             atexit.register(self.close)
         except BaseException:
             # Also when interrupted: nobody else knows of the directory yet.

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from discreet.errors import DiscreetError, MissingDependency, UnreadableInput, UnsuitableColumn
 from discreet.files.addresses import DatabaseAddress
+from discreet.files.reading import check_regular
 from discreet.sentences import Sentence
 
 BATCH_ROWS = 50_000
@@ -65,17 +67,24 @@ def _engine(address: DatabaseAddress) -> Any:
     import sqlalchemy
 
     try:
+        place = sqlalchemy.make_url(address.database)
+        if place.get_backend_name() == "sqlite" and place.database:
+            # SQLite would make the file that is not there, and wait for a pipe.
+            check_regular(Path(place.database))
         # An engine may take the batches in a thread of its own, one after the other, which only SQLite must be told.
         threads = {"check_same_thread": False} if address.startswith("sqlite+") else {}
         return sqlalchemy.create_engine(
             address.database, poolclass=sqlalchemy.pool.NullPool, connect_args=threads
         )
+    except DiscreetError:
+        raise
     except ImportError:
         raise MissingDependency(
             "the driver of this database is not installed",
             remedy="install it with pip, or name another one as in mysql+pymysql://…",
         ) from None
-    except sqlalchemy.exc.SQLAlchemyError:
+    except Exception:
+        # Ports that are no numbers, and whatever a dialect thinks of an address.
         raise UnreadableInput(
             "the address is none that SQLAlchemy knows",
             remedy="write it as in mysql+pymysql://user@host/database#table, or install what adds this database",

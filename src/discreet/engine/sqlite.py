@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 import pyarrow as pa
 
@@ -30,7 +29,7 @@ def sqlite_batches(address: DatabaseAddress) -> pa.RecordBatchReader:
     assert file is not None, "an SQLite database is a file"
     check_regular(file)
     (table,) = address.table
-    with closing(_open(file)) as database:
+    with closing(open_sqlite(file)) as database:
         try:
             names = [row[1] for row in database.execute(f"PRAGMA table_info({quoted(table)})")]
             columns = [_column(database, table, name) for name in names]
@@ -44,7 +43,7 @@ def sqlite_batches(address: DatabaseAddress) -> pa.RecordBatchReader:
     listed = ", ".join(value for _, value in columns)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with closing(_open(file)) as database:
+        with closing(open_sqlite(file)) as database:
             try:
                 rows = database.execute(f"SELECT {listed} FROM {quoted(table)}")
                 while chunk := rows.fetchmany(BATCH_ROWS):
@@ -61,9 +60,16 @@ def sqlite_batches(address: DatabaseAddress) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
-def _open(file: Path) -> sqlite3.Connection:
-    # An engine may take the batches in a thread of its own, one after the other.
-    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True, check_same_thread=False)
+def open_sqlite(file: Path) -> sqlite3.Connection:
+    """A database that is only read; ``UnreadableInput`` if it cannot be opened."""
+    try:
+        # An engine may take the batches in a thread of its own, one after the other.
+        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    except sqlite3.Error:
+        raise UnreadableInput(
+            Sentence("{name} could not be opened as an SQLite database", name=file.name),
+            remedy="check its permissions, and that it is one",
+        ) from None
 
 
 def quoted(name: str) -> str:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from discreet.engine.dialect import POSTGRES
 from discreet.engine.sqlite import BATCH_ROWS, quoted
 from discreet.errors import InvalidParameter, MissingDependency, UnreadableInput
 from discreet.files.addresses import DatabaseAddress
+from discreet.files.writing import UNFINISHED, destination
 from discreet.sentences import Sentence
 
 
@@ -151,26 +153,31 @@ class _SqliteTarget:
 
     def __init__(self, address: DatabaseAddress) -> None:
         assert address.file is not None, "an SQLite database is a file"
-        self._file = address.file
         (self._table,) = address.table
         self._quoted = quoted(self._table)
-        self._new = not self._file.exists()
         try:
+            self._file = destination(address.file)
+            new = not self._file.exists()
             self._connection = sqlite3.connect(self._file, isolation_level=None)
             self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error:
+            # Somebody else may have filled it since.
+            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except (OSError, ValueError, sqlite3.Error):
             raise UnreadableInput(
-                Sentence("{name} could not be opened as an SQLite database", name=self._file.name),
+                Sentence("{name} could not be opened as an SQLite database", name=address.file.name),
                 remedy="check the folder, its permissions, and whether somebody else is writing to it",
             ) from None
+        self._made = {self._file, Path(f"{self._file}-journal")} if new and not tables else set()
+        UNFINISHED.update(self._made)
 
     def close(self) -> None:
+        """Undo what is not committed. A new file goes while its lock is held: whoever waits for that writes into no lost file."""
         if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
-            self._connection.close()
-            if self._new:
+            if self._made:
                 self._file.unlink(missing_ok=True)
+            self._connection.execute("ROLLBACK")
         self._connection.close()
+        UNFINISHED.difference_update(self._made)
 
     def commit(self) -> None:
         try:
@@ -178,6 +185,7 @@ class _SqliteTarget:
         except sqlite3.Error as error:
             # Above all somebody who still reads.
             raise _refused(error) from None
+        UNFINISHED.difference_update(self._made)
 
     def has_table(self) -> bool:
         known = self._connection.execute(

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from discreet.errors import UnreadableInput
+from discreet.files.reading import read_text
 from discreet.files.writing import atomically
 
 FIRST = "0" * 64
@@ -23,13 +25,14 @@ def digest(content: Mapping[str, Any]) -> str:
 
 def told_head(head: Path) -> tuple[int, str] | None:
     """How many entries there are, and the hash of the last; ``ValueError`` if the file was changed."""
-    try:
-        count, _, last = head.read_text(encoding="ascii").strip().partition(" ")
-        return int(count), last
-    except FileNotFoundError:
+    if not os.path.lexists(head):
         return None
-    except OSError as error:
-        raise ValueError(error.strerror) from None
+    try:
+        text = read_text(head, "file", remedy="restore it")
+    except UnreadableInput as error:
+        raise ValueError(error.message) from None
+    count, _, last = text.strip().partition(" ")
+    return int(count), last
 
 
 def write_head(head: Path, count: int, last: str) -> None:

@@ -119,6 +119,18 @@ def _begun(place: Path, *, private: bool = False) -> Iterator[_Part]:
         os.close(handle)
 
 
+def refuse_filled_folder(target: Path) -> None:
+    """Refuse a folder that is no new one, before work is done for it: it must not be there, or be empty."""
+    if target.is_file() or (target.is_dir() and any(target.iterdir())):
+        raise InvalidParameter(
+            Sentence("{name} is there and not empty", name=target.name), remedy="name a new folder"
+        )
+    if not target.absolute().parent.is_dir():
+        raise UnreadableInput(
+            Sentence("there is no folder for {name}", name=target.name), remedy="create it first"
+        )
+
+
 def folder_atomically(
     target: Path, write: Callable[[Path], object], verify: Callable[[Path], object]
 ) -> None:
@@ -203,7 +215,8 @@ def destination(target: Path) -> Path:
 def refuse_clashes(
     outputs: Iterable[Path | None], inputs: Iterable[Path | DatabaseAddress | None] = ()
 ) -> None:
-    """Raise if a file to be written is one that is read, or is to be written twice, under whatever name.
+    """Raise if a file to be written is one that is read, or lies in a folder that is, or is to be written twice, under
+    whatever name.
 
     >>> refuse_clashes([Path("a.csv"), Path("./a.csv")])
     Traceback (most recent call last):
@@ -216,6 +229,17 @@ def refuse_clashes(
             raise InvalidParameter(
                 Sentence("{name} is a file that is read, and would be overwritten", name=target.name),
                 remedy="name another file",
+            )
+        if folder := next(
+            (path for path in read if os.path.isdir(path) and same_file(target.parent, path)), None
+        ):
+            raise InvalidParameter(
+                Sentence(
+                    "{name} would lie in the folder {folder}, which is read",
+                    name=target.name,
+                    folder=folder.name,
+                ),
+                remedy="name a file elsewhere",
             )
         if any(same_file(target, other) for other in written):
             raise InvalidParameter(
@@ -233,10 +257,12 @@ def _files_of(path: Path | DatabaseAddress) -> tuple[Path, ...]:
 
 def same_file(left: Path, right: Path) -> bool:
     """Whether two paths lead to one file, which need not exist yet."""
-    try:
+    with suppress(OSError, ValueError):
         return os.path.samefile(left, right)
-    except (OSError, ValueError):
+    # One of them is not there; what no file can be called is nothing at all.
+    with suppress(ValueError):
         return os.path.realpath(left) == os.path.realpath(right)
+    return False
 
 
 def _part_name(suffix: str = "") -> str:
