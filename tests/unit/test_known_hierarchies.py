@@ -18,6 +18,7 @@ from discreet.table import Domain
 from discreet.table.hierarchies.known import known_hierarchy, known_order
 from discreet.table.knowledge.classes import disease
 from discreet.table.knowledge.countries import country
+from discreet.transform.recoding import spans
 
 
 def climbed(name: str, values: list[str]) -> tuple[str, dict[str, tuple[str, ...]]]:
@@ -201,3 +202,27 @@ def test_postcodes_are_masked_and_never_ranges() -> None:
     builder, origin = known
     ladder = replace(builder.build(domain).ladder(domain), assumed=origin)
     assert finer(ladder, np.ones(6)) == ladder
+
+
+def test_months_and_days_of_the_week_follow_the_calendar() -> None:
+    origin, rows = climbed(
+        "ideathmon", [*(date(2020, month, 1).strftime("%B") for month in range(1, 13)), "?"]
+    )
+    assert "quarter" in origin
+    assert rows["May"] == ("April to June", "January to June", "*")
+    assert rows["?"] == ("?", "?", "*")
+    origin, rows = climbed("Wochentag", ["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"])
+    assert {day for day, groups in rows.items() if groups[0] == "Saturday or Sunday"} == {"Sa", "So"}
+
+
+def test_sets_of_months_are_written_in_their_order_and_what_is_missing_last() -> None:
+    domain = Domain("month", pa.array(["", "April", "February", "January", "March"]))
+    known = known_hierarchy(domain, "date-part")
+    assert known is not None
+    builder, origin = known
+    ladder = replace(builder.build(domain).ladder(domain), assumed=origin)
+    together = spans(domain, np.array([1, 2, 3, 0]), np.zeros(4, dtype=np.int64), 1, ladder)
+    assert together.values.to_pylist() == ['{January, February, April, ""}']
+    jobs = Domain("job", pa.array(["", "baker", "cook", "judge"]))
+    apart = spans(jobs, np.array([0, 1, 2]), np.zeros(3, dtype=np.int64), 1, None)
+    assert apart.values.to_pylist() == ['{baker, cook, ""}']

@@ -1,4 +1,4 @@
-"""Hierarchies that are known without looking at the data: countries, education, marital status, diseases, postcodes."""
+"""Hierarchies that are known without looking at the data: countries, education, marital status, months, diseases, postcodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from discreet.table.domain import MISSING_MARKS, Domain
+from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
 from discreet.table.hierarchies.builder import texts
 from discreet.table.hierarchies.categories import Sets, Zip
 from discreet.table.hierarchies.hierarchy import ROOT
@@ -22,9 +22,11 @@ BRITISH = "built: British postcodes by sector, district and area"
 COUNTRIES = "built: countries by region and continent (United Nations M49)"
 EDUCATION = f"built: {classes.source('education')}"
 MARITAL = f"built: {classes.source('marital-status')}"
+MONTHS = f"built: {classes.source('month')}"
+WEEKDAYS = f"built: {classes.source('weekday')}"
 ICD_9 = f"built: categories, blocks and {classes.source('icd-9')}"
 ICD_10 = f"built: categories, blocks and {classes.source('icd-10')}"
-KNOWN = (POSTCODE, BRITISH, COUNTRIES, EDUCATION, MARITAL, ICD_9, ICD_10)
+KNOWN = (POSTCODE, BRITISH, COUNTRIES, EDUCATION, MARITAL, MONTHS, WEEKDAYS, ICD_9, ICD_10)
 """Where hierarchies come from that nobody gave and that were not learned."""
 
 Parents = Callable[[str], classes.Parents | None]
@@ -33,6 +35,7 @@ PARENTS: dict[str, tuple[tuple[str, Parents], ...]] = {
     "nationality": ((COUNTRIES, classes.place_in_the_world),),
     "education": ((EDUCATION, partial(classes.group, "education")),),
     "marital-status": ((MARITAL, partial(classes.group, "marital-status")),),
+    "date-part": ((MONTHS, partial(classes.group, "month")), (WEEKDAYS, partial(classes.group, "weekday"))),
     "diagnosis": ((ICD_10, partial(classes.disease, "icd-10")), (ICD_9, partial(classes.disease, "icd-9"))),
     "postcode": ((BRITISH, classes.british_postcode),),
 }
@@ -81,6 +84,13 @@ def known_order(domain: Domain, origin: str | None) -> IntArray | None:
     labels = [domain.label(code) for code in range(domain.size)]
     if origin == EDUCATION:
         keys = [(*(classes.rank("education", label) or (-math.inf, 0)), label) for label in labels]
+    elif origin in (MONTHS, WEEKDAYS):
+        kind = "month" if origin == MONTHS else "weekday"
+        # What is neither, such as a mark for a missing one, comes first.
+        places_of = [classes.place(kind, label) for label in labels]
+        keys = [
+            (-1.0 if at is None else float(at), 0, label) for at, label in zip(places_of, labels, strict=True)
+        ]
     elif origin in (ICD_9, ICD_10):
         keys = [(0.0, 0, label) for label in labels]
     else:
@@ -88,3 +98,21 @@ def known_order(domain: Domain, origin: str | None) -> IntArray | None:
     places = np.empty(domain.size, dtype=np.int64)
     places[sorted(range(domain.size), key=keys.__getitem__)] = np.arange(domain.size)
     return places
+
+
+def written_order(domain: Domain, origin: str | None) -> IntArray:
+    """The place of each value of an attribute of names where several are written: as known, else by name; what is missing last.
+
+    >>> import pyarrow as pa
+    >>> written_order(Domain("month", pa.array(["", "April", "January"])), MONTHS)
+    array([2, 1, 0])
+    """
+    places = known_order(domain, origin)
+    if places is None:
+        places = np.arange(domain.size)
+    missing = np.flatnonzero([label in (NULL_SIGN, *MISSING_MARKS) for label in domain.labels()])
+    if not len(missing):
+        return places
+    last = places.astype(np.int64)
+    last[missing] += domain.size
+    return np.argsort(np.argsort(last)).astype(np.int64)

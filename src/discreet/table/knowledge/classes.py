@@ -1,4 +1,4 @@
-"""What values of well-known kinds belong to: levels of education, marital statuses, diseases, postcodes."""
+"""What values of well-known kinds belong to: levels of education, marital statuses, months, diseases, postcodes."""
 
 from __future__ import annotations
 
@@ -35,13 +35,25 @@ def place_in_the_world(value: str) -> Parents | None:
 
 
 def group(kind: str, value: str) -> Parents | None:
-    """The group of a level of education or of a marital status, and the group above.
+    """The group of a level of education, a marital status, a month or a day of the week, and the group above if there is one.
 
     >>> group("education", "HS-grad"), group("marital-status", "Divorced"), group("education", "blue")
     (('upper secondary school', 'secondary school or vocational'), ('formerly married', 'without spouse'), None)
+    >>> group("month", "Feb"), group("weekday", "Saturday")
+    (('January to March', 'January to June'), ('Saturday or Sunday',))
+    """
+    at = place(kind, value)
+    return None if at is None else _groups(kind)[at][1]
+
+
+def place(kind: str, value: str) -> int | None:
+    """The number of the first expression of a list that fits a value: months and days of the week ascend.
+
+    >>> sorted(["Okt.", "May", "January"], key=lambda month: place("month", month)), place("weekday", "never")
+    (['January', 'May', 'Okt.'], None)
     """
     text = ENDS.sub("", value.strip())
-    return next(((label, above) for pattern, label, above in _groups(kind) if pattern.fullmatch(text)), None)
+    return next((n for n, (pattern, _) in enumerate(_groups(kind)) if pattern.fullmatch(text)), None)
 
 
 def rank(kind: str, value: str) -> tuple[int, int] | None:
@@ -50,11 +62,10 @@ def rank(kind: str, value: str) -> tuple[int, int] | None:
     >>> sorted(["Masters", "HS-grad", "10th", "1st-4th", "9th"], key=lambda level: rank("education", level))
     ['1st-4th', '9th', '10th', 'HS-grad', 'Masters']
     """
-    text = ENDS.sub("", value.strip())
-    number = next((n for n, (pattern, *_) in enumerate(_groups(kind)) if pattern.fullmatch(text)), None)
+    number = place(kind, value)
     if number is None:
         return None
-    grade = re.match(r"\d+", text)
+    grade = re.match(r"\d+", value.strip())
     return -number, int(grade.group()) if grade else 0
 
 
@@ -108,9 +119,10 @@ def _classes() -> dict[str, Any]:
 
 
 @cache
-def _groups(kind: str) -> list[tuple[re.Pattern[str], str, str]]:
+def _groups(kind: str) -> list[tuple[re.Pattern[str], Parents]]:
+    """For each expression of a list, in order, the groups of what it fits."""
     return [
-        (re.compile(pattern, re.IGNORECASE), entry["label"], entry["above"])
+        (re.compile(pattern, re.IGNORECASE), tuple(entry[key] for key in ("label", "above") if key in entry))
         for entry in _classes()[kind]["group"]
         for pattern in entry["values"]
     ]
