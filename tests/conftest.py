@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import linecache
 import os
 import sys
 from collections.abc import Iterator
@@ -63,10 +65,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
 
+    # At the end it goes: libraries complain of what is left. Not before: pytest would look at all of it twice.
+    atexit.register(gc.unfreeze)
 
-def pytest_unconfigure() -> None:
-    """At the end it goes: libraries complain of what is left."""
-    gc.unfreeze()
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before every doctest a debugger asks the disk whether any of the files has changed whose lines are remembered."""
+    if isinstance(item, pytest.DoctestItem):
+        linecache.clearcache()
 
 
 @pytest.hookimpl(trylast=True)

@@ -46,6 +46,12 @@ if TYPE_CHECKING:
     from discreet.register.people import GroupedRows as GroupedRows
     from discreet.register.republish import RepublishedTable as RepublishedTable
     from discreet.register.republish import republish as republish
+    from discreet.relational.anonymize import anonymize_tables as anonymize_tables
+    from discreet.relational.judging import RelationalAudit as RelationalAudit
+    from discreet.relational.judging import audit_tables as audit_tables
+    from discreet.relational.release import RelationalRelease as RelationalRelease
+    from discreet.relational.suggest import find_tables as find_tables
+    from discreet.relational.suggest import suggest_tables as suggest_tables
     from discreet.release.anonymize import anonymize as anonymize
     from discreet.release.apply import apply as apply
     from discreet.release.attack import Attacks as Attacks
@@ -76,6 +82,7 @@ if TYPE_CHECKING:
     from discreet.release.records import RecordRisks as RecordRisks
     from discreet.release.records import record_risks as record_risks
     from discreet.release.release import Release as Release
+    from discreet.release.rule_keeper import rule_keeper as rule_keeper
     from discreet.release.rule_search import CandidateRule as CandidateRule
     from discreet.release.rule_search import find_rules as find_rules
     from discreet.release.stream import RecordStream as RecordStream
@@ -122,6 +129,8 @@ _PUBLIC = {
     "RecordRisks": "discreet.release.records:RecordRisks",
     "RecordStream": "discreet.release.stream:RecordStream",
     "Register": "discreet.register:Register",
+    "RelationalAudit": "discreet.relational.judging:RelationalAudit",
+    "RelationalRelease": "discreet.relational.release:RelationalRelease",
     "Release": "discreet.release.release:Release",
     "RepublishedTable": "discreet.register.republish:RepublishedTable",
     "TCloseness": "discreet.privacy:TCloseness",
@@ -129,6 +138,7 @@ _PUBLIC = {
     "TruthfulRecords": "discreet.dp.safepub:TruthfulRecords",
     "anonymize": "discreet.release.anonymize:anonymize",
     "anonymize_baskets": "discreet.baskets.release:anonymize_baskets",
+    "anonymize_tables": "discreet.relational.anonymize:anonymize_tables",
     "apply": "discreet.release.apply:apply",
     "ask": "discreet.dp.ask:ask",
     "ask_kpis": "discreet.release.kpi_answers:ask_kpis",
@@ -137,6 +147,7 @@ _PUBLIC = {
     "bcf_anonymity": "discreet.release.composition:bcf_anonymity",
     "bucketize": "discreet.release.bucketize:bucketize",
     "audit_baskets": "discreet.baskets.exposure:audit_baskets",
+    "audit_tables": "discreet.relational.judging:audit_tables",
     "check": "discreet.release.check:check",
     "compare": "discreet.release.compare:compare",
     "compare_families": "discreet.release.family_contest:compare_families",
@@ -145,6 +156,7 @@ _PUBLIC = {
     "diff": "discreet.release.difference:diff",
     "evidence_report": "discreet.reports.evidence.html:evidence_report",
     "find_rules": "discreet.release.rule_search:find_rules",
+    "find_tables": "discreet.relational.suggest:find_tables",
     "fragment": "discreet.release.fragment:fragment",
     "frontier": "discreet.release.frontier:frontier",
     "learn": "discreet.dp.learning:learn",
@@ -155,9 +167,11 @@ _PUBLIC = {
     "record_risks": "discreet.release.records:record_risks",
     "report": "discreet.reports.audit.html:report",
     "republish": "discreet.register.republish:republish",
+    "rule_keeper": "discreet.release.rule_keeper:rule_keeper",
     "safepub": "discreet.dp.safepub:safepub",
     "save_policy": "discreet.policy.file:save",
     "suggest": "discreet.policy.suggest:suggest",
+    "suggest_tables": "discreet.relational.suggest:suggest_tables",
     "synthesize": "discreet.dp.synthesize:synthesize",
     "tabulate": "discreet.dp.tabulate:tabulate",
 }

@@ -294,9 +294,11 @@ def test_any_database_gives_the_classes_of_a_file(reached: str, monkeypatch: pyt
 def test_what_is_wrong_with_such_a_database_is_told_without_secrets(
     reached: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "text.db").write_text("no database")
     for address, told in (
         (f"{reached}#nothing", "has no table nothing"),
-        ("sqlite+pysqlite:////no/such/place.db#t", "could not be read from the database"),
+        ("sqlite+pysqlite:////no/such/place.db#t", "there is no file place.db"),
+        (f"sqlite+pysqlite:///{tmp_path}/text.db#t", "could not be read from the database"),
         ("nonsense://me:secret@host/x#t", "none that SQLAlchemy knows"),
         ("mysql+pymysql://me:secret@host/x#t", "driver of this database is not installed"),
         (reached, "names no table"),

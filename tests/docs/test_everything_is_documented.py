@@ -27,7 +27,7 @@ from discreet.privacy import MODELS
 from discreet.release.audit import Audit
 from discreet.release.profile import _ProfileFile, profile_names
 from discreet.release.rules import RULES
-from discreet.reports.schema import AUDIT_SCHEMA
+from discreet.reports.schema import AUDIT_SCHEMA, PRINTED_BY, SCHEMAS
 from discreet.search.methods import METHODS
 from discreet.table import DATA_TYPES
 from discreet.table.hierarchies.registry import BUILDERS, parameter_names
@@ -308,6 +308,13 @@ def test_the_keys_of_the_json(audits: list[Audit]) -> None:
     assert wanted - documented == set()
 
 
+def test_every_schema_stands_with_the_commands_that_print_it() -> None:
+    listed = page("json.md").partition("## Schemas")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.+) \|$", listed, re.MULTILINE))
+    assert {name: told.replace("`", "") for name, told in rows.items()} == PRINTED_BY
+    assert PRINTED_BY.keys() == SCHEMAS.keys()
+
+
 def test_error_codes() -> None:
     source = Path(discreet.__file__).parent.rglob("*.py")
     codes = {
@@ -346,3 +353,27 @@ def test_the_page_of_coverage_is_what_the_registries_say() -> None:
     assert page("coverage.md") == tool["coverage"](), "run `python tools/coverage_page.py`"
     named = names_in(page("coverage.md"))
     assert {*MODELS, *LOSSES, *ATTACKS, *METHODS, *OBJECTIVES, *STEPS} <= named
+
+
+def test_every_method_of_search_has_a_function_of_its_own_that_cites_its_source() -> None:
+    rows = [line.split(" | ") for line in sections(REFERENCE / "coverage.md")["Methods"].splitlines()]
+    entries = {row[0].strip("|` "): row[1:] for row in rows if row[0].startswith("| `")}
+    assert {*METHODS} == entries.keys()
+    places = [place for place, _ in entries.values()]
+    assert len(set(places)) == len(places)
+    assert all(re.search(r"\d{4}", cites) for _, cites in entries.values())
+
+
+def test_the_readme_counts_what_the_registries_hold() -> None:
+    what = sections(ROOT / "README.md")["What it does"]
+
+    def told(pattern: str) -> tuple[int, int]:
+        """How many stand there by name, apart by commas, and how many more."""
+        named, more = re.search(rf"\| ([^|]+) and (\d+) {pattern}", what).groups()  # type: ignore[union-attr]
+        return len(named.split(", ")), int(more)
+
+    for pattern, many in (("more models", len(MODELS)), ("more attacks", len(ATTACKS))):
+        assert sum(told(pattern)) == many, (
+            f"README.md names another number of {pattern}: there are {many} in all"
+        )
+    assert f"{len(LOSSES)} measures" in what, f"README.md: there are {len(LOSSES)} measures"

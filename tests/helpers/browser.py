@@ -45,11 +45,11 @@ WORDS = """() => {
   while (texts.nextNode()) {
     const around = texts.currentNode.parentElement;
     if (around.closest('option, .hidden, svg, .rows td') || !around.checkVisibility()) continue;
-    words += texts.currentNode.data.split(/\\s+/).filter(Boolean).length;
+    words += texts.currentNode.data.split(/\\s+/).filter(one => /[\\p{L}\\p{N}]/u.test(one)).length;
   }
   return words;
 }"""
-"""How many words are seen without unfolding anything; what stands in rows of data is not counted."""
+"""How many words are seen without unfolding anything; what stands in rows of data is not counted, nor are signs such as ✓."""
 
 
 def shows(page: Page, field: str, value: str) -> None:
@@ -207,7 +207,12 @@ def go(page: Page, step: str) -> None:
 
 
 def unfold(page: Page, question: str) -> None:
-    """Ask a question."""
+    """Ask a question, and first the one behind which it is."""
+    around = page.evaluate(
+        "id => document.getElementById(id).parentElement.closest('details.fold')?.id", f"fold-{question}"
+    )
+    if around:
+        unfold(page, around.removeprefix("fold-"))
     if not page.evaluate("id => document.getElementById(id).open", f"fold-{question}"):
         page.click(f"#fold-{question}-open")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from discreet.cli import COMMANDS, main
 from discreet.web.jobs.worker import EVIDENCE_MODULES
+from helpers import published
 
 PRELOADED = [
     "pandas",
@@ -53,6 +55,7 @@ def run(arguments: Sequence[str], folder: Path, given: str = "", **environment: 
             raise AssertionError(f"discreet {' '.join(arguments)} hangs")
         assert process.exitcode is not None
         out, err = (stream.read_text(encoding="utf-8") for stream in streams[1:])
+    published.look_at(arguments, out)
     return process.exitcode, out, err
 
 
@@ -65,6 +68,7 @@ def run_here(arguments: Sequence[str], folder: Path, **environment: str) -> tupl
             patch.setenv(name, value)
         with pytest.raises(SystemExit) as ended:
             main(list(arguments))
+    published.look_at(arguments, out.getvalue())
     return int(ended.value.code or 0), out.getvalue(), err.getvalue()
 
 
@@ -76,4 +80,8 @@ def _main(arguments: list[str], folder: Path, environment: dict[str, str], strea
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))
     sys.argv = ["discreet", *arguments]
-    main(arguments)
+    try:
+        main(arguments)
+    finally:
+        # A copy ends without what a process does in the end.
+        atexit._run_exitfuncs()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
@@ -26,8 +26,9 @@ from discreet.privacy import (
     XYPrivacy,
 )
 from discreet.search.local.search import local_recoding
+from discreet.search.methods import GROUPINGS
 from discreet.search.mondrian.search import mondrian
-from discreet.search.problem import make_problem
+from discreet.search.problem import Choices, make_problem
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
 from discreet.transform.recoding import Recoding
@@ -90,6 +91,13 @@ def counted(rows: list[Row], *, persons: bool) -> EquivalenceClasses:
 
 def ladders(classes: EquivalenceClasses) -> list[Ladder]:
     return [Hierarchy.of(domain.name, TREES[domain.name]).ladder(domain) for domain in classes.attributes]
+
+
+def planned(classes: EquivalenceClasses, models: list[PrivacyModel]) -> Recoding:
+    """Mondrian as a plan asks for it."""
+    choices = Choices(mode="strict")
+    problem = make_problem(classes, ladders(classes), models, suppression_limit=0.0, choices=choices)
+    return GROUPINGS["mondrian"](problem, 60.0, lambda _: None)
 
 
 Method = Callable[[EquivalenceClasses, list[PrivacyModel]], Recoding]
@@ -172,10 +180,12 @@ def test_the_order_of_rows_changes_nothing(method: str, rows: list[Row], seed: i
         assert first.kept.tolist() == again.kept.tolist() == other.kept.tolist()
 
 
+@pytest.mark.parametrize("method", [METHODS["strict"], planned], ids=["strict", "as a plan asks"])
 @given(rows=ROWS)
-def test_strict_regions_do_not_overlap(rows: list[Row]) -> None:
+def test_strict_regions_do_not_overlap(method: Method, rows: list[Row]) -> None:
+    assume(len(rows) >= 3)
     classes = counted(rows, persons=False)
-    found = printed(mondrian(classes, REQUIREMENTS["k"], mode="strict"))
+    found = printed(method(classes, REQUIREMENTS["k"]))
     for position in range(len(classes)):
         old = classes.labels(position)
         for other in found:

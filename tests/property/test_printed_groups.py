@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +56,10 @@ def test_a_set_reads_back_as_exactly_its_members(values: list[str], data: st.Dat
         elif len(members) == len(values):
             assert parse(told) == Suppressed()
         else:
-            assert parse(told) == OneOf(members)
+            # What stands for a missing value is named last.
+            read = parse(told)
+            assert isinstance(read, OneOf)
+            assert replace(read, members=tuple(sorted(read.members))) == OneOf(tuple(sorted(members)))
 
 
 @given(NUMBERS, st.data())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from discreet.cli import main
+from helpers import published
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         with pytest.raises(SystemExit) as ended:
             main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
+        published.look_at(arguments, captured.out)
         return Outcome(int(ended.value.code or 0), captured.out, captured.err)
 
     yield call

@@ -361,7 +361,7 @@ def test_methods_are_compared_and_drawn(run: Run, people: Path, tmp_path: Path) 
     asked = roles("--methods", "optimal,mondrian", "--require", "k-anonymity k=8")
     told = run("compare-methods", people, *asked, "--json", "--chart", tmp_path / "risk.svg")
     assert told.code == 0, told.said
-    found = json.loads(told.out)
+    found = json.loads(told.out)["outcomes"]
     assert [one["method"] for one in found] == ["optimal", "mondrian"]
     assert any(one["pareto"] for one in found)
     assert "<svg" in (tmp_path / "risk.svg").read_text()

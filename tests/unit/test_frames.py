@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from typing import Any
 
 import duckdb
@@ -310,3 +312,29 @@ def test_times_that_were_texts_come_back_without_empty_digits() -> None:
     frame = discreet.read(pa.table(rows)).to_pandas()
     assert frame["seen"].tolist() == ["2020-01-02 10:00:00", "2020-01-03 11:30:00"]
     assert frame["exact"].tolist() == ["2020-01-02 10:00:00.500000"] * 2
+
+
+NOTEBOOK = """
+import sys, types
+
+sys.modules["ipywidgets"] = None  # as where it is not installed
+shell = types.ModuleType("IPython")
+shell.get_ipython = lambda: types.SimpleNamespace(config={"IPKernelApp": {}})
+sys.modules["IPython"] = shell
+import duckdb
+
+try:
+    duckdb.connect().execute("SET enable_progress_bar = false")
+except duckdb.InvalidInputException:
+    print("as in a notebook")
+import discreet, pyarrow
+
+rows = pyarrow.table({"age": [1, 1, 2]})
+print(discreet.audit(rows, discreet.Policy.of(quasi_identifiers=["age"])).measure("k-anonymity").value)
+"""
+
+
+def test_a_notebook_needs_no_widgets() -> None:
+    """DuckDB refuses there to be told that it shall draw no progress bar."""
+    told = subprocess.run([sys.executable, "-c", NOTEBOOK], capture_output=True, text=True)
+    assert told.stdout.splitlines() == ["as in a notebook", "1.0"], told.stderr

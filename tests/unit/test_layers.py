@@ -47,8 +47,11 @@ ALLOWED: dict[str, set[str]] = {
     "release": FAMILIES | {"search", "attacks", "policy", "dp", "engine.read", "engine.targets"},
     "baskets": COUNTED | {"privacy"},
     "register": FAMILIES | {"search", "attacks", "policy", "release"},
-    "reports": FAMILIES | {"search", "attacks", "policy", "release", "dp", "register", "baskets"},
-    "web": FAMILIES | {"search", "attacks", "policy", "release", "reports", "dp", "engine", "example"},
+    "relational": FAMILIES | {"search", "policy", "release", "baskets", "engine.read", "engine.table_sets"},
+    "reports": FAMILIES
+    | {"search", "attacks", "policy", "release", "dp", "register", "baskets", "relational"},
+    "web": FAMILIES
+    | {"search", "attacks", "policy", "release", "reports", "dp", "engine", "register", "example"},
     "cli": FAMILIES
     | {
         "search",
@@ -59,6 +62,7 @@ ALLOWED: dict[str, set[str]] = {
         "dp",
         "register",
         "baskets",
+        "relational",
         "engine",
         "example",
         "web",

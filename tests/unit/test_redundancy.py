@@ -132,6 +132,21 @@ def test_an_amount_that_follows_from_the_region_is_no_secret_and_would_tell_it()
     assert policy.plan.weights == {}
 
 
+def test_long_names_that_repeat_are_compared_too() -> None:
+    dice = random.Random(5)
+    numbers = [dice.choice([226700, 228000, 401001]) for _ in range(300)]
+    names = {
+        number: f"Memorial Hospital of the Sisters of Charity in the Town of New Amity {number % 7}"
+        for number in numbers
+    }
+    rows = {
+        "facility_id": numbers,
+        "facility_name": [names[number] for number in numbers],
+        "sex": [dice.choice("fm") for _ in numbers],
+    }
+    assert suggest(discreet.read(pa.table(rows))).plan.drop_attributes == ("facility_id",)
+
+
 def test_it_can_be_undone() -> None:
     table = discreet.read(pa.table(people()))
     policy = suggest(table)

@@ -229,8 +229,8 @@ def test_writing_into_no_folder_leaves_nothing(residents: Audit, tmp_path: Path)
 
 def test_what_is_slow_to_import_is_imported_only_when_it_is_needed() -> None:
     code = (
-        "import sys, discreet.reports.audit.html, discreet.release.audit;"
-        "print(sorted({'jinja2', 'scipy.optimize'} & set(sys.modules)))"
+        "import sys, discreet.reports.audit.html, discreet.cli.audit, discreet.cli.check, discreet.cli.suggest;"
+        "print(sorted({'jinja2', 'scipy', 'numba', 'discreet.register'} & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -31,6 +31,9 @@ from discreet.web.api.parameters import PlanParameters, ReadParameters
 PLAN: dict[str, Any] = {
     "method": "mondrian",
     "shape": "free",
+    "mondrian_mode": "strict",
+    "group_size": "fixed",
+    "group_value": "median",
     "objective": "classification",
     "suppression_limit": 0.15,
     "suppression_weight": 2.5,
@@ -246,6 +249,9 @@ def test_a_choice_is_the_same_by_every_door() -> None:
     assert set(chosen) == {
         "method",
         "shape",
+        "mondrian_mode",
+        "group_size",
+        "group_value",
         "suppressed",
         "suppressed_numbers",
         "person",

@@ -48,6 +48,7 @@ COMMANDS = {
     "budget": "Say what may be spent on a table under differential privacy, and what was.",
     "register": "Keep what was published, to judge the next release together with it.",
     "check": "Exit with 0 if every requirement of a policy holds, with 1 if not. For pipelines.",
+    "tables": "Judge and release several tables about the same people, tied by keys.",
     "baskets": "Judge and release sets of items: purchases, diagnoses, pages read.",
     "classes": "Count parts of a table where they lie, merge the counts, audit them together.",
     "diff": "Say what changed between two releases or two policies.",
@@ -59,7 +60,7 @@ COMMANDS = {
     "serve": "Open a local page: drop a file, read the verdict, leave with a release.",
     "methods": "List the families of methods: what each does to values, guarantees, prevents and leaves.",
     "profiles": "List the profiles by which a release can be judged.",
-    "schema": "Print the JSON schema of `discreet audit --json`.",
+    "schema": "Print the JSON schema of what a command prints with `--json`.",
     "example": "Write a made-up town's tables to try things on.",
 }
 """Every command, in the module of its name, and what it does."""

@@ -11,6 +11,7 @@ import click
 from rich.text import Text
 
 from discreet.cli.command import StrictCommand
+from discreet.cli.judged import judged_options, judging, print_judgement, refuse_narrowing
 from discreet.cli.options import (
     FILE,
     LANGUAGE,
@@ -22,12 +23,11 @@ from discreet.cli.options import (
 )
 from discreet.cli.plan_options import PERTURB_SEED, open_with_plan, plan_options
 from discreet.cli.progress import progress
-from discreet.cli.register import judged_options, judging, print_judgement, refuse_narrowing
 from discreet.cli.streams import OutputFile, is_streamed, stream
 from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.addresses import DatabaseAddress
-from discreet.files.writing import refuse_clashes
 from discreet.release.anonymize import anonymize as run_anonymize
+from discreet.release.codebook import codebook_place
 from discreet.release.release import Release
 from discreet.release.requirements import refuse_out_of_reach
 from discreet.release.targets import Target, check_release_target
@@ -117,8 +117,9 @@ def anonymize(
     refuse_two_answers(output, as_json=as_json)
     written: list[Target | None] = [output, report_file, recipe_file, codebook_file, links_file]
     check_release_target(output, linked=links_file is not None)
-    refuse_unwritable(*written, inputs=[file, key_file], given=given)
-    refuse_alternatives(alternatives_folder, written, [file, key_file])
+    others = alternative_files(alternatives_folder, output)
+    perhaps = [*others, *codebooks(*others, None if codebook_file else output)]
+    refuse_unwritable(*written, perhaps=perhaps, folder=alternatives_folder)
     if codebook_file is not None:
         check_target(codebook_file)
     key = read_key(key_file)
@@ -148,7 +149,7 @@ def anonymize(
             judged = judge(other, table, policy)
             return judged is None or judged.holds
 
-        others = write_alternatives(
+        further = write_alternatives(
             release,
             alternatives_folder,
             alternative_suffix(output),
@@ -156,7 +157,7 @@ def anonymize(
         )
     if codebook_file is None:
         written.append(release.codebook_place(output))
-    print_release(release, [*written, *others], as_json=as_json, quiet=quiet)
+    print_release(release, [*written, *further], as_json=as_json, quiet=quiet)
     if not quiet and not as_json and not is_streamed(output):
         print_judgement(judgement)
 
@@ -182,18 +183,18 @@ def release_anyway(release: Release, reason: str | None) -> Release:
     return release.acknowledged(reason.strip())
 
 
-def refuse_alternatives(
-    folder: Path | None, written: Sequence[Target | None], inputs: Sequence[Path | None]
-) -> None:
-    """Raise before the work is done if other releases could not be written, or would replace what is read or written."""
+def codebooks(*releases: Target | None) -> list[Path]:
+    """Where codebooks go of files of which nobody says it."""
+    return [codebook_place(target) for target in releases if isinstance(target, Path)]
+
+
+def alternative_files(folder: Path | None, output: Target) -> list[Path]:
+    """Where other releases may go; raises if there is a file in the place of their folder."""
     if folder is None:
-        return
+        return []
     if folder.exists() and not folder.is_dir():
         raise InvalidParameter(f"{folder.name} is a file", remedy="name a folder for the other releases")
-    output = written[0]
-    assert output is not None
-    others = [alternative_file(folder, title, alternative_suffix(output)) for title in TITLES]
-    refuse_clashes([*(path for path in written if isinstance(path, Path)), *others], inputs)
+    return [alternative_file(folder, title, alternative_suffix(output)) for title in TITLES]
 
 
 def alternative_suffix(output: Target) -> str:

@@ -16,11 +16,13 @@ from discreet.cli.anonymize import (
     LINKS,
     OUTPUT,
     QUIET,
+    codebooks,
     print_release,
     refuse_two_answers,
     release_anyway,
 )
 from discreet.cli.command import StrictCommand
+from discreet.cli.judged import judged_options, judging, print_judgement, refuse_narrowing
 from discreet.cli.options import (
     FILE,
     PATH,
@@ -32,7 +34,6 @@ from discreet.cli.options import (
 )
 from discreet.cli.plan_options import PERTURB_SEED
 from discreet.cli.progress import progress
-from discreet.cli.register import judged_options, judging, print_judgement, refuse_narrowing
 from discreet.cli.streams import is_streamed
 from discreet.release.apply import apply as run_apply
 from discreet.release.apply import judged_by, policy_of
@@ -83,7 +84,7 @@ def apply(
     """
     refuse_two_answers(output, as_json=as_json)
     check_release_target(output, linked=links_file is not None)
-    refuse_unwritable(output, codebook_file, links_file, inputs=[file, recipe, key_file], given=given)
+    refuse_unwritable(output, codebook_file, links_file, perhaps=codebooks(None if codebook_file else output))
     if codebook_file is not None:
         check_target(codebook_file)
     judge = judging(given)

@@ -26,6 +26,7 @@ from discreet.cli.options import (
 from discreet.cli.plan_options import PERTURBED, with_steps
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
+from discreet.dp.certificate import statement_beside
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.reports.words import Edition
@@ -42,6 +43,9 @@ from discreet.reports.words import Edition
 )
 @role_options
 @add_options(INTRUDER, EVIDENCE, [PERTURBED])
+@click.option(
+    "--statement", type=PATH, help="What a release says of its guarantee (default: the file beside it)."
+)
 @click.option("--attacks", help="Attacks to run (all if not given).", metavar="A,B,…")
 @click.option(
     "--max-advantage",
@@ -59,6 +63,7 @@ def attack(
     release: Path,
     original: Path | None,
     earlier: tuple[Path, ...],
+    statement: Path | None,
     attacks: str | None,
     max_advantage: float | None,
     bcf: int | None,
@@ -84,20 +89,7 @@ def attack(
             "BCF-anonymity is that of several releases",
             remedy="name those before with --earlier, and --original",
         )
-    refuse_unwritable(
-        report_file,
-        inputs=[
-            release,
-            original,
-            *earlier,
-            given["public"],
-            given["control"],
-            given["links"],
-            given["codebook"],
-            given["buckets"],
-        ],
-        given=given,
-    )
+    refuse_unwritable(report_file)
     with progress(quiet=as_json) as tell:
         first, policy, assumed = open_with_policy(original or release, given, tell)
         policy = with_steps(policy, given)
@@ -108,6 +100,7 @@ def attack(
             codebook=given["codebook"] or codebook_beside(release),
             earlier=earlier,
             attacks=split(attacks),
+            statement=statement or (beside if (beside := statement_beside(release)).exists() else None),
             progress=tell,
             **intruder(given),
         )

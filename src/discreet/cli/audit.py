@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from discreet.cli.command import StrictCommand
+from discreet.cli.judged import judged_options, judging, print_judgement
 from discreet.cli.options import (
     EDITION,
     FILE,
@@ -23,7 +24,6 @@ from discreet.cli.options import (
     say,
 )
 from discreet.cli.progress import progress
-from discreet.cli.register import judged_options, judging, print_judgement
 from discreet.release.audit import Audit
 from discreet.release.audit import audit as run_audit
 from discreet.release.records import record_risks
@@ -69,7 +69,7 @@ def audit(
 
     Without --policy or --qi the roles of the columns are suggested, and the audit says so.
     """
-    refuse_unwritable(report_file, records, inputs=[file], given=given)
+    refuse_unwritable(report_file, records)
     judge = judging(given)
     result = audit_file(file, given, quiet=quiet or as_json, core=core, records=records)
     judgement = judge(file, register_original or file, result.policy)

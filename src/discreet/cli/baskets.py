@@ -143,7 +143,7 @@ def anonymize(
     **given: Any,
 ) -> None:
     """Write the baskets with the least change after which every set of up to M items stands in K of them."""
-    refuse_unwritable(output, codebook, inputs=[file, hierarchy])
+    refuse_unwritable(output, codebook)
     separator = given["separator"]
     check_basket_target(output, separator)
     with progress(quiet=as_json) as tell:

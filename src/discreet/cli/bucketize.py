@@ -71,7 +71,7 @@ def bucketize(
     """
     for target in (output, values):
         check_target(target)
-    refuse_unwritable(output, values, recipe_file, links_file, inputs=[file], given=given)
+    refuse_unwritable(output, values, recipe_file, links_file)
     with progress(quiet=as_json) as tell:
         table, policy, assumed = open_with_policy(file, given, tell)
         release = run_bucketize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from discreet.cli.progress import progress
 from discreet.cli.streams import InputFile
 from discreet.dp.certificate import statement_beside
 from discreet.errors import DiscreetError
+from discreet.files.addresses import DatabaseAddress
 from discreet.files.writing import write_text
+from discreet.policy import load
 from discreet.policy.project import PROJECT_FILE, Project
 from discreet.release.check import check as run_check
 from discreet.release.verdict import Verdict
@@ -61,11 +64,11 @@ def check(
     discreet.toml say which policy is whose: a gate must not depend on guesses. Without FILES every table that
     the discreet.toml names is checked.
     """
-    tables = _asked_for(files, given)
+    tables, project = _asked_for(files, given)
     if statement is not None and len(tables) > 1:
         raise click.UsageError("a --statement speaks of one file: check the others by themselves")
     claimed = {"statement": statement, "ledger": ledger}
-    refuse_unwritable(junit_file, sarif_file, inputs=[file for file, _ in tables], given=given)
+    refuse_unwritable(junit_file, sarif_file, inputs=_files_of(tables, project))
     only = len(tables) == 1 and len(files) == 1
     checked = []
     for file, policy_file in tables:
@@ -86,24 +89,38 @@ def check(
     return 0 if all(table.passes for table in checked) else EXIT_NOT_MET
 
 
-def _asked_for(files: Sequence[Path], given: dict[str, Any]) -> list[tuple[Path, Path | None]]:
-    """Every table to check with its policy file, as the command line or else the project says."""
+def _asked_for(
+    files: Sequence[Path], given: dict[str, Any]
+) -> tuple[list[tuple[Path, Path | None]], Project | None]:
+    """Every table to check with its policy file, as the command line or else the project says; and that project."""
     named = given.get("policy_file")
     if files and (named is not None or given.get("qi") is not None):
-        return [(file, named) for file in files]
+        return [(file, named) for file in files], None
     project = Project.find()
     if not files:
         if project is None:
             raise click.UsageError(
                 f"name a file and its --policy, or write a {PROJECT_FILE} that names tables and policies"
             )
-        return [(table.path, named or table.policy) for table in project.tables()]
+        return [(table.path, named or table.policy) for table in project.tables()], project
     policies = [None if project is None else project.policy_of(file) for file in files]
     if None in policies:
         raise click.UsageError(
             "name a --policy, or at least --qi; `discreet suggest` writes a policy to start with"
         )
-    return list(zip(files, policies, strict=True))
+    return list(zip(files, policies, strict=True)), project
+
+
+def _files_of(tables: Sequence[tuple[Path, Path | None]], project: Project | None) -> list[Path]:
+    """What a project has read: itself, its tables and policies, and the files that these name."""
+    if project is None:
+        return []
+    files = [project.file]
+    for table, policy in tables:
+        files += [table, *([policy] if policy else [])]
+        with suppress(DiscreetError):
+            files += load(policy).files if policy else ()
+    return files
 
 
 def _checked(file: Path, given: dict[str, Any], tell: Callable[[str], None], *, only: bool) -> CheckedTable:
@@ -120,8 +137,10 @@ def _checked(file: Path, given: dict[str, Any], tell: Callable[[str], None], *, 
         return CheckedTable(name, error=error)
 
 
-def _shown(file: Path) -> str:
-    """A path as it is seen from here, with slashes."""
+def _shown(file: Path | DatabaseAddress) -> str:
+    """A path as it is seen from here, with slashes; of an address the name of the table only: it may hold a password."""
+    if isinstance(file, DatabaseAddress):
+        return file.name
     return Path(os.path.relpath(file)).as_posix()
 
 

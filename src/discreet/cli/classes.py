@@ -64,7 +64,7 @@ def count(
 ) -> None:
     """Write the counted classes of FILE, a table or a part of one."""
     given = {**given, "policy_file": policy_file}
-    refuse_unwritable(output, inputs=[file, key_file], given=given)
+    refuse_unwritable(output)
     policy = _policy(given)
     with progress() as tell:
         tell(f"counting {file.name}")
@@ -78,7 +78,7 @@ def count(
 @OUTPUT
 def merge(parts: tuple[Path, ...], output: Path) -> None:
     """Write the counted classes of all PARTS together."""
-    refuse_unwritable(output, inputs=parts)
+    refuse_unwritable(output)
     whole = merge_parts([CountedClasses.load(part) for part in parts])
     whole.save(output)
     _say_counted(whole, output)

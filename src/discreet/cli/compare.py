@@ -90,19 +90,7 @@ def compare(
     from discreet.release.compare import compare as run_compare
     from discreet.reports.evidence.terminal import show_comparison
 
-    refuse_unwritable(
-        report_file,
-        inputs=[
-            original,
-            release,
-            given["public"],
-            given["control"],
-            given["links"],
-            given["codebook"],
-            given["buckets"],
-        ],
-        given=given,
-    )
+    refuse_unwritable(report_file)
     with progress(quiet=as_json) as tell:
         before, policy, assumed = open_with_policy(original, given, tell)
         policy = with_steps(policy, given)

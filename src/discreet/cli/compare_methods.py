@@ -62,7 +62,7 @@ def compare_methods(
         raise InvalidParameter(
             "methods and families are compared apart", remedy="leave out --methods or --exposure"
         )
-    refuse_unwritable(chart, inputs=[file], given=given)
+    refuse_unwritable(chart)
     with progress(quiet=as_json) as tell:
         table, policy, plan, _ = open_with_plan(file, given, tell)
         if exposure is not None:
@@ -86,6 +86,11 @@ def compare_methods(
         if chart is not None:
             write_text(chart, chart_of_methods(outcomes))
     if as_json:
-        print_json([outcome.to_dict(setting=False) for outcome in outcomes])
+        print_json(
+            {
+                "schema": "discreet-outcomes-1",
+                "outcomes": [outcome.to_dict(setting=False) for outcome in outcomes],
+            }
+        )
     else:
         Terminal().print(show_methods(outcomes))

@@ -30,7 +30,7 @@ def diff(first: Path, second: Path, original: Path | None, as_json: bool, **give
 
     policy = load_policy(given)
     with progress(quiet=as_json) as tell:
-        if first.suffix.lower() == ".toml" or second.suffix.lower() == ".toml":
+        if any(isinstance(file, Path) and file.suffix.lower() == ".toml" for file in (first, second)):
             changes = run_diff(first, second)
         else:
             before, after = (open_table(file, given, policy) for file in (first, second))

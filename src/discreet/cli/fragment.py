@@ -88,7 +88,7 @@ def fragment(
     No fragment shows a confidential set of columns whole. Rows of different fragments are not tied, or with --loose by
     groups that leave every tie a chance of at most 1 in K. Who is in the table is not protected.
     """
-    refuse_unwritable(recipe_file, inputs=[file], given=given)
+    refuse_unwritable(recipe_file, folder=output)
     with progress(quiet=as_json) as tell:
         table, policy, assumed = open_with_policy(file, given, tell)
         release = run_fragment(

@@ -42,7 +42,7 @@ def frontier(
     from discreet.release.frontier import frontier as run_frontier
     from discreet.reports.evidence.terminal import show_frontier
 
-    refuse_unwritable(chart, inputs=[file], given=given)
+    refuse_unwritable(chart)
     swept = [_numbers(text, name) for text, name in ((sizes, "k"), (diversities, "l"), (closenesses, "t"))]
     with progress(quiet=as_json) as tell:
         table, policy, plan, _ = open_with_plan(file, given, tell)

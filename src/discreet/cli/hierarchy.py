@@ -119,7 +119,7 @@ def build(file: Path, column: str, output: Path | None, force: bool, **given: An
     """Write a hierarchy for COLUMN of FILE: by a builder with its parameters, or learned from the data."""
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
-    refuse_unwritable(output, inputs=[file], given=given)
+    refuse_unwritable(output)
     made, _, _, origin = _make(file, column, given)
     if output is None:
         print_document(made.to_csv())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from discreet.cli.streams import InputFile
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.files.addresses import DatabaseAddress
-from discreet.files.reading import read_text
+from discreet.files.keys import read_key as key_in
 from discreet.files.writing import parts_folder, refuse_clashes
 from discreet.plain import printable, printable_json
 from discreet.policy import Policy, load
@@ -149,36 +149,46 @@ def intruder(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_unwritable(
-    *targets: Target | None, inputs: Sequence[Path | None], given: Mapping[str, Any] | None = None
+    *targets: Target | None,
+    perhaps: Iterable[Path] = (),
+    inputs: Iterable[Path] = (),
+    folder: Path | None = None,
 ) -> None:
     """Raise before the work is done if a result could not be written, or would replace what is read.
 
-    What is read are the ``inputs``, the policy and the profile that the options name, and the files that these name.
+    What is read is every other path that the command line names, the policy and the profile, the files that these name, and
+    ``inputs`` that nobody named. A ``folder`` that results go to is not read; ``perhaps`` more files are written than those
+    that were asked for.
     """
-    files = [target for target in targets if isinstance(target, Path)]
-    if not files:
-        return
-    databases = [target for target in targets if isinstance(target, DatabaseAddress)]
-    refuse_clashes(files, [*inputs, *databases, *_named_files(given or {})])
+    written = [target for target in targets if target is not None]
+    files = [target for target in written if not isinstance(target, DatabaseAddress)]
+    databases = [target for target in written if isinstance(target, DatabaseAddress)]
+    if files:
+        refuse_clashes([*files, *perhaps], [*inputs, *databases, *_named_files([*written, folder])])
     for target in files:
-        folder = (parts_folder(target) or target).resolve().parent
-        if not folder.is_dir():
+        place = (parts_folder(target) or target).resolve().parent
+        if not place.is_dir():
             raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
         if target.is_dir():
             raise InvalidParameter(f"{target.name or target} is a folder", remedy="name a file in it")
-        if not os.access(target if target.exists() else folder, os.W_OK):
+        if not os.access(target if target.exists() else place, os.W_OK):
             raise InvalidParameter(
                 f"{target.name} may not be written", remedy="check the permissions, or name another place"
             )
 
 
-def _named_files(given: Mapping[str, Any]) -> list[Path]:
-    """The policy file, and every file that it or an option names."""
+def _named_files(targets: Sequence[Target | Path | None]) -> list[Path | DatabaseAddress]:
+    """Every path of the command line that is no target, the profile and the policy, and every file that this names."""
+    given = click.get_current_context().params
+    values = [value for each in given.values() for value in (each if isinstance(each, tuple) else (each,))]
+    paths = [value for value in values if isinstance(value, Path | DatabaseAddress)]
+    # Whoever names the table as a target means the same place by another object.
+    files = [path for path in paths if not any(path is target for target in targets)]
     profile = given.get("profile")
-    files = [Path(profile)] if profile and profile.endswith(".toml") else []
-    files += [given["population"]] if given.get("population") else []
+    if profile and profile.endswith(".toml"):
+        files.append(Path(profile))
     if given.get("policy_file") is not None:
-        files += [given["policy_file"], *load(given["policy_file"]).files]
+        files += load(given["policy_file"]).files
     return files
 
 
@@ -226,15 +236,8 @@ def open_table(file: Path, given: dict[str, Any], policy: Policy | None = None) 
 
 
 def read_key(file: Path | None) -> str | None:
-    """The key for pseudonyms, from a file so that it never stands on a command line."""
-    if file is None:
-        return None
-    key = read_text(file, "key file", remedy="it must be a text file").strip()
-    if len(key) < 16:
-        raise InvalidParameter(
-            f"the key in {file.name} is shorter than 16 characters", remedy="use a long random text"
-        )
-    return key
+    """The key for pseudonyms from its file, if one was named."""
+    return None if file is None else key_in(file)
 
 
 def read_options(given: dict[str, Any]) -> ReadOptions:

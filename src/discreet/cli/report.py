@@ -29,7 +29,7 @@ from discreet.reports.words import Edition
 @reading_options
 def report(file: Path, output: Path, edition: Edition, language: str, quiet: bool, **given: Any) -> None:
     """Write the audit of FILE as one self-contained HTML page for people."""
-    refuse_unwritable(output, inputs=[file], given=given)
+    refuse_unwritable(output)
     result = audit_file(file, given, quiet=quiet)
     written = write_report(result, output, edition, language, quiet=quiet)
     if not quiet:

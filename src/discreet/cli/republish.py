@@ -84,7 +84,7 @@ def republish(
     """
     for target in (output, counterfeits):
         check_target(target)
-    refuse_unwritable(output, counterfeits, links_file, inputs=[file, register_key], given=given)
+    refuse_unwritable(output, counterfeits, links_file)
     with progress(quiet=as_json) as tell:
         table, policy, assumed = open_with_policy(file, given, tell)
         release = run_republish(

@@ -35,7 +35,7 @@ def rules(file: Path, output: Path | None, as_json: bool, **given: Any) -> None:
 
     They are candidates: put into the policy those that you know to be true.
     """
-    refuse_unwritable(output, inputs=[file], given=given)
+    refuse_unwritable(output)
     with progress(quiet=as_json) as tell:
         candidates = find_rules(open_table(file, given), progress=tell)
     if as_json:

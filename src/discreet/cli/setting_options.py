@@ -15,6 +15,7 @@ from discreet.policy.settings import bare, bounds, settings
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+MOST_DIGITS = 18
 NAMES = {"suppression_limit": "suppression", "person": "person_ids"}
 """Settings whose options have other names: ``--person`` names a column."""
 
@@ -38,8 +39,21 @@ def split(text: str | None) -> list[str] | None:
     """
     if text is None:
         return None
-    parts = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True)) if '"' in text else text.split(",")
+    except csv.Error:
+        raise InvalidParameter("a list of names cannot be read", remedy='write it as in a,"b, c"') from None
     return [part.strip() for part in parts if part.strip()]
+
+
+def whole_number(text: str) -> int | None:
+    """The number that is written in digits; none if it is not one, or too large for anything that is counted.
+
+    >>> whole_number(" 20 "), whole_number("-1"), whole_number("9" * 5000)
+    (20, None, None)
+    """
+    digits = text.strip()
+    return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else None
 
 
 def _option(name: str, setting: FieldInfo, *, repeated: bool) -> Option:
@@ -94,13 +108,14 @@ def _counts(text: str) -> dict[str, int]:
 
 
 def _count(part: str) -> tuple[str, int]:
-    name, mark, least = part.partition("=")
-    if not mark or not least.strip().isdecimal():
+    name, mark, text = part.partition("=")
+    least = whole_number(text)
+    if not mark or least is None:
         raise InvalidParameter(
             f"{part!r} does not say below how many records a value is rare",
             remedy="write name=number, e.g. town=20",
         )
-    return name.strip(), int(least)
+    return name.strip(), least
 
 
 def _values(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

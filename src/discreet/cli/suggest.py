@@ -43,7 +43,7 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
     """
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"{output.name} exists already", remedy="name another file, or pass --force")
-    refuse_unwritable(output, inputs=[file], given=given)
+    refuse_unwritable(output)
     with progress(quiet=False) as tell:
         tell(f"reading {file.name}")
         table = open_table(file, given)
@@ -61,4 +61,5 @@ def suggest(file: Path, output: Path | None, force: bool, **given: Any) -> None:
     if table.source.left_out:
         say(f"Reading: {table.source.left_out}")
     say(f"Wrote {output}: " + ", ".join(f"{n} {role}" for role, n in counts.items()))
-    say(f"Check the roles in it, then run: discreet audit {file} --policy {output}")
+    shown = file if isinstance(file, Path) else "ADDRESS"
+    say(f"Check the roles in it, then run: discreet audit {shown} --policy {output}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
@@ -14,10 +14,21 @@ from discreet.types import Shape
 Method = Literal[
     "auto", "optimal", "anytime", "subtree", "local", "mondrian", "clustering", "microaggregation"
 ]
+MondrianMode = Literal["relaxed", "strict"]
+GroupSize = Literal["variable", "fixed"]
+GroupValue = Literal["mean", "median", "mode"]
 Numbers = Literal["star", "mean", "median", "mode", "minimum", "maximum"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Names = tuple[str, ...]
 _SCALARS = bool | int | float | datetime.datetime | datetime.date
+FOLLOWED: Mapping[str, tuple[Method, ...]] = {
+    "mondrian_mode": ("mondrian",),
+    "group_size": ("microaggregation",),
+    "group_value": ("microaggregation",),
+}
+"""Settings that only some methods can follow."""
+VALUES_LEFT = 2
+"""So many sensitive values are left possible for each person over all releases, unless something else is asked for."""
 Printed = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, _SCALARS) else value)]
 """A value of the data as it is printed: a file may hold the number or the date itself."""
 
@@ -40,6 +51,19 @@ class Plan:
             description="of the labels of a column where the method is auto: one grouping, nested ones, or any ranges"
         ),
     ] = "nested"
+    mondrian_mode: Annotated[
+        MondrianMode,
+        Field(
+            description="of mondrian: whether a cut may run through records of one value, or equal values never stand in two groups"
+        ),
+    ] = "relaxed"
+    group_size: Annotated[
+        GroupSize,
+        Field(description="of microaggregation: groups of the required size, or up to nearly twice as large"),
+    ] = "variable"
+    group_value: Annotated[
+        GroupValue, Field(description="of microaggregation: what numbers of a group become")
+    ] = "mean"
     objective: Annotated[str, Field(description="what to lose least of, e.g. ncp or discernibility")] = "loss"
     suppression_limit: Annotated[
         float, Field(ge=0, le=1, description="largest share of records that may be suppressed")
@@ -106,3 +130,24 @@ class Plan:
     drop_attributes: Annotated[
         Names, Field(description="quasi-identifiers, or the weight, to leave out of the release")
     ] = ()
+
+    def unfollowed(self, method: Method) -> dict[str, object]:
+        """The settings that are not as by default and that a method cannot follow.
+
+        >>> Plan(mondrian_mode="strict").unfollowed("clustering"), Plan(mondrian_mode="strict").unfollowed("mondrian")
+        ({'mondrian_mode': 'strict'}, {})
+        """
+        own = {name: getattr(self, name) for name, methods in FOLLOWED.items() if method not in methods}
+        usual = Plan()
+        return {name: value for name, value in own.items() if value != getattr(usual, name)}
+
+    def by(self, method: Method) -> Plan:
+        """The plan with another method, without what that one cannot follow.
+
+        >>> Plan(method="mondrian", mondrian_mode="strict", seconds=5).by("clustering") == Plan("clustering", seconds=5)
+        True
+        """
+        usual = Plan()
+        return replace(
+            self, method=method, **{name: getattr(usual, name) for name in self.unfollowed(method)}
+        )

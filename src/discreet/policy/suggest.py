@@ -40,6 +40,7 @@ COMPARED_ROLES: Mapping[Role, int] = {"quasi-identifier": 0, "insensitive": 1, "
 CONFIDENT = 0.5
 REPEATING = 0.05
 """Up to this share of distinct values an unrecognised column that singles people out is a quasi-identifier."""
+PROSE_LENGTH = 60
 KNOWN_TO_OTHERS = 6
 """From this sum of the three ratings on, an unrecognised column is suggested as a quasi-identifier."""
 
@@ -154,7 +155,9 @@ def _separations(
 
 
 def _is_prose(profile: ColumnProfile) -> bool:
-    return profile.column.storage == "text" and profile.mean_length > 60
+    """Whether a column holds long texts; long names that repeat, as those of hospitals do, are categories."""
+    long = profile.column.storage == "text" and profile.mean_length > PROSE_LENGTH
+    return long and profile.distinct_share > REPEATING
 
 
 def _column(

@@ -56,7 +56,7 @@ from discreet.release.rules import known_columns
 from discreet.search.contest import ALLOWED, FEW_SUPPRESSED, WHOLE, find
 from discreet.search.cost import Cost, cost_of
 from discreet.search.methods import SearchResult
-from discreet.search.problem import Problem, make_problem
+from discreet.search.problem import Choices, Problem, make_problem
 from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.table.hierarchies.hierarchy import Ladder
@@ -408,6 +408,7 @@ def _problem(
         objective=build_objective(plan.objective, {"label": plan.label} if plan.label else None),
         suppression_weight=plan.suppression_weight,
         weights=plan.weights,
+        choices=Choices(plan.mondrian_mode, plan.group_size == "variable", plan.group_value),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from time import perf_counter
 
 from discreet.attacks.catalogue import AT_HAND, ATTACKS, WHY_NOT, AttackKind, Need, Setup
@@ -29,6 +30,7 @@ from discreet.release.links import Given
 from discreet.release.pairing import MatchedPair, count_people, make_pair
 from discreet.release.prepare import count_classes, open_table, refuse_unnamed_persons, with_roles
 from discreet.release.profile import load_profile
+from discreet.release.promises import beside_promise
 from discreet.release.release import codebook_of, open_release
 from discreet.release.requirements import goals
 from discreet.sentences import Sentence
@@ -131,6 +133,7 @@ def attack(
     links: Given | None = None,
     codebook: GivenCodebook | None = None,
     buckets: object | None = None,
+    statement: str | PathLike[str] | None = None,
     seed: int = 1,
     paired: MatchedPair | None = None,
     progress: Asked = None,
@@ -144,7 +147,8 @@ def attack(
     takes to be known. ``attacks`` names those to run (all if not given). ``key`` is a column that tells which
     record is which, ``links`` the links that were made with the release (a file or `Release.links`; a `Release` has
     its own), ``codebook`` what tells its short labels, ``buckets`` the table of sensitive values by bucket (both as for
-    `compare`); ``paired`` the pair of a comparison of the same tables. Everything random follows from ``seed``.
+    `compare`); ``paired`` the pair of a comparison of the same tables. What the ``statement`` of a guarantee (or the one beside the release) allows
+    stands beside what attacks came to (`beside_promise`). Everything random follows from ``seed``.
     """
     say = telling(progress)
     wanted = _wanted(attacks)
@@ -157,14 +161,7 @@ def attack(
         links = release.links if links is None and isinstance(release, BucketRelease) else links
     before = None if original is None else open_table(original, given)
     policy, notes = with_roles(before or table, given, say)
-    intruder = make_scenario(
-        scenario,
-        quasi_identifiers=policy.quasi_identifiers,
-        sensitive=policy.sensitive,
-        availability={c.name: c.rating.availability for c in policy.columns if c.rating is not None},
-        known=known,
-        columns=(before or table).names,
-    )
+    intruder = _scenario(scenario, policy, known, (before or table).names)
     if paired is None and before is not None:
         paired = make_pair(
             before, table, policy, key=key, links=links, codebook=codebook_of(release, codebook)
@@ -185,6 +182,7 @@ def attack(
     together = list(counter.laid_over(earlier, base)) if earlier else []
     results += [outcome for outcome in together if isinstance(outcome, AttackResult)]
     untested += [outcome for outcome in together if isinstance(outcome, Untested)]
+    results, promised = beside_promise(results, release, table, statement)
     return Attacks(
         table.source,
         intruder,
@@ -194,7 +192,19 @@ def attack(
         judged,
         counter.matched,
         seed,
-        (*notes, *counter.notes),
+        (*notes, *counter.notes, *promised),
+    )
+
+
+def _scenario(name: str, policy: Policy, known: Sequence[str] | None, columns: Sequence[str]) -> Scenario:
+    """Who attacks, and which columns are known to them."""
+    return make_scenario(
+        name,
+        quasi_identifiers=policy.quasi_identifiers,
+        sensitive=policy.sensitive,
+        availability={c.name: c.rating.availability for c in policy.columns if c.rating is not None},
+        known=known,
+        columns=columns,
     )
 
 
@@ -311,7 +321,7 @@ class _Counter:
             *self._count(known),
             self.scenario,
             _people(public, known),
-            _people(control, known),
+            _people(control, known, self.policy.sensitive),
             self._models(),
             self._hierarchies(),
             seed,
@@ -410,14 +420,18 @@ class _Counter:
         return given
 
 
-def _people(source: object | None, names: Sequence[str]) -> EquivalenceClasses | None:
+def _people(
+    source: object | None, names: Sequence[str], sensitive: Sequence[str] = ()
+) -> EquivalenceClasses | None:
+    """Further people by what is known of them, and what they have of sensitive attributes."""
     if source is None:
         return None
     table = open_table(source)
     there = [name for name in names if name in table.names]
     if not there:
         raise UnknownColumn(names[0], table.names)
-    return count_people(table, there)
+    told = [name for name in sensitive if name in table.names and name not in there]
+    return count_people(table, there, sensitive=told)
 
 
 def _present(policy: Policy, table: Table) -> Policy:

@@ -105,7 +105,8 @@ def make_release(
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     progress("auditing the release")
     rules = measure_constraints(perturbed.original, released, policy.constraints)
-    notes = (*notes, *_told(recoding, plan, stand_ins), *(rule.note for rule in rules if rule.note))
+    notes = (*notes, *_told(solution.chosen.method, recoding, plan, stand_ins))
+    notes += tuple(rule.note for rule in rules if rule.note)
     if (loss := leaf_share_loss(recoding)) > MUCH:
         progress("what each column costs")
         notes += tuple(too_many_columns(loss, recoding.classes.total_persons, price_search.of_columns()))
@@ -114,8 +115,7 @@ def make_release(
     # Looked at before it is put in order, which happens when many rows are read.
     recounted = count_classes(counting.fit(linked), counting)
     after = audit_counted(remaining.fit(released), remaining, recounted, original=recoding.classes)
-    if plan.order == "kept":
-        notes += (ORDER_KEPT,)
+    notes += (ORDER_KEPT,) * (plan.order == "kept")
     return Release(
         released := _ordered(released, plan),
         recoding,
@@ -219,13 +219,33 @@ def _ordered(released: Table, plan: Plan) -> Table:
     return released if plan.order == "kept" else released.engine.shuffle(released, seed=plan.seed)
 
 
-def _told(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
-    """How suppressed records are shown, and who is missing, in words."""
+def _formed(method: str, plan: Plan) -> list[str]:
+    """How groups were formed where the plan says something else than usual, and the search followed it."""
+    told: list[str] = []
+    if method == "mondrian" and plan.mondrian_mode == "strict":
+        told.append("groups do not overlap, as the plan says: equal values never stand in two of them")
+    if method == "microaggregation" and plan.group_size == "fixed":
+        told.append(
+            "groups are as small as may be, as the plan says, but for people who are alike or left over"
+        )
+    if method == "microaggregation" and plan.group_value != "mean":
+        told.append(
+            "numbers show the median of their group, as the plan says"
+            if plan.group_value == "median"
+            else "numbers show the most frequent value of their group, as the plan says"
+        )
+    return told
+
+
+def _told(method: str, recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:
+    """How groups were formed, how suppressed records are shown, and who is missing, in words."""
     erased = erased_categories(recoding)
-    missing = [representation_note(erased)] if erased else []
-    if plan.suppressed == "star" and recoding.suppressed_records:
-        return [*_stars(recoding, plan, stand_ins), *missing]
-    return missing
+    starred = plan.suppressed == "star" and recoding.suppressed_records
+    return [
+        *_formed(method, plan),
+        *(_stars(recoding, plan, stand_ins) if starred else []),
+        *([representation_note(erased)] if erased else []),
+    ]
 
 
 def _stars(recoding: Recoding, plan: Plan, stand_ins: Mapping[str, object]) -> list[str]:

@@ -17,9 +17,8 @@ from discreet.errors import (
     InvalidPolicy,
     RequirementNotMet,
     UnknownColumn,
-    UnreadableInput,
 )
-from discreet.files.writing import folder_atomically, write_text
+from discreet.files.writing import folder_atomically, refuse_filled_folder, write_text
 from discreet.perturb.base import whole, without_marks
 from discreet.perturb.randomness import Randomness
 from discreet.plain import plain
@@ -172,14 +171,7 @@ class FragmentRelease:
         """
         target = Path(folder)
         names = [f"fragment-{number}{suffix}" for number in range(1, len(self.fragments) + 1)]
-        if target.is_file() or (target.is_dir() and any(target.iterdir())):
-            raise InvalidParameter(
-                Sentence("{name} is there and not empty", name=target.name), remedy="name a new folder"
-            )
-        if not target.absolute().parent.is_dir():
-            raise UnreadableInput(
-                Sentence("there is no folder for {name}", name=target.name), remedy="create it first"
-            )
+        refuse_filled_folder(target)
 
         def written(part: Path) -> None:
             for name, fragment in zip(names, self.fragments, strict=True):

@@ -133,7 +133,7 @@ def frontier(
 
     def attempt(point: Outcome, models: tuple[PrivacyModel, ...], limit: Fraction | None = None) -> Outcome:
         start = perf_counter()
-        changed = replace(plan, method=_method(point.method))
+        changed = plan.by(_method(point.method))
 
         def least(k: int) -> Recoding:
             return least_change(
@@ -256,7 +256,7 @@ def compare_methods(
         say(Sentence("anonymising by {method}", method=Sentence(method)))
         start = perf_counter()
         try:
-            release = anonymize(table, asked, plan=replace(plan, method=method))
+            release = anonymize(table, asked, plan=plan.by(method))
         except DiscreetError as error:
             outcomes.append(Outcome(method, seconds=perf_counter() - start, failed=error.message))
             continue

@@ -60,6 +60,7 @@ def ask_kpis(
     keys: PublicKeys | None = None,
     mechanism: Mechanism = "laplace",
     confidence: float = 0.95,
+    most_rows: int | None = None,
     ledger: Ledger | str | PathLike[str] | None = None,
 ) -> tuple[KpiAnswer, ...]:
     """Answer the KPIs of a policy with differential privacy; those that are answered share the amount evenly.
@@ -73,7 +74,17 @@ def ask_kpis(
     chosen = _chosen(asked.kpis, names)
     whose = asked.person if person is None and unit != "record" else person
     given = GivenTerms(
-        epsilon, delta, whose, unit, max_groups, max_rows, bounds or {}, keys or {}, mechanism, confidence
+        epsilon,
+        delta,
+        whose,
+        unit,
+        max_groups,
+        max_rows,
+        bounds or {},
+        keys or {},
+        mechanism,
+        confidence,
+        most_rows,
     )
     readied = {kpi.name: _readied(table, kpi, given) for kpi in chosen}
     answered = [terms for terms in readied.values() if isinstance(terms, _ReadyTerms)]

@@ -200,11 +200,13 @@ def _cut(meaning: Meaning) -> bool:
     return any(text[-1:].isalnum() and text[-1] not in "xX" and "*" not in text for text in shown)
 
 
-def count_people(table: Table, names: Sequence[str], *, person: str | None = None) -> EquivalenceClasses:
+def count_people(
+    table: Table, names: Sequence[str], *, sensitive: Sequence[str] = (), person: str | None = None
+) -> EquivalenceClasses:
     """People of a further table (a public register, a control group) by what is known about them."""
-    for name in names:
+    for name in (*names, *sensitive):
         table.column(name)
-    return table.engine.count(table, quasi_identifiers=names, person=person)
+    return table.engine.count(table, quasi_identifiers=names, sensitive=sensitive, person=person)
 
 
 def _count(table: Table, policy: Policy, names: Sequence[str]) -> EquivalenceClasses:

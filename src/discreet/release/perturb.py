@@ -144,8 +144,12 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
         shown = _with_marks(whole(rows[name]), whole(written[name]))
         rows = rows.set_column(rows.column_names.index(name), name, shown)
     made = table.engine.read_batches(rows.to_reader(), table.source, ReadOptions())
-    # How columns were read and what they mean stays.
-    result = replace(made, columns=table.columns)
+    # How columns were read and what they mean stays, but where a step makes something else of them.
+    columns = tuple(
+        new if new.storage != old.storage and old.name in policy.perturbed else old
+        for old, new in zip(table.columns, made.columns, strict=True)
+    )
+    result = replace(made, columns=columns)
     places = np.arange(rows.num_rows)
     for applied in steps:
         if told := applied.complaint(rows, places):
@@ -242,7 +246,11 @@ def _refuse_several_rows(table: Table, policy: Policy) -> None:
 
 def _share_changed(before: pa.ChunkedArray, after: pa.Array) -> float:
     """The share of the values that are others than before."""
-    same = pc.equal(whole(before), after)
+    given = whole(before)
+    if given.type != after.type:
+        # An interval in place of a number: the same where both print alike.
+        given, after = given.cast(pa.string()), after.cast(pa.string())
+    same = pc.equal(given, after)
     filled = len(same) - same.null_count
     return float(pc.sum(pc.invert(same)).as_py() or 0) / filled if filled else 0.0
 

@@ -21,7 +21,7 @@ from discreet.errors import (
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.hierarchies import FittedHierarchy, hierarchies, named_hierarchies
-from discreet.policy.plan import METHODS, Plan
+from discreet.policy.plan import FOLLOWED, METHODS, Plan
 from discreet.policy.policy import SLIP
 from discreet.policy.suggest import suggest
 from discreet.risk.prosecutor import PopulationSizes
@@ -245,10 +245,28 @@ def check_plan(plan: Plan, policy: Policy) -> None:
         )
     if plan.method not in METHODS:
         problems.append(unknown("method", plan.method, METHODS))
+    else:
+        problems += [_not_followed(plan, name, value) for name, value in plan.unfollowed(plan.method).items()]
     if len(problems) == 1:
         raise problems[0]
     if problems:
         raise InvalidPolicy([str(problem) for problem in problems], remedy="correct the plan")
+
+
+def _not_followed(plan: Plan, name: str, value: object) -> InvalidParameter:
+    """What is wrong where a method cannot do as a setting says."""
+    able = FOLLOWED[name]
+    return InvalidParameter(
+        Sentence(
+            "{name} is {value}, which the method {method} cannot follow",
+            name=name,
+            value=value,
+            method=plan.method,
+        ),
+        remedy=Sentence(
+            'say method = "{able}" (--method {able}), or leave {name} out', able=able[0], name=name
+        ),
+    )
 
 
 def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:

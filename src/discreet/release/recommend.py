@@ -93,7 +93,7 @@ def recommend(
     """
     say = telling(progress)
     policy = open_policy(policy)
-    plan = replace(open_plan(plan, policy), method="auto")
+    plan = open_plan(plan, policy).by("auto")
     check_plan(plan, policy)
     table = perturbed(policy.fit(open_table(source, policy)), policy, seed=None, say=say).table
     say("counting equivalence classes")

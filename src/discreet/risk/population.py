@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln, gammaln, psi
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate, Measure
@@ -314,7 +315,7 @@ def _fit_pitman(frequencies: _Frequencies) -> tuple[float, float]:
 
     def score(a: float) -> float:
         tables = _sum_weighted_reciprocals(best_t(a), a, u)
-        inside = psi(frequencies.size - a) - psi(1 - a)
+        inside = _special().psi(frequencies.size - a) - _special().psi(1 - a)
         return float(tables - frequencies.classes @ inside)
 
     low, high = 1e-9, 1 - 1e-9
@@ -343,7 +344,7 @@ def _psi_difference(x: float, m: float) -> float:
     (1.833333333333, 1.99999999999...)
     """
     if x < 1e3:
-        return float(psi(x + m) - psi(x))
+        return float(_special().psi(x + m) - _special().psi(x))
     y = x + m
     return float(np.log1p(m / x) + m / (2 * x * y) + (1 / x**2 - 1 / y**2) / 12)
 
@@ -373,9 +374,17 @@ def _sum_weighted_reciprocals(t: float, a: float, u: float) -> float:
     return (m - t * _sum_reciprocals(t, a, u)) / a
 
 
+@cache
+def _special() -> ModuleType:
+    """The special functions, which take as long to load as a fifth of the program: only once something is estimated."""
+    from scipy import special
+
+    return special  # type: ignore[no-any-return]
+
+
 def _log_gamma_ratio(x: float, c: float) -> float:
     """log of G(x + c) / G(x) by the beta function, which is accurate for large x."""
-    return float(gammaln(c) - betaln(x, c))
+    return float(_special().gammaln(c) - _special().betaln(x, c))
 
 
 # ------------------------------------------------------------------------------------ slide negative binomial

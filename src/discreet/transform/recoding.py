@@ -14,6 +14,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.classes.packing import combination_numbers, distinct_rows
 from discreet.table.domain import NULL_SIGN, Domain
 from discreet.table.hierarchies.hierarchy import ROOT, Ladder
+from discreet.table.hierarchies.known import written_order
 from discreet.table.values import Interval, OneOf, parse
 from discreet.types import AnyIntArray, BoolArray, FloatArray, Int32Array, IntArray
 
@@ -231,7 +232,7 @@ def spans(
     rank, tick, blank = (
         by_number(domain, ladder)
         if domain.places is not None
-        else (np.arange(domain.size), np.arange(domain.size), 0)
+        else (written_order(domain, None if ladder is None else ladder.assumed), np.arange(domain.size), 0)
     )
     code_at = np.argsort(rank)
     indptr, members = distinct_rows(owner, rank[codes], groups)

@@ -254,18 +254,22 @@ def setting(value: object) -> str:
     """A setting as a reader would write it.
 
     >>> setting("\\t"), setting(["?", ""]), setting(True), setting([]), setting(";"), setting("utf-8")
-    ('tab', '“?”, “”', 'yes', 'none', '“;”', 'utf-8')
+    ('tab', '“?”, “”', 'yes', '–', '“;”', 'utf-8')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if value is None:
-        return "none"
+    if value is None or value in ([], ()):
+        return "–"
     if isinstance(value, (list, tuple)):
-        return ", ".join(f"“{text}”" for text in value) or "none"
+        return Sentence("{parts}", parts=tuple(_quoted(str(text)) for text in value))
     if value == "\t":
         return "tab"
     text = str(value)
-    return text if text.strip() and any(map(str.isalnum, text)) else f"“{text}”"
+    return text if text.strip() and any(map(str.isalnum, text)) else _quoted(text)
+
+
+def _quoted(text: str) -> Sentence:
+    return Sentence("“{text}”", text=text)
 
 
 def provenance(audit: Audit, figures: Figures) -> list[tuple[str, str]]:

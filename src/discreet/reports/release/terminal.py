@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from discreet.measure import Measure
 from discreet.release.audit import Audit
 from discreet.release.outcome import Outcome
 from discreet.release.prices import METHOD
@@ -17,6 +18,7 @@ from discreet.reports.release import tables
 from discreet.reports.terminal import STYLE, footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import number, percent, several
 from discreet.risk.titles import EXTENDED
+from discreet.utility.objectives.registry import LOSS
 
 
 def show_release(release: Release) -> RenderableType:
@@ -40,11 +42,7 @@ def _headline(release: Release) -> RenderableType:
     body = Text()
     body.append("✔ Every requirement on the classes holds.\n", style="bold green")
     body.append(f"{several(release.after.rows, 'record')} of {release.before.rows:,}; ")
-    body.append(
-        f"{percent(release.suppressed / release.before.rows)} suppressed; "
-        f"{release.plan.objective} {number(release.chosen.cost)}"
-        + (f", {number(release.loss)} with columns left out" if _counted(release) else "")
-    )
+    body.append(f"{percent(release.suppressed / release.before.rows)} suppressed; {_cost(release)}")
     known = f"method {release.chosen.method}"
     if release.chosen.optimal:
         known = "the best with one level per column, proven"
@@ -54,9 +52,16 @@ def _headline(release: Release) -> RenderableType:
     return Panel(body, border_style=colour, expand=False)
 
 
-def _counted(release: Release) -> bool:
-    """Whether quasi-identifiers were left out, which the cost does not count."""
-    return any(column.loss is not None for column in release.removed)
+def _cost(release: Release) -> str:
+    """What was lost, as the comparison with other releases says it; of another objective its cost."""
+    loss = release.outcome.loss
+    # What the cost does not count: quasi-identifiers that were left out.
+    left_out = any(column.loss is not None for column in release.removed)
+    if loss is None or release.plan.objective != LOSS.name:
+        told, whole = f"{release.plan.objective} {number(release.chosen.cost)}", number(release.loss)
+    else:
+        told, whole = f"loss {percent(loss)}", percent(release.loss)
+    return f"{told}, {whole} with columns left out" if left_out and not told.endswith(whole) else told
 
 
 def _measures(release: Release) -> RenderableType:
@@ -69,14 +74,26 @@ def _measures(release: Release) -> RenderableType:
         "sample-uniques",
         "average-risk",
     ):
-        for measure in release.after.measures:
-            if measure.name == name:
-                before = release.before.measure(name, measure.attribute)
-                row(table, name, measure.attribute or "", number(before.value), number(measure.value))
+        released = [measure for measure in release.after.measures if measure.name == name]
+        for measure in released:
+            before = _counterpart(release.before, measure)
+            # Persons and records are counted both where one has several.
+            told = measure.attribute or (measure.unit if len(released) > 1 else "")
+            row(table, name, told, "–" if before is None else number(before.value), number(measure.value))
     for name in EXTENDED:
         if any(risk.name == name for risk in release.after.risks):
             row(table, f"{name} risk, worst", "", _worst(release.before, name), _worst(release.after, name))
     return table
+
+
+def _counterpart(audit: Audit, measure: Measure) -> Measure | None:
+    """What an audit found by the same measure of the same attribute, counted in the same unit."""
+    alike = (
+        other
+        for other in audit.measures
+        if (other.name, other.attribute, other.unit) == (measure.name, measure.attribute, measure.unit)
+    )
+    return next(alike, None)
 
 
 def _worst(audit: Audit, name: str) -> str:
