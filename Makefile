@@ -12,7 +12,7 @@ export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs wheel pipelines test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
+.PHONY: help demo docs wheel pipelines notebooks test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
@@ -118,6 +118,12 @@ wheel: ## Build the wheel and use it as a stranger would, in an environment of i
 pipelines: ## Run the examples for dbt and Dagster, each in an environment of its own
 	PYTHON=$(PYTHON) bash tools/pipelines.sh
 
+notebooks: $(VENV)/.test-stamp ## Run the gallery's pages as notebooks, in an environment of its own, and keep what they print
+	@$(PIP) install --quiet uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-notebooks
+	@$(BIN)/uv pip install --quiet --python .venv-notebooks/bin/python --editable '.[ml]' pandas nbclient nbformat ipykernel
+	.venv-notebooks/bin/python tools/notebooks.py
+
 docs: $(VENV)/.test-stamp ## Make a site of the documentation in docs/site; every warning is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs docs/site
 	@echo "Open docs/site/index.html in a browser."
@@ -137,7 +143,7 @@ bench: $(VENV)/.test-stamp ## Measure speed and memory (see docs/performance.md)
 	$(BIN)/python benchmarks/evidence.py
 
 clean: ## Remove everything that make has made
-	rm -rf $(VENV) .venv-lowest .venv-newest $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest .venv-newest .venv-notebooks $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf spark-warehouse metastore_db derby.log src/*.egg-info
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

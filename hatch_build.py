@@ -3,6 +3,9 @@
     python hatch_build.py FOLDER    writes the extension there, as the build does
 
 An editable installation, and a build without a C compiler, has no extension: it needs numba then, which is said in its metadata.
+
+The README goes along as an index shows it, where links into the repository lead nowhere: with DISCREET_HOME set to the address
+of the repository, they lead there, and the package names it; else their words stay, without links.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import importlib
 import itertools
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -23,12 +27,43 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 HOOK = Path(__file__).resolve()
 SOURCE = HOOK.parent / "src"
 NUMBA = "numba>=0.60"
 BASELINE = {"x86_64": "x86-64-v2", "amd64": "x86-64-v2"}
 """The oldest processor that the extension runs on: where Arrow, too, runs on no older one."""
+
+
+class CustomMetadataHook(MetadataHookInterface):
+    """Says where the project lies, and describes it by its README."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        home = os.environ.get("DISCREET_HOME", "").rstrip("/")
+        text = HOOK.with_name("README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": as_shown_elsewhere(text, home)}
+        if home:
+            metadata["urls"] = {
+                "Homepage": home,
+                "Documentation": f"{home}/blob/HEAD/docs/index.md",
+                "Changelog": f"{home}/blob/HEAD/CHANGELOG.md",
+                "Issues": f"{home}/issues",
+            }
+
+
+def as_shown_elsewhere(text: str, home: str) -> str:
+    """Markdown of this repository for a place where its files are not: links lead to its home, or are only words."""
+
+    def replaced(link: re.Match[str]) -> str:
+        image, words, target = link["image"], link["words"], link["target"]
+        if re.match(r"[a-z]+:|#", target):
+            return link[0]
+        if not home:
+            return "" if image else words
+        return f"{image}[{words}]({home}/{'raw' if image else 'blob'}/HEAD/{target})"
+
+    return re.sub(r"(?P<image>!?)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)", replaced, text)
 
 
 class CustomBuildHook(BuildHookInterface[Any]):

@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from discreet import risk
 from discreet.attacks.catalogue import ATTACKS
 from discreet.attacks.composition import correspondence, differencing, intersection
 from discreet.files.writing import write_text
@@ -22,7 +21,8 @@ from discreet.utility.objectives.registry import OBJECTIVES
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "coverage.md"
 HEAD = """# Coverage
 
-Every method, privacy model, objective, risk, measure of loss and attack: its name, where it is, and what it cites.
+Every method, privacy model, objective, risk, measure of loss and attack, and what stands beside them: its name, where it is, and
+what it cites.
 This page is made from the registries by `python tools/coverage_page.py`; do not edit it.
 """
 YEAR = r"\b(?:1[89]|20)\d\d\b"
@@ -37,7 +37,27 @@ def coverage() -> str:
             *_section(
                 "Methods",
                 "`discreet anonymize --method`, or `method` in the policy's `[anonymize]`; [how they search](../explanation/search.md).",
-                [(name, _place(method), _cited(method)) for name, method in _methods()],
+                [(name, _place(method), _cited(method)) for name, method in methods.FUNCTIONS.items()],
+            ),
+            *_section(
+                "Buckets, fragments, streams, baskets and several releases",
+                "What `discreet bucketize`, `fragment`, `republish`, `stream` and `baskets` are made of: buckets and fragments "
+                "[keep values and cut ties](../how-to/beyond-generalisation.md), a [register](../how-to/register.md) judges "
+                "releases together, [streams](../how-to/streams.md) publish while records arrive, "
+                "[baskets](../how-to/baskets.md) are sets of items.",
+                _citing(
+                    "discreet.search.buckets",
+                    "discreet.search.fragments",
+                    "discreet.register",
+                    "discreet.baskets",
+                )
+                + _citing_in("discreet.release.stream", "discreet.release.composition"),
+            ),
+            *_section(
+                "Differential privacy",
+                "What `discreet ask`, `tabulate`, `synthesize`, `learn` and `safepub` are made of; "
+                "[what they promise](../explanation/differential-privacy.md).",
+                _citing("discreet.dp"),
             ),
             *_section(
                 "Steps of perturbation",
@@ -57,7 +77,7 @@ def coverage() -> str:
             *_section(
                 "Risks",
                 "`discreet audit`; [definitions](risks.md).",
-                [(name, _place(function), _cited(function)) for name, function in _risks()],
+                _citing("discreet.risk"),
             ),
             *_section(
                 "Measures of loss",
@@ -104,24 +124,29 @@ def _section(title: str, lead: str, rows: Iterable[Row]) -> list[str]:
     return [f"## {title}", "", lead, "", "| name | in Python | cites |", "|---|---|---|", *lines, ""]
 
 
-def _methods() -> Iterable[tuple[str, object]]:
-    """Each method and the search behind its entry, which imports it when it is asked for."""
-    for name, entry in methods.METHODS.items():
-        names = entry.__code__.co_names
-        at = next((i for i, word in enumerate(names) if word.startswith("discreet.")), None)
-        yield name, methods.search if at is None else getattr(import_module(names[at]), names[at + 1])
+def _citing(*rooms: str) -> list[Row]:
+    """Each module, function and class of a room that cites a paper."""
+    found = [
+        row
+        for room in rooms
+        for module in iter_modules(import_module(room).__path__, f"{room}.")
+        for row in _citing_in(module.name)
+    ]
+    return sorted(found)
 
 
-def _risks() -> Iterable[tuple[str, object]]:
-    """Each function of the risks' room that cites a paper."""
-    modules = [import_module(module.name) for module in iter_modules(risk.__path__, "discreet.risk.")]
-    functions = {
-        name: function
-        for module in modules
-        for name, function in inspect.getmembers(module, inspect.isfunction)
-        if function.__module__ == module.__name__ and not name.startswith("_") and _cited(function)
-    }
-    return sorted(functions.items())
+def _citing_in(*names: str) -> list[Row]:
+    """Each module of these names that cites a paper, and each of its functions and classes."""
+    rows: list[Row] = []
+    for module in map(import_module, names):
+        if papers := _cited(module):
+            rows.append((module.__name__.rpartition(".")[2], module.__name__, papers))
+        for name, thing in inspect.getmembers(
+            module, lambda thing: inspect.isfunction(thing) or inspect.isclass(thing)
+        ):
+            if thing.__module__ == module.__name__ and not name.startswith("_") and (papers := _cited(thing)):
+                rows.append((name, _place(thing), papers))
+    return sorted(rows)
 
 
 def _objectives() -> Iterable[tuple[str, object]]:
@@ -137,7 +162,10 @@ def _place(thing: object) -> str:
 
 def _cited(thing: object) -> str:
     """The papers that a docstring names: the parentheses, or else the sentences, with a year."""
-    text = re.sub(r"\s+", " ", (inspect.getdoc(thing) or "").partition(">>>")[0])
+    prose = re.sub(
+        r"\.\. math::.*?\n\n(?=\S)", "\n", (inspect.getdoc(thing) or "").partition(">>>")[0], flags=re.DOTALL
+    )
+    text = re.sub(r"\s+", " ", prose)
     papers: list[str] = []
     for sentence in re.split(r"\.\s+(?=[A-Z`])", text.strip().removesuffix(".")):
         if re.search(YEAR, sentence):
