@@ -70,6 +70,9 @@ FAMILIES: dict[str, Steps] = {
             {"method": "synthetic-trees", "columns": (*NUMBERS, *CATEGORIES), "leaf": 1 + round(strength)}
         )
     ],
+    "artificial records by regressions": lambda strength: [
+        make_step({"method": "synthetic-chain", "columns": (*NUMBERS, *CATEGORIES)})
+    ],
     "artificial records by a copula": lambda strength: [
         make_step({"method": "synthetic-copula", "columns": (*NUMBERS, *CATEGORIES)})
     ],
@@ -191,7 +194,7 @@ def draw_frontier(count: int, target: Path) -> None:
                 policy(),
             )
     for title, steps in FAMILIES.items():
-        for strength in STRENGTHS[:1] if "copula" in title else STRENGTHS:
+        for strength in STRENGTHS[:1] if title.endswith(("copula", "regressions")) else STRENGTHS:
             asked = policy().perturbed_by(*steps(strength))
             made = perturbed(discreet.read(rows), asked, seed=CHOSEN_BY, say=lambda _: None).table
             told(f"{title}, {strength:g} %", made, asked)
@@ -220,6 +223,8 @@ def time_steps(count: int, chosen: list[str]) -> None:
             "y": rng.integers(0, 100, count),
             "job": rng.choice(list("abcdefgh"), count),
             "day": pa.array(rng.integers(10_000, 20_000, count), pa.int32()).cast(pa.date32()),
+            "lat": rng.normal(50.0, 1.0, count),
+            "lon": rng.normal(10.0, 1.0, count),
             "who": rng.integers(0, count // 3, count),
             "mail": pc.binary_join_element_wise(
                 pa.array(rng.integers(0, count, count)).cast(pa.string()),
@@ -242,7 +247,9 @@ def time_steps(count: int, chosen: list[str]) -> None:
         "encoded-part": {"columns": ["mail"], "kind": "email", "part": "domain"},
         "slicing": {"columns": ["job"], "sensitive": "job", "slices": 1, "beside": ["x", "y"]},
         "synthetic-trees": {"columns": ["x", "job"], "given": ["y"]},
+        "synthetic-chain": {"columns": ["x", "job"], "given": ["y"]},
         "synthetic-copula": {"columns": ["x", "job"], "given": ["y"]},
+        "position-grid": {"columns": ["lat", "lon"]},
         "synthetic-table": {"columns": ["x", "job"], "given": ["y"]},
     }
     print(f"{count:,} rows\n\n| step | seconds |\n|---|---|")

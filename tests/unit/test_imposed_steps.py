@@ -224,7 +224,7 @@ def test_only_records_that_stand_out_are_drawn_anew() -> None:
     rows = pa.table(
         {"age": rng.integers(0, 60, 500), "job": rng.choice(list("ab"), 500), "pay": rng.integers(0, 3, 500)}
     )
-    for method in ("synthetic-trees", "synthetic-copula", "synthetic-table"):
+    for method in ("synthetic-trees", "synthetic-chain", "synthetic-copula", "synthetic-table"):
         step = make_step({"method": method, "columns": ["age", "pay"], "given": ["job"], "rarer": 3})
         new = step.changed(rows, Randomness(1))
         often = Counter(zip(*(rows[name].to_pylist() for name in ("age", "pay", "job")), strict=True))

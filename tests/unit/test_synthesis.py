@@ -20,7 +20,7 @@ from discreet.perturb.synthesis import Synthesis, SyntheticCopula, SyntheticTabl
 from discreet.policy.file import dumps, loads
 from discreet.privacy import KAnonymity
 
-KINDS = ["synthetic-trees", "synthetic-copula", "synthetic-table"]
+KINDS = ["synthetic-trees", "synthetic-chain", "synthetic-copula", "synthetic-table"]
 
 
 def people(rows: int = 2000) -> pa.Table:

@@ -80,6 +80,10 @@ class Perturbation(ABC):
         """What an intruder cannot do, whatever else is known."""
         return NO_GUARANTEE
 
+    def certainty(self, rows: pa.Table) -> str:
+        """How closely a released value alone tells the true one, or nothing where that is not known."""
+        return ""
+
     def shortfall(self, rows: pa.Table, new: Mapping[str, pa.Array]) -> str:
         """What the step set out to do and could not on these rows, or nothing."""
         return ""

@@ -8,9 +8,11 @@ from types import MappingProxyType
 
 from discreet.errors import InvalidParameter, refuse_surplus, unknown
 from discreet.perturb.base import Perturbation
+from discreet.perturb.chains import SyntheticChain
 from discreet.perturb.coding import DateShift, GroupAverages, RoundToBase, TopBottomCoding
 from discreet.perturb.condensation import Condensation, SvdProjection
 from discreet.perturb.encoded import EncodedPart
+from discreet.perturb.grid import PositionGrid
 from discreet.perturb.imposed import Discretisation, StatisticInstead
 from discreet.perturb.joint_pram import JointPram
 from discreet.perturb.noise import AdditiveNoise, CorrelatedNoise, MultiplicativeNoise
@@ -45,8 +47,10 @@ STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
             Discretisation,
             StatisticInstead,
             EncodedPart,
+            PositionGrid,
             DateShift,
             SyntheticTrees,
+            SyntheticChain,
             SyntheticCopula,
             SyntheticTable,
         )

@@ -237,6 +237,7 @@ def _families(ring: _Ring) -> Iterator[_Family]:
         yield _Family("correlated noise and PRAM", STRENGTHS, "{} %", by("correlated-noise", "pram"))
         yield _Family("condensation and PRAM", STRENGTHS, "{} %", by("condensation", "pram"))
     yield _Family("artificial by trees", (5, 20, 50), "leaf {}", artificial("synthetic-trees"), whole=True)
+    yield _Family("artificial by regressions", (0,), "one model", artificial("synthetic-chain"))
     yield _Family("artificial by a copula", (0,), "one model", artificial("synthetic-copula"))
     if len(numbers) + len(categories) + len(ring.policy.sensitive) > 1:
         yield _Family(GUARANTEED, (0.1, 0.3, 1.0, 3.0), "ε = {}", ring.guaranteed, inverse=True)

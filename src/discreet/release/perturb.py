@@ -39,7 +39,8 @@ GENERALISATION_ONLY = (
 class AppliedStep:
     """A step that was made: what it guarantees, and the share of each column's values that it changed.
 
-    ``given`` are the rows as the step found them, of the columns that no later step changed again; ``shortfall`` is what it could not do.
+    ``given`` are the rows as the step found them, of the columns that no later step changed again; ``shortfall`` is what it could not do,
+    ``certainty`` how closely a released value tells the true one, where that is known.
     """
 
     step: Perturbation
@@ -47,6 +48,7 @@ class AppliedStep:
     changed: Mapping[str, float]
     given: pa.Table = field(repr=False)
     shortfall: str = ""
+    certainty: str = ""
 
     @property
     def note(self) -> str:
@@ -137,7 +139,8 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
         # What a later step changes again cannot be held against an earlier one.
         steps = [_without(applied, new) for applied in steps]
         given = rows.select(list(step.needed))
-        steps.append(AppliedStep(step, guarantee, changed, given, step.shortfall(rows, new) or redrawn))
+        told = step.shortfall(rows, new) or redrawn
+        steps.append(AppliedStep(step, guarantee, changed, given, told, step.certainty(rows)))
         for name, values in new.items():
             rows = rows.set_column(rows.column_names.index(name), name, values)
     for name in marked & policy.perturbed:
@@ -190,7 +193,7 @@ def _told(steps: Sequence[AppliedStep], seed: int | None) -> tuple[str, ...]:
     chance = any(applied.step.random for applied in steps)
     return (
         *(applied.note for applied in steps),
-        *(applied.shortfall for applied in steps if applied.shortfall),
+        *(told for applied in steps for told in (applied.certainty, applied.shortfall) if told),
         GENERALISATION_ONLY,
         *([SEEDED] if chance and seed is not None else []),
     )

@@ -379,6 +379,7 @@ class Release(AsFrames):
                     **applied.step.to_dict(),
                     "changed": dict(applied.changed),
                     "guarantee": applied.guarantee,
+                    "certainty": applied.certainty,
                     "keeps": applied.step.keeps,
                     "verified_on_file": applied.shown(set(self.table.names) - self.recoded),
                 }

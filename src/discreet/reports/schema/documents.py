@@ -70,7 +70,7 @@ publish(
 _RULE = record(name=TEXT, holds=TEXT, before=COUNT, after=maybe(COUNT), reason=TEXT)
 _STEP = {
     **OPEN,
-    "required": ["method", "changed", "guarantee", "keeps", "verified_on_file"],
+    "required": ["method", "changed", "guarantee", "certainty", "keeps", "verified_on_file"],
     "description": "a step of perturbation with its parameters, never its seed",
 }
 publish(
