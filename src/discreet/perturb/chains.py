@@ -186,8 +186,8 @@ def _logistic(rows: FloatArray, classes: IntArray, count: int) -> FloatArray:
         slope = rows.T @ (chances - there) / size + 2 * RIDGE * weights
         return float(RIDGE * (weights**2).sum() - likely), np.asarray(slope.ravel())
 
-    found = minimize(cost, np.zeros(width * count), jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    return np.asarray(found.x.reshape(width, count), dtype=np.float64)
+    fit = minimize(cost, np.zeros(width * count), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    return np.asarray(fit.x.reshape(width, count), dtype=np.float64)
 
 
 def _softmax(scores: FloatArray) -> FloatArray:
