@@ -260,6 +260,21 @@ def test_every_verb_takes_frames_paths_and_policies_in_every_form(
             verb(source, given)
 
 
+def test_advice_and_comparisons_need_no_policy_and_say_so(
+    people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for an audit or a release, roles are suggested, and whoever reads the result is told."""
+    monkeypatch.setattr("discreet.release.prepare.suggest", lambda _: POLICY)
+    note = "no policy was given"
+    frontier = discreet.frontier(people, k=[2], methods=["mondrian"])
+    assert note in frontier.notes[0]
+    assert note in " ".join(str(frontier).split())
+    assert note in discreet.recommend(people).first_steps[0]
+    assert discreet.frontier(people, POLICY, k=[2], methods=["mondrian"]).notes == ()
+    told = discreet.compare_methods(people[["age", "sex", "ill"]], methods=["mondrian"])
+    assert [(outcome.method, outcome.failed) for outcome in told] == [("mondrian", "")]
+
+
 def test_suggest_takes_a_frame(people: pd.DataFrame) -> None:
     assert len(discreet.suggest(people).columns) == 6
 

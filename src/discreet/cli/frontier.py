@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def frontier(
     refuse_unwritable(chart)
     swept = [_numbers(text, name) for text, name in ((sizes, "k"), (diversities, "l"), (closenesses, "t"))]
     with progress(quiet=as_json) as tell:
-        table, policy, plan, _ = open_with_plan(file, given, tell)
+        table, policy, plan, assumed = open_with_plan(file, given, tell)
         outcome = run_frontier(
             table,
             policy,
@@ -56,6 +57,7 @@ def frontier(
             methods=split(methods),
             progress=tell,
         )
+        outcome = replace(outcome, notes=(*assumed, *outcome.notes))
         if chart is not None:
             write_text(chart, outcome.chart())
     if as_json:

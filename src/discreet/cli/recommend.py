@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ def recommend(file: Path, as_json: bool, **given: Any) -> None:
     from discreet.reports.release.terminal import show_advice
 
     with progress(quiet=as_json) as tell:
-        table, policy, plan, _ = open_with_plan(file, given, tell)
+        table, policy, plan, assumed = open_with_plan(file, given, tell)
         advice = run_recommend(table, policy, plan=plan, progress=tell)
+    advice = replace(advice, first_steps=(*assumed, *advice.first_steps))
     if as_json:
         print_json(advice.to_dict())
     else:

@@ -18,7 +18,7 @@ from discreet.errors import DiscreetError, InvalidParameter, unknown
 from discreet.perturb.base import Perturbation
 from discreet.perturb.registry import make_step
 from discreet.policy import Policy
-from discreet.policy.file import GivenPolicy, open_policy
+from discreet.policy.file import GivenPolicy
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.progress import Asked, telling
@@ -28,7 +28,7 @@ from discreet.release.bucketize import bucketize
 from discreet.release.estimates import estimates
 from discreet.release.pairing import make_pair
 from discreet.release.perturb import perturbed
-from discreet.release.prepare import count_classes, open_plan, open_table, prepare, without_dropped
+from discreet.release.prepare import count_classes, open_both, open_plan, prepare, with_roles, without_dropped
 from discreet.search.cost import pair_of
 from discreet.sentences import Sentence
 from discreet.table import Table
@@ -248,7 +248,7 @@ def _families(ring: _Ring) -> Iterator[_Family]:
 
 def compare_families(
     source: object,
-    policy: GivenPolicy,
+    policy: GivenPolicy | None = None,
     *,
     plan: Plan | None = None,
     exposure: float = 0.05,
@@ -265,7 +265,8 @@ def compare_families(
     in all of them. Strengths are chosen and judged on one draw of chance.
     """
     say = telling(progress)
-    asked = open_policy(policy)
+    opened, given = open_both(source, policy)
+    asked, notes = with_roles(opened, given, say)
     own = open_plan(plan, asked)
     if not 0 < exposure < 1:
         raise InvalidParameter(
@@ -275,8 +276,7 @@ def compare_families(
     if rows < 50:
         raise InvalidParameter(Sentence("{rows} rows tell nothing", rows=rows), remedy="ask for at least 50")
     free = replace(asked, requirements=(), perturb=(), constraints=(), kpis=(), analyses=())
-    table = free.fit(open_table(source, free))
-    notes: list[str] = []
+    table = free.fit(opened)
     if table.rows > rows:
         notes.append(
             Sentence(

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.errors import DiscreetError, InvalidParameter, unknown
 from discreet.policy import Policy
-from discreet.policy.file import GivenPolicy, open_policy
+from discreet.policy.file import GivenPolicy
 from discreet.policy.plan import METHODS, Method, Plan
 from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.progress import Asked, telling
@@ -25,9 +25,10 @@ from discreet.release.prepare import (
     as_shown,
     check_plan,
     count_classes,
+    open_both,
     open_plan,
-    open_table,
     prepare,
+    with_roles,
     without_dropped,
 )
 from discreet.release.profile import load_profile
@@ -47,6 +48,7 @@ class Frontier:
     """All points that were tried; the chosen one is the policy's own."""
 
     points: tuple[Outcome, ...]
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return rendered.frontier_text(self)
@@ -74,7 +76,11 @@ class Frontier:
         return next((point for point in self.points if point.knee), None)
 
     def to_dict(self) -> dict[str, object]:
-        return {"schema": "discreet-frontier-1", "points": [point.to_dict() for point in self.points]}
+        return {
+            "schema": "discreet-frontier-1",
+            "points": [point.to_dict() for point in self.points],
+            "notes": list(self.notes),
+        }
 
     def chart(self) -> str:
         """Risk against loss as an SVG picture, with the chosen point and the knee marked."""
@@ -83,7 +89,7 @@ class Frontier:
 
 def frontier(
     source: object,
-    policy: GivenPolicy,
+    policy: GivenPolicy | None = None,
     *,
     plan: Plan | None = None,
     k: Sequence[int] | None = None,
@@ -96,10 +102,11 @@ def frontier(
 
     Each swept value takes the place of the policy's own (of every sensitive attribute for l and t); other
     requirements stay, those of the profile are left out, because they would hide what is swept. The table is
-    counted once. The policy's own setting, profile included, is the chosen point.
+    counted once. The policy's own setting, profile included, is the chosen point. Without a policy the roles are suggested.
     """
     say = telling(progress)
-    asked = open_policy(policy)
+    opened, given = open_both(source, policy)
+    asked, notes = with_roles(opened, given, say)
     plan = open_plan(plan, asked)
     check_plan(plan, asked)
     wanted = tuple(methods) if methods is not None else (plan.method,)
@@ -127,7 +134,7 @@ def frontier(
         )
     # Values that cannot be required are refused before anything is counted.
     required = [_swept(asked, *setting[:3]) for setting in settings]
-    table = perturbed(asked.fit(open_table(source, asked)), asked, seed=None, say=say).table
+    table = perturbed(asked.fit(opened), asked, seed=None, say=say).table
     say("counting equivalence classes")
     ready = prepare(count_classes(table, without_dropped(asked, plan)), asked, plan)
 
@@ -159,7 +166,7 @@ def frontier(
         say(Sentence("{number} of {settings}: {label}", number=number, settings=total, label=point.label))
         if method != plan.method or set(models) != set(own):
             points.append(attempt(point, models))
-    return Frontier(tuple(_with_knee(points)))
+    return Frontier(tuple(_with_knee(points)), tuple(notes))
 
 
 def _too_many(settings: int) -> Sentence:
@@ -237,17 +244,20 @@ def _knee(front: Sequence[tuple[float, float]]) -> int | None:
 
 def compare_methods(
     source: object,
-    policy: GivenPolicy,
+    policy: GivenPolicy | None = None,
     *,
     plan: Plan | None = None,
     methods: Sequence[str] | None = None,
     progress: Asked = None,
 ) -> list[Outcome]:
-    """Anonymise by several methods; ``best`` marks those that no other beats in both loss and mean risk."""
+    """Anonymise by several methods; ``best`` marks those that no other beats in both loss and mean risk.
+
+    Without a policy the roles are suggested, once for all methods.
+    """
     say = telling(progress)
-    asked = open_policy(policy)
+    table, given = open_both(source, policy)
+    asked, _ = with_roles(table, given, say)
     plan = open_plan(plan, asked)
-    table = open_table(source, asked)
     wanted = (
         [method for method in METHODS if method not in ("auto", "anytime")] if methods is None else methods
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.errors import GoalUnreachable
-from discreet.policy.file import GivenPolicy, open_policy
+from discreet.policy.file import GivenPolicy
 from discreet.policy.plan import Plan
 from discreet.progress import Asked, telling
 from discreet.release import rendered
@@ -16,9 +16,10 @@ from discreet.release.prepare import (
     as_shown,
     check_plan,
     count_classes,
+    open_both,
     open_plan,
-    open_table,
     prepare,
+    with_roles,
     without_dropped,
 )
 from discreet.release.prices import Prices, prices
@@ -83,19 +84,21 @@ class Advice:
 
 
 def recommend(
-    source: object, policy: GivenPolicy, *, plan: Plan | None = None, progress: Asked = None
+    source: object, policy: GivenPolicy | None = None, *, plan: Plan | None = None, progress: Asked = None
 ) -> Advice:
     """The smallest changes under which every requirement of the policy and its profile holds.
 
     Looked at are: suppressing a few records and nothing else; raising one attribute alone; and the best
     generalisation of all, with a few records suppressed and with none. Every one is priced by its leaf-share
     loss and has been checked against the requirements. What each column and each requirement costs is told beside it.
+    Without a policy the roles are suggested, and the first step says so.
     """
     say = telling(progress)
-    policy = open_policy(policy)
+    opened, given = open_both(source, policy)
+    policy, notes = with_roles(opened, given, say)
     plan = open_plan(plan, policy).by("auto")
     check_plan(plan, policy)
-    table = perturbed(policy.fit(open_table(source, policy)), policy, seed=None, say=say).table
+    table = perturbed(policy.fit(opened), policy, seed=None, say=say).table
     say("counting equivalence classes")
     left = without_dropped(policy, plan)
     counted = count_classes(table, left)
@@ -106,7 +109,7 @@ def recommend(
     problem = make_problem(ready.classes, ready.ladders, models, suppression_limit=FEW, weights=plan.weights)
     ways = [*_simple(problem, plan, limit), *_best(problem, plan, limit, say)]
     unique = {(tuple(sorted(way.levels.items())), way.suppressed): way for way in reversed(ways)}
-    first = []
+    first = [*notes]
     linking = [policy.person] if policy.person and plan.person == "drop" else []
     if removed := [*policy.direct_identifiers, *linking]:
         first.append(Sentence("remove {removed}", removed=", ".join(removed)))

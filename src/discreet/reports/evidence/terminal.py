@@ -264,6 +264,7 @@ def show_frontier(frontier: Frontier) -> RenderableType:
         "★ no other setting is better in both loss and mean risk; ◆ the knee: beyond it more loss buys little; "
         "■ the policy's own setting",
         "value guessed: share of people whose sensitive value is the most frequent of their class",
+        *frontier.notes,
     ]
     return outcome_table(frontier.points, "setting", told)
 

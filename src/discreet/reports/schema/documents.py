@@ -248,6 +248,7 @@ publish(
             knee=YES_OR_NO,
         )
     ),
+    notes=TEXTS,
 )
 publish("outcomes", "discreet compare-methods", outcomes=many(record(**OUTCOME)))
 publish(
