@@ -99,10 +99,6 @@ def anonymize_tables(
             "pseudonyms, shifts and the order of rows follow from a seed: whoever knows or guesses it can undo them"
         )
     after = judge_related(RelatedTables.of(open_tables(released), opened), say)
-    import os
-
-    if os.environ.get("DBG"):
-        print({n: [(c.id, c.found, c.threshold) for c in v.obstacles] for n, v in after.verdicts.items()})
     if not after.holds:
         raise GoalUnreachable(
             "no change that was tried meets the policy",
