@@ -588,6 +588,41 @@ def test_weights_are_summed_per_cell(engine: Engine) -> None:
     assert classes.weights.tolist() == [1.75, 2.0]
 
 
+@ONLY_SPARK
+def test_many_cells_come_in_pieces_and_are_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = pa.table(
+        {
+            "age": [n * n % 61 for n in range(2000)],
+            "town": [f"t{n % 7}" for n in range(2000)],
+            "ill": [["flu", None, "cold"][n % 3] for n in range(2000)],
+            "w": [1.0 + n % 4 for n in range(2000)],
+        }
+    )
+    asked: list[str] = []
+    fetched = pyspark_frame().toArrow
+
+    def fetch(frame: object) -> pa.Table:
+        table = fetched(frame)
+        asked.append(f"{table.num_rows} of {table.column_names}")
+        return table
+
+    table = read(rows, engine=engine)
+    whole = engine.count(table, quasi_identifiers=["age", "town"], sensitive=["ill"], weight="w")
+    monkeypatch.setattr("discreet.engine.spark.PIECE_ROWS", 100)
+    monkeypatch.setattr(pyspark_frame(), "toArrow", fetch)
+    same(engine.count(table, quasi_identifiers=["age", "town"], sensitive=["ill"], weight="w"), whole)
+    assert len([line for line in asked if "'w0', 'n', 'weight'" in line]) > 2, (
+        "one empty piece tells the types"
+    )
+
+
+def pyspark_frame() -> type:
+    """The class of Spark's frames in this process."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    return DataFrame
+
+
 def test_weights_that_are_none_are_refused(engine: Engine) -> None:
     bad = {"null": None, "zero": 0.0, "negative": -1.0, "nan": float("nan"), "infinite": float("inf")}
     table = read(

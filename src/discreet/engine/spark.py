@@ -6,13 +6,16 @@ import atexit
 import errno
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.engine.arrow import in_common_types
 from discreet.engine.dialect import SPARK
@@ -38,6 +41,9 @@ if TYPE_CHECKING:
 
 BROADCAST_ROWS = 2_000_000
 """Dictionaries up to this size are sent to every worker instead of being shuffled with the rows."""
+
+PIECE_ROWS = 8_000_000
+"""Numbers of more rows than this come to the driver in pieces: its Java holds one of them, and a session that is given limits what it holds."""
 
 ORDER_LINES = 1_000
 """Keys of a JSON lines file keep the order in which these first lines name them."""
@@ -243,6 +249,28 @@ class SparkEngine(SqlEngine):
     def _fetch(self, query: str) -> pa.Table:
         return self._session.sql(query).toArrow()
 
+    def _fetch_numbers(self, query: str, most: int) -> dict[str, NDArray[Any]]:
+        """The columns of a result, all numbers: of many rows some of Spark's parts at a time."""
+        if most <= PIECE_ROWS:
+            return super()._fetch_numbers(query, most)
+        frame = self._session.sql(query).persist()
+        try:
+            part = frame.selectExpr("spark_partition_id() AS part").groupBy("part").count().toArrow()
+            sizes = dict(zip(part["part"].to_pylist(), part["count"].to_pylist(), strict=True))
+            columns = {
+                name: np.empty(sum(sizes.values()), of.to_pandas_dtype())
+                for name, of in zip(frame.columns, frame.limit(0).toArrow().schema.types, strict=True)
+            }
+            at = 0
+            for first, last in pieces(sizes, PIECE_ROWS):
+                piece = frame.where(f"spark_partition_id() BETWEEN {first} AND {last}").toArrow()
+                for name, column in columns.items():
+                    column[at : at + piece.num_rows] = piece[name].to_numpy()
+                at += piece.num_rows
+        finally:
+            frame.unpersist()
+        return {name: column[:at] for name, column in columns.items()}
+
     def store_parts(self, table: Table, folder: Path) -> None:
         """Put a table's rows into Parquet files, written by the workers: none passes through this process."""
         try:
@@ -309,3 +337,21 @@ class SparkEngine(SqlEngine):
 
     def _column(self, name: str, type_name: str) -> Column:
         return Column(name, *TYPES.get(re.split("[(<]", type_name)[0], ("nominal", "other")))
+
+
+def pieces(sizes: Mapping[int, int], most: int) -> list[tuple[int, int]]:
+    """First and last number of neighbouring parts that together hold ``most`` rows or fewer, or are one that holds more.
+
+    >>> pieces({0: 3, 1: 1, 2: 2, 4: 9, 5: 1}, 4)
+    [(0, 1), (2, 2), (4, 4), (5, 5)]
+    """
+    grouped: list[tuple[int, int]] = []
+    rows = 0
+    for part in sorted(sizes):
+        rows += sizes[part]
+        if grouped and rows <= most:
+            grouped[-1] = (grouped[-1][0], part)
+        else:
+            grouped.append((part, part))
+            rows = sizes[part]
+    return grouped
