@@ -276,6 +276,20 @@ def test_the_same_moment_in_any_spelling_and_whoever_is_there(ledger: Ledger) ->
         assert asked(ledger, question) == [(3 if town == "x" else 0,)]
 
 
+@pytest.mark.parametrize("figure", ["count(*)", "count(distinct who)", "count(age)", "sum(age)"])
+def test_a_question_about_nobody_is_answered_like_any_other(figure: str, ledger: Ledger) -> None:
+    """Of no rows SQL has no maximum: a count of persons failed, so that the failure told that there is nobody."""
+    question = f"select {figure} from data where town = 'nowhere'"
+    assert asked(ledger, question, bounds={"age": (0, 100)}) == [(0,)]
+    grouped = asked(
+        ledger,
+        question.replace("select", "select old,") + " group by old",
+        keys={"old": [True]},
+        bounds={"age": (0, 100)},
+    )
+    assert grouped == [(True, 0)]
+
+
 def test_constants_beyond_all_numbers(ledger: Ledger) -> None:
     assert asked(ledger, "select count(age) from data where age > -1e999") == [(7,)]
     assert asked(ledger, "select count(age) from data where age < 1e999") == [(7,)]

@@ -99,7 +99,8 @@ class BoundedCounting(SqlRelations):
         else:
             shown["person"] = self.dialect.value(table.column(person))
             figures.append(
-                "count(DISTINCT person) + max(CASE WHEN person IS NULL THEN 1 ELSE 0 END) AS persons"
+                # Of no rows the maximum is null, and an answer that fails tells that there are none.
+                "count(DISTINCT person) + coalesce(max(CASE WHEN person IS NULL THEN 1 ELSE 0 END), 0) AS persons"
             )
         listed = ", ".join(f"{value} AS {name}" for name, value in shown.items()) or "1 AS row"
         asked = f"SELECT {listed} FROM {table.relation}"
