@@ -115,7 +115,7 @@ fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requ
 wheel: ## Build the wheel and use it as a stranger would, in an environment of its own
 	PYTHON=$(PYTHON) bash tools/wheel.sh
 
-pipelines: ## Run the examples for dbt and Dagster, each in an environment of its own
+pipelines: ## Run the examples for dbt, Dagster and Airflow, each in an environment of its own
 	PYTHON=$(PYTHON) bash tools/pipelines.sh
 
 notebooks: $(VENV)/.test-stamp ## Run the gallery's pages as notebooks, in an environment of its own, and keep what they print
@@ -132,6 +132,7 @@ lint: $(VENV)/.test-stamp ## Check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --no-warn-unreachable
 
 format: $(VENV)/.test-stamp ## Put the code into its format
 	$(BIN)/ruff check --fix .

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Run the examples of pipelines with dbt and Dagster, each in an environment of its own: a table that may be released goes
-# through, one that may not is stopped. PYTHON names another interpreter, ENVIRONMENTS a folder that keeps the environments.
+# Run the examples of pipelines with dbt, Dagster and Airflow, each in an environment of its own: a table that may be released
+# goes through, one that may not is stopped. PYTHON names another interpreter, ENVIRONMENTS a folder that keeps the environments.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source=$PWD
@@ -8,11 +8,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -r examples/pipelines/. "$work"
 environments=${ENVIRONMENTS:-$work/environments}
-for tool in dbt dagster; do
+for tool in dbt dagster airflow; do
   if [ ! -x "$environments/$tool/bin/discreet" ]; then
     "${PYTHON:-python3}" -m venv "$environments/$tool"
     # Newer versions of dbt fetch a part of themselves from elsewhere while they are installed.
-    package=$([ "$tool" = dbt ] && echo "dbt-duckdb dbt-core<1.11" || echo dagster)
+    case $tool in
+      dbt) package="dbt-duckdb dbt-core<1.11" ;;
+      dagster) package=dagster ;;
+      airflow) package="apache-airflow>=3 apache-airflow-providers-standard" ;;
+    esac
     # shellcheck disable=SC2086
     "$environments/$tool/bin/pip" install --quiet --prefer-binary $package "$source"
   fi
@@ -44,3 +48,13 @@ ends 1 dagster asset materialize --select '*' -f definitions.py --config-json '{
 ends 0 dagster asset materialize --select '*' -f definitions.py
 [ -s published.csv ] || { echo "Dagster published nothing" >&2; exit 1; }
 echo "Dagster: what may be released is published, what may not is not"
+
+cd "$work/airflow"
+export AIRFLOW_HOME=$work/airflow-home AIRFLOW__CORE__DAGS_FOLDER=$work/airflow AIRFLOW__CORE__LOAD_EXAMPLES=False
+export PATH=$environments/airflow/bin:$PATH
+ends 0 airflow db migrate
+ends 1 airflow dags test open_data --conf '{"years": 1}'
+[ ! -e published.csv ] || { echo "Airflow published what may not be released" >&2; exit 1; }
+ends 0 airflow dags test open_data
+[ -s published.csv ] || { echo "Airflow published nothing" >&2; exit 1; }
+echo "Airflow: what may be released is published, what may not is not"

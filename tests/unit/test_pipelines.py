@@ -1,13 +1,18 @@
-"""The examples of pipelines without dbt and Dagster: the part of them that is ours. ``make pipelines`` runs the whole."""
+"""The examples of pipelines without dbt, Dagster and Airflow: what is ours of them. ``make pipelines`` runs the whole."""
 
 from __future__ import annotations
 
 import ast
 import os
 import runpy
+import shlex
+import shutil
 import sys
 import tomllib
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import duckdb
 import pytest
@@ -15,9 +20,10 @@ import yaml
 from jinja2 import Environment
 
 from helpers.markdown import ROOT, blocks
+from helpers.program import run
 
 EXAMPLES = ROOT / "examples" / "pipelines"
-DBT, DAGSTER = EXAMPLES / "dbt", EXAMPLES / "dagster"
+DBT, DAGSTER, AIRFLOW = EXAMPLES / "dbt", EXAMPLES / "dagster", EXAMPLES / "airflow"
 SAFE = "age_from,sex,district,diagnosis\n" + "20,f,North,flu\n20,f,North,cold\n20,f,North,gout\n" * 8
 OPEN = "age_from,sex,district,diagnosis\n" + "".join(f"{20 + i},f,North,flu\n" for i in range(24))
 
@@ -89,9 +95,70 @@ def test_what_cannot_be_checked_does_not_pass(program: str, tmp_path: Path) -> N
         verdict(tmp_path / "absent.csv", DAGSTER / "policy.toml", program)
 
 
-def test_both_examples_are_judged_by_the_same_policy() -> None:
-    first, second = (tomllib.loads((folder / "policy.toml").read_text()) for folder in (DBT, DAGSTER))
-    assert first == second
+def test_all_examples_are_judged_by_the_same_policy() -> None:
+    first, *others = (
+        tomllib.loads((folder / "policy.toml").read_text()) for folder in (DBT, DAGSTER, AIRFLOW)
+    )
+    assert all(first == other for other in others)
+
+
+@dataclass
+class Step:
+    """A task of Airflow: what it does, and those that come after it."""
+
+    does: Any
+    after: list[Step] = field(default_factory=list)
+
+    def __rshift__(self, other: Step) -> Step:
+        self.after.append(other)
+        return other
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
+    """What the tasks of Airflow's example do, one after the other, read by a stand-in for Airflow."""
+    made: list[Step] = []
+
+    def step(does: Any) -> Step:
+        made.append(Step(does))
+        return made[-1]
+
+    stand_ins: dict[str, dict[str, Any]] = {
+        "airflow.sdk": {
+            "Param": lambda default, **_: default,
+            "dag": lambda **_: lambda function: function,
+            "task": lambda function: lambda: step(function),
+        },
+        "airflow.providers.standard.operators.bash": {
+            "BashOperator": lambda task_id, bash_command: step(bash_command),
+        },
+    }
+    for name, names in stand_ins.items():
+        module = ModuleType(name)
+        vars(module).update(names)
+        monkeypatch.setitem(sys.modules, name, module)
+    for file in AIRFLOW.iterdir():
+        shutil.copy(file, tmp_path)
+    runpy.run_path(str(tmp_path / "open_data.py"))
+    (now,) = (one for one in made if all(one not in other.after for other in made))
+    order = [now.does]
+    while now.after:
+        (now,) = now.after
+        order.append(now.does)
+    assert len(order) == len(made), "a task waits for nothing"
+    return order
+
+
+@pytest.mark.parametrize(("years", "code"), [(20, 0), (1, 1)])
+def test_airflow_publishes_after_the_gate(years: int, code: int, steps: list[Any], tmp_path: Path) -> None:
+    make, command, publish = steps
+    make(params={"years": years})
+    name, *arguments = shlex.split(command)
+    assert name == "discreet"
+    assert run(arguments, tmp_path)[0] == code
+    assert not (tmp_path / "published.csv").exists()
+    publish()
+    assert (tmp_path / "published.csv").read_text().count("\n") == 4801
 
 
 def test_the_page_shows_the_files_as_they_are() -> None:

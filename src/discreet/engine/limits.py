@@ -75,10 +75,10 @@ def taken_memory() -> int:
         told = None
     if told:
         return int(told[1]) << 10
-    try:
-        import resource
-    except ImportError:  # Windows has none
+    if sys.platform == "win32":
         return 0
+    import resource
+
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most << 10
 
@@ -117,9 +117,11 @@ def threads() -> int | None:
 
 def machine_memory() -> int:
     """The bytes that the machine has; where the system does not tell, what is taken for granted."""
+    if sys.platform == "win32":
+        return USUAL_MEMORY
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
+    except (ValueError, OSError):
         return USUAL_MEMORY
 
 

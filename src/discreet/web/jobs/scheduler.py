@@ -14,14 +14,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import forkserver, get_context, resource_tracker
 from multiprocessing.connection import Connection
-from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from discreet.sentences import Sentence
 from discreet.web.jobs.worker import EVIDENCE_MODULES, OUT_OF_MEMORY, PRELOADED, Message, Task, work
 from discreet.web.refusals import ProblemDetails, explain
+
+if TYPE_CHECKING:  # Windows has no such processes, and no such name
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 PATIENCE_SECONDS = 3.0
@@ -230,7 +232,7 @@ def _start() -> _Worker:
         process.start()
     # Only the process itself may hold its end, or its death would go unnoticed.
     there.close()
-    return _Worker(process, here)
+    return _Worker(process, here)  # type: ignore[arg-type, unused-ignore] # on Windows of another class
 
 
 def _processes() -> ForkServerContext | SpawnContext:
