@@ -121,7 +121,7 @@ def machine_memory() -> int:
         return USUAL_MEMORY
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
+    except (AttributeError, ValueError, OSError):
         return USUAL_MEMORY
 
 

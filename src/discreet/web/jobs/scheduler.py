@@ -23,7 +23,10 @@ from discreet.web.jobs.worker import EVIDENCE_MODULES, OUT_OF_MEMORY, PRELOADED,
 from discreet.web.refusals import ProblemDetails, explain
 
 if TYPE_CHECKING:  # Windows has no such processes, and no such name
-    from multiprocessing.context import ForkServerContext, SpawnContext
+    from multiprocessing.context import (
+        ForkServerContext,  # type: ignore[attr-defined, unused-ignore]
+        SpawnContext,
+    )
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 PATIENCE_SECONDS = 3.0
