@@ -68,6 +68,8 @@ def server() -> Iterator[str]:
 
 def save(page: Page, folder: Path, name: str, *, whole: bool) -> None:
     """What the window shows, or the whole page, in few colours."""
+    if told := page.inner_text("#notice").strip():
+        raise SystemExit(f"{name} shows an error: {told}")
     raw = Image.open(io.BytesIO(page.screenshot(animations="disabled", full_page=whole))).convert("RGB")
     path = folder / f"{name}.png"
     raw.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)

@@ -12,21 +12,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import forkserver, get_context, resource_tracker
+from multiprocessing import context, forkserver, get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from discreet.sentences import Sentence
 from discreet.web.jobs.worker import EVIDENCE_MODULES, OUT_OF_MEMORY, PRELOADED, Message, Task, work
 from discreet.web.refusals import ProblemDetails, explain
-
-if TYPE_CHECKING:  # Windows has no such processes, and no such name
-    from multiprocessing.context import (
-        ForkServerContext,  # type: ignore[attr-defined, unused-ignore]
-        SpawnContext,
-    )
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 PATIENCE_SECONDS = 3.0
@@ -238,10 +232,11 @@ def _start() -> _Worker:
     return _Worker(process, here)  # type: ignore[arg-type, unused-ignore] # on Windows of another class
 
 
-def _processes() -> ForkServerContext | SpawnContext:
+def _processes() -> context.ForkServerContext | context.SpawnContext:  # type: ignore[name-defined, unused-ignore]
     """How processes are made: as copies, or one by one where the original of copies cannot be had.
 
-    The original listens at a socket in the temporary folder, whose path may be longer than a socket's may be.
+    Windows has no copies, and no name for their context. The original listens at a socket in the temporary folder, whose
+    path may be longer than a socket's may be.
     """
     if COPIED:
         with suppress(OSError):
