@@ -230,6 +230,28 @@ def test_one_sentence_says_what_all_attacks_came_to(
     assert group.rows[2]["tone"] is None
 
 
+def test_what_helps_is_said_where_an_attack_gets_too_far(attacked: Attacks) -> None:
+    """Each way once, and none against what whoever holds the original finds."""
+    [sensitive] = attacked.audit.policy.sensitive
+    original = replace(result(300), attack="worst-case")
+    assert evidence_tables.helps(with_results(attacked, result(30), original)) == ""
+    guessed = replace(result(300), criterion="inference", attack="homogeneity")
+    found = with_results(
+        attacked,
+        result(300),
+        replace(result(300), attack="singling-out", criterion="singling-out"),
+        replace(guessed, target=sensitive),
+        replace(guessed, target="age"),
+    )
+    sentence = (
+        "What helps: larger classes (a higher k), or fewer columns that others know; several values of "
+        f"{sensitive} in every class (l-diversity), spread as in the whole table (a smaller t); "
+        "a coarser age, or a release without it."
+    )
+    assert evidence_tables.helps(found) == sentence
+    assert sentence in Page(rendered(None, found)).text
+
+
 def test_a_criterion_that_was_not_tested_is_never_said_to_hold(attacked: Attacks) -> None:
     found = with_results(attacked, result(0))
     assert judgement(found)["words"] == "Not every criterion was tested."

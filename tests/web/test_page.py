@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 
 from discreet.policy import load
 from discreet.web.jobs.scheduler import Job
+from discreet.web.pages import sections
 from discreet.web.pages.sections import LONG_PAUSE, SHORT_PAUSE
 from discreet.web.service import KEPT_RESULTS, Service
 from helpers.server import ended, wait_for
@@ -244,6 +245,39 @@ def test_what_is_not_sure_is_asked_until_somebody_says_that_it_is_right(
     # Nothing has changed for the verdict.
     assert "Judge again" not in section(client, made, "bar")
     client.delete(f"/api/v1/tables/{made}")
+
+
+def test_columns_that_are_all_clear_are_told_by_role_where_their_list_is_folded(
+    client: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("age", "sex", "county", "race", "diagnosis")
+    rows = [",".join(names), *(",".join(str(i * j % 7) for j in range(1, 6)) for i in range(40))]
+    answer = client.post("/api/v1/tables", params={"name": "clear.csv"}, content="\n".join(rows))
+    made = str(answer.json()["id"])
+    assert ended(service, made, "audit") == "done"
+    assert 'id="roles-overview"' not in section(client, made, "columns")
+    monkeypatch.setattr(sections, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(sections, "MOST_NAMES", 3)
+    shown = section(client, made, "columns")
+    overview = shown.partition('id="roles-overview"')[2].partition("</dl>")[0]
+    assert "age · sex · county" in overview
+    assert "and 1 more" in overview
+    assert "<dd>diagnosis</dd>" in overview
+    assert "direct identifier" not in overview
+    assert 'id="fold-clear"' in shown
+
+
+def test_obstacles_are_what_must_hold_with_what_was_found_and_how_many_more_there_are(
+    client: TestClient, service: Service, table: str
+) -> None:
+    shown = section(client, table, "verdict")
+    assert "What must hold, but does not" in shown
+    listed = shown.partition('<ol class="brief">')[2].partition("</ol>")
+    told = service.latest(service.cases.get(table), "audit", done=True)
+    assert told is not None
+    obstacles = service.document(told, "view.json")["obstacles"]
+    assert listed[0].count("<li>") == listed[0].count("found:") == min(4, len(obstacles))
+    assert (f"And {len(obstacles) - 4} more" in shown) == (len(obstacles) > 4)
 
 
 def test_the_first_rows_and_how_they_were_read(client: TestClient, table: str) -> None:

@@ -12,6 +12,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -19,10 +20,13 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
+from discreet.classes import EquivalenceClasses
 from discreet.release.write import TextDialect
+from discreet.transform.recoding import Recoding
 from discreet.web.app import create_app
 from discreet.web.bundle import write_bundle
 from discreet.web.jobs.kinds import KINDS
+from discreet.web.pages.release_views import values_kept
 from discreet.web.service import Service
 from discreet.web.settings import Settings
 from helpers.server import ended
@@ -89,6 +93,41 @@ def test_releases_side_by_side_and_another_by_one_click(
     for place in ("0", "99", "-1"):
         assert client.post(f"/case/{table}/choose/{place}", headers=IN_HTMX).status_code == 404
     assert ended(service, table, "evidence") == "done"
+
+
+def test_guessing_stands_beside_guessing_without_the_release(client: TestClient, table: str) -> None:
+    """Each of three illnesses has a third of the people."""
+    shown = section(client, table, "release")
+    assert "33.3% without it" in shown
+
+
+def test_a_column_with_more_values_than_before_says_which_share_of_records_shows_its_own() -> None:
+    """f, {f, m} and m of two values, in a quarter, half and a quarter of the records."""
+    classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m", "m"], "age": [1, 2, 3, 4]})
+    recoding = Recoding.of_groups(classes, np.array([0, 1, 1, 2]), kept=np.ones(3, bool), method="example")
+    assert values_kept(recoding) == {"sex": "50.0%", "age": "3"}
+    # What is left out shows nothing.
+    kept = np.array([False, True, True])
+    recoding = Recoding.of_groups(classes, np.array([0, 1, 1, 2]), kept=kept, method="example")
+    assert values_kept(recoding) == {"sex": "2", "age": "2"}
+
+
+def test_a_column_whose_new_values_lie_over_one_another_says_nothing_of_their_number() -> None:
+    """a and b, a and c, b and c, all: four labels of three values, none of which stands for one value."""
+    classes = EquivalenceClasses.from_columns({"job": list("abacbcabc"), "at": list(range(9))})
+    pairs = np.minimum(classes.codes[1] // 2, 3)
+    recoding = Recoding.of_groups(classes, pairs, kept=np.ones(4, bool), method="example")
+    assert values_kept(recoding) == {"job": "", "at": "4"}
+
+
+def test_the_risk_that_is_to_be_acknowledged_stands_with_the_verdict(
+    client: TestClient, service: Service, table: str
+) -> None:
+    job = service.latest(service.cases.get(table), "anonymize", done=True)
+    assert job is not None
+    view = service.document(job, "view.json")
+    shown = section(client, table, "release")
+    assert ("The remaining risk:" in shown) == bool(view["acknowledged"])
 
 
 def test_the_same_rows_before_and_after(client: TestClient, service: Service, table: str) -> None:

@@ -32,7 +32,8 @@ CLUSTERED_PER_SECOND = 1e7
 
 REASONS = {
     "uniform": "one grouping per column was asked for",
-    "nested": "of the methods that were tried it costs least among those whose labels nest",
+    "nested": "of the methods that were tried it costs least among those whose labels nest (of two that share a value one "
+    "contains the other), which keeps counting simple",
     "free": "of the methods that were tried it costs least",
 }
 """Why the winner of a contest won, by the shape that was asked for."""

@@ -176,10 +176,20 @@ def _overviews(comparison: Comparison, *, public: bool) -> list[Picture]:
 def judgement(attacks: Attacks | None) -> dict[str, object]:
     """The summary by the worst of the three criteria: words and tone."""
     if attacks is None:
-        return {"tone": "warn", "words": "What was lost was measured; no attack was run.", "came_to": ""}
+        return {
+            "tone": "warn",
+            "words": "What was lost was measured; no attack was run.",
+            "came_to": "",
+            "helps": "",
+        }
     states = {criterion.state for criterion in attacks.criteria}
     tone, words = next(told for state, told in WORDS.items() if state in states)
-    return {"tone": tone, "words": words, "came_to": evidence_tables.came_to(attacks)}
+    return {
+        "tone": tone,
+        "words": words,
+        "came_to": evidence_tables.came_to(attacks),
+        "helps": evidence_tables.helps(attacks),
+    }
 
 
 def facts(comparison: Comparison | None, attacks: Attacks | None, *, public: bool) -> list[tuple[str, str]]:

@@ -6,6 +6,8 @@ discreet wrote and that hold no number of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from discreet.attacks.catalogue import ATTACKS, WHY_NOT
 from discreet.attacks.result import AttackResult
 from discreet.policy import Policy
@@ -138,6 +140,29 @@ def came_to(attacks: Attacks) -> str:
             tolerated=TOLERATED,
         )
     return Sentence("Of {tried:,} attempts none got further than without the release.", tried=len(tried))
+
+
+def helps(attacks: Attacks) -> str:
+    """What to ask of a release to which attacks get beyond what is tolerated; nothing where none does."""
+    passed = [
+        result
+        for result in attacks.results
+        if result.tries and result.attack not in UPPER_BOUNDS and state_of(result) == "gives way"
+    ]
+    ways = tuple(dict.fromkeys(_way(result, attacks.audit.policy.sensitive) for result in passed))
+    return Sentence("What helps: {ways:; }.", ways=ways) if ways else ""
+
+
+def _way(result: AttackResult, sensitive: Sequence[str]) -> Sentence:
+    """What helps against one attack."""
+    if result.criterion != "inference" or result.target is None:
+        return Sentence("larger classes (a higher k), or fewer columns that others know")
+    if result.target in sensitive:
+        return Sentence(
+            "several values of {target} in every class (l-diversity), spread as in the whole table (a smaller t)",
+            target=result.target,
+        )
+    return Sentence("a coarser {target}, or a release without it", target=result.target)
 
 
 # ── attacks ───────────────────────────────────────────────────────────────────────────────────────────

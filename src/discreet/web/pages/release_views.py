@@ -23,6 +23,8 @@ from discreet.reports.release.several import risks_of_releases
 from discreet.reports.verdict import DECISION_TONES, criterion_rows, judgement
 from discreet.reports.words import percent
 from discreet.sentences import Sentence
+from discreet.transform.loss import attribute_changes
+from discreet.transform.recoding import Recoding
 
 _WIDTHS = re.compile(r' style="min-width:\d+px;max-width:(\d+)px"')
 
@@ -118,18 +120,13 @@ def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
                     "workload_error": "" if error is None else percent(error),
                     "max_risk": percent(outcome.max_risk or 0.0),
                     "inference": "" if outcome.inference is None else percent(outcome.inference),
-                    # More than there were: new values lie over one another, and their number says nothing.
-                    "values": {
-                        name: f"{int(change['distinct_after']):,}"
-                        if change["distinct_after"] <= change["distinct_before"]
-                        else ""
-                        for name, change in release.changes().items()
-                    },
+                    "values": values_kept(release.recoding),
                 }
                 for title, release, outcome, error in zip(
                     titles, releases, outcomes, chosen.workload_errors, strict=False
                 )
             ],
+            "guessed": _guessed(chosen),
             "values_before": {
                 name: f"{int(change['distinct_before']):,}" for name, change in chosen.changes().items()
             },
@@ -137,6 +134,31 @@ def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:
             "prices": prices(chosen),
         }
     )
+
+
+def values_kept(recoding: Recoding) -> dict[str, str]:
+    """How many values each column still has. More than there were say nothing: which share of the records shows the value
+    itself (with %) does, or nothing where new values lie over one another.
+    """
+    counts, records = {}, recoding.classes.records
+    for (name, change), column in zip(attribute_changes(recoding).items(), recoding.columns, strict=True):
+        if change["distinct_after"] <= change["distinct_before"]:
+            counts[name] = f"{int(change['distinct_after']):,}"
+        else:
+            exact = recoding.kept & (column.shares * column.leaves < 1.5)
+            counts[name] = percent(float(records[exact].sum() / records.sum())) if exact.any() else ""
+    return counts
+
+
+def _guessed(release: Release) -> str:
+    """How often whoever knows no release guesses the sensitive value of a record; the worst column counts."""
+    classes = release.recoding.classes
+    shares = [
+        totals.max() / totals.sum()
+        for totals in (classes.histogram(domain.name).totals for domain in classes.sensitive)
+        if len(totals)
+    ]
+    return percent(float(max(shares))) if shares else ""
 
 
 def _heatmaps(chosen: Release, releases: Sequence[Release], titles: Sequence[str]) -> Picture:

@@ -49,6 +49,8 @@ HEAVIEST = 4.0
 """How much an attribute can matter at most, by the page's slider; a policy file may say more."""
 MOST_COLUMNS = 14
 """So many columns are listed before the others are one question away."""
+MOST_NAMES = 8
+"""So many columns of a role are named where nothing is to be checked."""
 MOST_ASKED = 10
 """So many uncertain ones are asked about at a time."""
 MOST_ROWS = 3
@@ -101,9 +103,17 @@ def columns(service: Service, case: Case) -> Content:
                 "highest": highest,
             }
         )
+    asked = [column for column in shown if column["asked"]]
+    clear = [column for column in shown if not column["asked"]]
+    # Where nothing is asked and the list is folded, there would be nothing to see.
+    by_role = [(role, [column["name"] for column in clear if column["role"] == role]) for role in ROLES]
     return {
-        "asked": [column for column in shown if column["asked"]],
-        "clear": [column for column in shown if not column["asked"]],
+        "asked": asked,
+        "clear": clear,
+        "by_role": [(role, names) for role, names in by_role if names]
+        if not asked and len(clear) > MOST_COLUMNS
+        else [],
+        "most_names": MOST_NAMES,
         "most": MOST_COLUMNS,
         "most_asked": MOST_ASKED,
         "roles": ROLES,

@@ -121,6 +121,11 @@
       show(opener.dataset.opensStep);
       history.replaceState(null, "", `#${step}`);
       window.scrollTo({ top: 0 });
+      // What is said beside a question leads to its answer.
+      const fold = document.getElementById(`fold-${opener.dataset.opensFold}`);
+      if (!fold) return;
+      fold.open = true;
+      fold.firstElementChild.focus();
     });
     window.addEventListener("hashchange", () => show(window.location.hash.slice(1)));
     document.addEventListener("htmx:load", (event) => {
