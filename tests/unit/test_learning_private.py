@@ -152,7 +152,10 @@ def _run(table: pa.Table, learner: Any, max_rows: int, mechanism: Any, draws: in
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learning, "ROUNDS", 2)
         patch.setattr(learning, "gaussian", mechanism)
-        work = learning.MODELS[learner](coded, "ill", max_rows, Fraction(1), Fraction(1, 1000))
+        sizes = [coding.size for name, coding in coded.items() if name != "ill"]
+        work = learning.MODELS[learner](
+            sizes, coded["ill"].size - 1, max_rows, Fraction(1), Fraction(1, 1000)
+        )
         known = labels < work.labels
         lesson = [column[known] for column in codes], labels[known]
         return [work.learned(*lesson)[1][0] for _ in range(draws)]

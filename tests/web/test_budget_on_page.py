@@ -6,6 +6,7 @@ import math
 import re
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,11 @@ pytest.importorskip("opendp")
 from starlette.testclient import TestClient
 
 import discreet
+from discreet.dp.accounting import laplace_margin
 from discreet.dp.certificate import read_statement
-from discreet.dp.foresight import foresee_noise
+from discreet.dp.foresight import foresee_classifier, foresee_figure, foresee_noise
 from discreet.dp.ledger import Ledger
+from discreet.dp.noise import Noisy, gaussian, laplace
 from discreet.dp.profiles import ROWS, rows_column
 from discreet.dp.synthesize import _CountedPeople, _Domains, _Synthesis
 from discreet.engine.read import read
@@ -252,3 +255,166 @@ def test_bounds_that_nobody_knows_and_a_row_per_person_are_made(
     made = [row.split(",") for row in rows]
     assert {int(age) for _, age, _ in made if age} <= set(range(16, 65))
     assert [count for *_, count in made].count("1") > 0.95 * len(made) > 270
+
+
+ANSWER = {"product": "answer", "delta": "0", "columns[]": ["1"], "only": "age >= 30"}
+
+
+def test_a_question_is_asked_by_a_form_and_its_answer_shown(
+    client: TestClient, service: Service, table: str, file: Path
+) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "100", "delta": "1e-5"}, headers=HX)
+    asked = {**ANSWER, "epsilon": "40", "figure": "mean", "of": "2"}
+    told, marks = foresee(client, table, **asked)
+    assert "select sex, avg(age) from data where (age &gt;= 30) group by sex" in told
+    assert "a mean of all 300 rows will be at most" in told
+    assert spend(client, table, marks, **asked) == 200
+    assert ended(service, table, "ask") == "done"
+    now = shown(client, table)
+    assert "The answer is there." in now
+    assert re.search(r"<td[^>]*>f</td>.*<td[^>]*>m</td>", now, re.DOTALL)
+    assert "In 19 von 20 Fällen" in shown(client, table, "de")
+    head, *rows = client.get(f"/case/{table}/download/answer").text.splitlines()
+    assert head == '"sex","avg(age)","avg(age) low","avg(age) high"'
+    means = {row.split(",")[0]: float(row.split(",")[1]) for row in rows}
+    # Of ages from 30 to 59, even ones of women and odd ones of men.
+    assert means == {'"f"': pytest.approx(44, abs=3), '"m"': pytest.approx(45, abs=3)}
+    (file.parent / "statement.json").write_bytes(
+        client.get(f"/case/{table}/download/answer-guarantee").content
+    )
+    assert read_statement(file.parent / "statement.json").epsilon == 40
+    assert Ledger.beside(file).balance().spent_delta == 0
+
+
+def test_groups_that_nobody_named_are_found_for_a_delta(
+    client: TestClient, service: Service, table: str, file: Path
+) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "100", "delta": "1e-3"}, headers=HX)
+    asked = {**ANSWER, "epsilon": "40", "figure": "persons", "values-1": ""}
+    assert "are found for a delta" in foresee(client, table, **asked)[0]
+    asked["delta"] = "1e-4"
+    _, marks = foresee(client, table, **asked)
+    assert spend(client, table, marks, **asked) == 200
+    assert ended(service, table, "ask") == "done"
+    assert "persons are not shown" in shown(client, table)
+    assert Ledger.beside(file).balance().spent_delta == Fraction(1, 10**4)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"figure": "sum"}, "not said of which column"),
+        ({"figure": "sum", "of": "2", "high-2": ""}, "needs the smallest and the largest"),
+        ({"only": "age >= 30) group by (note"}, "the question"),
+        ({"only": "age >= 30 limit 1"}, "the question"),
+        ({"columns[]": ["2"], "high-2": "99.5"}, "no whole numbers, or too many"),
+        ({"columns[]": ["2"], "high-2": "99999"}, "no whole numbers, or too many"),
+        ({"product": "classifier"}, "not said what is predicted"),
+        ({"product": "classifier", "label": "1"}, "at least one column"),
+        ({"product": "classifier", "label": "3"}, "values of note are not given"),
+        (
+            {"product": "classifier", "label": "1", "columns[]": ["2"], "learner": "logistic-regression"},
+            "need a delta",
+        ),
+        ({"product": "tables", "columns[]": ["3"]}, "values of note are not given"),
+    ],
+)
+def test_what_a_form_lacks_is_said_before_anything_is_spent(
+    given: dict[str, str], said: str, client: TestClient, table: str
+) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "1", "delta": "1e-5"}, headers=HX)
+    told, marks = foresee(client, table, **{**ANSWER, **given})
+    assert said in told
+    assert marks == {}
+
+
+def test_a_classifier_is_learned(client: TestClient, service: Service, table: str, file: Path) -> None:
+    client.post(f"/case/{table}/budget", data={"epsilon": "2", "delta": "0"}, headers=HX)
+    asked = {"product": "classifier", "label": "1", "columns[]": ["2"], "delta": "0", "epsilon": "1"}
+    told, marks = foresee(client, table, **asked)
+    assert "will be about 2.0 away" in told
+    assert spend(client, table, marks, **asked) == 200
+    assert ended(service, table, "learn") == "done"
+    assert "A classifier is ready" in shown(client, table)
+    made = client.get(f"/case/{table}/download/classifier").json()
+    assert (made["label"], made["labels"], list(made["columns"])) == ("sex", ["f", "m"], ["age"])
+    assert Ledger.beside(file).balance().spent_epsilon == 1
+
+
+@pytest.mark.parametrize("figure", ["rows", "persons", "sum", "mean", "median"])
+@pytest.mark.parametrize("found", [False, True])
+def test_the_noise_of_an_answer_is_foreseen(
+    figure: Any, found: bool, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the scales that are drawn with, and of a median by what its answer says of itself."""
+    ledger = Ledger(tmp_path / "a.budget")
+    ledger.set_budget(100, "1e-3")
+    ask = {"rows": "count(*)", "persons": "count(distinct who)", "sum": "sum(age)", "mean": "avg(age)"}
+    scales: list[tuple[float, Fraction]] = []
+
+    def drawn(values: list[int], *, sensitivity: int, epsilon: Fraction) -> Noisy:
+        made = laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+        scales.append((made.scale, epsilon))
+        return made
+
+    monkeypatch.setattr("discreet.dp.measuring.laplace", drawn)
+    answer = discreet.ask(
+        file,
+        f"select sex, {ask.get(figure, 'median(age)')} from data group by sex",
+        epsilon=2,
+        delta="1e-4" if found else None,
+        person="who",
+        max_rows=3,
+        max_groups=2,
+        bounds={"age": (0, 99)},
+        keys={} if found else {"sex": ["f", "m"]},
+        ledger=ledger,
+    )
+    noise = foresee_figure(
+        figure, 2, max_rows=3, max_groups=2, bounds=(0, 99), whole=True, found_groups=found
+    )
+    if figure == "median":
+        assert f"at most {noise.margin:,} rows" in " ".join(answer.notes)
+    elif figure == "mean":
+        (total, _), (count, _) = sorted(scales, reverse=True)
+        c, s = laplace_margin(count, 0.025), laplace_margin(total, 0.025)
+        assert (noise.rows, noise.spread) == (c, pytest.approx((s + 99 * c) / 2))
+        assert noise.of(10**6) == pytest.approx(noise.spread / (10**6 - c))
+    else:
+        assert noise.margin == laplace_margin(scales[0][0], 0.05)
+        assert "300 rows" in noise.said(300)
+
+
+@pytest.mark.parametrize(
+    ("learner", "delta"),
+    [("naive-bayes", None), ("naive-bayes", "1e-4"), ("logistic-regression", "1e-4")],
+)
+def test_the_noise_of_a_classifier_is_foreseen(
+    learner: Any, delta: str | None, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(tmp_path / "a.budget")
+    ledger.set_budget(100, "1e-3")
+    made: list[Noisy] = []
+    for name, mechanism in (("laplace", laplace), ("gaussian", gaussian)):
+
+        def drawn(values: list[int], mechanism: Any = mechanism, **terms: Any) -> Noisy:
+            made.append(mechanism(values, **terms))
+            return made[-1]
+
+        monkeypatch.setattr(f"discreet.dp.learning.{name}", drawn)
+    discreet.learn(
+        file,
+        "sex",
+        epsilon=1,
+        delta=delta,
+        columns=["age"],
+        learner=learner,
+        person="who",
+        max_rows=2,
+        bounds={"age": (0, 99)},
+        keys={"sex": ["f", "m"]},
+        ledger=ledger,
+    )
+    scale = made[-1].scale * (math.sqrt(2 / math.pi) if delta else 1)
+    mean = scale / 1024 if learner == "logistic-regression" else scale
+    assert f"about {mean:,.1f} " in foresee_classifier(learner, 1, 2, 1, delta or 0, max_rows=2)

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from discreet.dp.foresight import AskedFigure
 from discreet.policy.file import UNWRITTEN
 from discreet.policy.plan import FOLLOWED, METHODS, Plan
 from discreet.policy.settings import bare, settings
@@ -86,7 +87,8 @@ def used() -> set[str]:
         "step_settings.": {field.name for field in step_fields},
         "step_choices.": {one for field in step_fields for one in field.choices},
         "preview.": ("records", "persons"),
-        "budget.made_": ("artificial", "tables"),
+        "budget.made_": ("artificial", "tables", "answer", "classifier"),
+        "budget.figure_": get_args(AskedFigure),
         "why.": ("higher", "lower"),
         "case.origin_": get_args(Origin),
         "verdict.risk_": ("low", "medium", "high"),

@@ -9,14 +9,20 @@ from typing import Literal
 
 from discreet.dp.accounting import gaussian_margin, laplace_margin, rho_of
 from discreet.dp.amounts import Amount, exact, said
+from discreet.dp.learning import PARTS, Learner, NaiveCounts, NoisyGradients
 from discreet.dp.ledger import Balance
+from discreet.dp.measuring import Measurement, candidate_values
 from discreet.dp.mst import PairModel
+from discreet.dp.quantiles import QuantileChooser
 from discreet.dp.statement import PRIOR, meaning
+from discreet.engine.bounded import ValueGrid
 from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
 
 Product = Literal["tables", "artificial"]
 """What an amount is spent on: one table of counts, or artificial people by a tree of pairs."""
+AskedFigure = Literal["rows", "persons", "sum", "mean", "median"]
+"""What is asked of each group."""
 ERROR = 0.05
 """How often a count may be further away than is said."""
 
@@ -121,3 +127,109 @@ def foresee_noise(
         rho *= PairModel.columns_share / (columns + found_bounds + 1)
     scale = max_rows / math.sqrt(2 * rho)
     return CountNoise(product, scale * math.sqrt(2 / math.pi), gaussian_margin(scale, ERROR))
+
+
+@dataclass(frozen=True)
+class FigureNoise:
+    """How far a figure of an answer will be from the true one at most, but for one of 20 cases: in its unit, or of a median in rows.
+
+    Of a mean that depends on how many rows it is of: ``spread`` is what n rows divide, ``rows`` by how much n itself is uncertain.
+    """
+
+    figure: AskedFigure
+    margin: float
+    spread: float = 0.0
+    rows: int = 0
+
+    def of(self, count: int) -> float | None:
+        """How far the mean of so many rows will be away at most; nothing if noise hides how many they are."""
+        return None if count <= self.rows else min(self.margin, self.spread / (count - self.rows))
+
+    def said(self, rows: int) -> Sentence:
+        """The noise beside the size of the table."""
+        if self.figure == "mean":
+            whole = self.of(rows)
+            if whole is None:
+                return Sentence("The mean will be nothing but noise: the table has {rows:,} rows.", rows=rows)
+            return Sentence(
+                "In 19 of 20 cases a mean of all {rows:,} rows will be at most {whole:,.4g} away from the true one, "
+                "and further in small groups.",
+                rows=rows,
+                whole=whole,
+            )
+        told = {"margin": self.margin, "rows": rows}
+        if self.figure == "median":
+            return Sentence(
+                "In 19 of 20 cases at most {margin:,.0f} rows will lie between the true median and the one that is told; "
+                "the table has {rows:,} rows.",
+                **told,
+            )
+        return Sentence(
+            "Each figure will in 19 of 20 cases be at most {margin:,.6g} away from the true one; the table has {rows:,} rows.",
+            **told,
+        )
+
+
+def foresee_figure(
+    figure: AskedFigure,
+    epsilon: Amount,
+    *,
+    max_rows: int = 1,
+    max_groups: int = 1,
+    bounds: tuple[float, float] = (0, 1),
+    whole: bool = False,
+    found_groups: bool = False,
+) -> FigureNoise:
+    """The Laplace noise of a figure by group, as `discreet.ask` draws it, before it is drawn.
+
+    Of ε one part is for finding groups if they are not given, one for a count, a sum or a median, and two for a mean, which is a sum over a
+    count: of n rows it is at most (s + L·c) / (n − c) away, where s and c are how far sum and count are and L is the half of its bounds.
+
+    >>> foresee_figure("rows", "1/2").margin, foresee_figure("sum", 1, bounds=(0, 100), whole=True).margin
+    (6, 300.0)
+    """
+    amount = exact(epsilon, "epsilon") / (found_groups + (2 if figure == "mean" else 1))
+    if figure in ("rows", "persons"):
+        counted = Measurement(figure, 1, figure, per_row=figure == "rows")
+        return FigureNoise(figure, _within(counted, amount, max_groups, max_rows, ERROR))
+    low, high = bounds
+    if figure == "median":
+        chooser = QuantileChooser(Fraction(1, 2), max_rows, amount / max_groups, ERROR)
+        return FigureNoise(figure, chooser.rank_error(candidate_values(low, high, whole=whole).limit + 1))
+    grid = ValueGrid.of(low, high, whole=whole, centred=figure == "mean")
+    total = Measurement("sum", max(1, grid.limit), "sum")
+    if figure == "sum":
+        return FigureNoise(figure, grid.unit * _within(total, amount, max_groups, max_rows, ERROR))
+    rows = _within(Measurement("count", 1, "count"), amount, max_groups, max_rows, ERROR / 2)
+    units = _within(total, amount, max_groups, max_rows, ERROR / 2)
+    return FigureNoise(figure, high - low, grid.unit * (units + grid.limit * rows), rows)
+
+
+def _within(measured: Measurement, amount: Fraction, max_groups: int, max_rows: int, error: float) -> int:
+    """The noise of a measurement is beyond ± this with probability at most the error."""
+    return laplace_margin(float(measured.laplace_sensitivity(max_groups, max_rows) / amount), error)
+
+
+def foresee_classifier(
+    learner: Learner, columns: int, labels: int, epsilon: Amount, delta: Amount = 0, *, max_rows: int = 1
+) -> Sentence:
+    """The noise of what a classifier of so many labels by so many columns is made of, before it is drawn.
+
+    >>> print(foresee_classifier("naive-bayes", 3, 2, 1))
+    Each count that the classifier is made of will be about 4.0 away from the true one.
+    """
+    amounts = exact(epsilon, "epsilon"), exact(delta, "delta", zero=True, below_one=True)
+    sizes = [2] * columns
+    if learner == "naive-bayes":
+        counts = NaiveCounts(sizes, labels, max_rows, *amounts)
+        mean = counts.scale * (math.sqrt(2 / math.pi) if amounts[1] else 1)
+        return Sentence(
+            "Each count that the classifier is made of will be about {mean:,.1f} away from the true one.",
+            mean=mean,
+        )
+    gradients = NoisyGradients(sizes, labels, max_rows, *amounts)
+    mean = gradients.scale / PARTS * math.sqrt(2 / math.pi)
+    return Sentence(
+        "Each gradient that the classifier learns from will be about {mean:,.1f} records away from the true one.",
+        mean=mean,
+    )

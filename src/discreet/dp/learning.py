@@ -161,7 +161,8 @@ def learn(
     coded = given_codings(
         table, [*names, target], bounds or {}, keys or {}, whole_number(bins, "bins", 10_000)
     )
-    work = MODELS[learner](coded, target, rows, *amounts)
+    sizes = [coding.size for name, coding in coded.items() if name != target]
+    work = MODELS[learner](sizes, coded[target].size - 1, rows, *amounts)
     place = resolve_ledger(source, ledger)
     purpose = f"a classifier of {target}"
     with place.reserve(
@@ -195,14 +196,14 @@ class NaiveCounts:
     """Counts of labels, and of each column by label."""
 
     def __init__(
-        self, coded: Mapping[str, Coding], label: str, max_rows: int, epsilon: Fraction, delta: Fraction
+        self, sizes: Sequence[int], labels: int, max_rows: int, epsilon: Fraction, delta: Fraction
     ) -> None:
-        self.sizes = [coding.size for name, coding in coded.items() if name != label]
-        self.labels = coded[label].size - 1
+        self.sizes, self.labels = sizes, labels
         self.max_rows, self.epsilon = max_rows, epsilon / (len(self.sizes) + 1)
         self.rho = rho_of(epsilon, delta) / (len(self.sizes) + 1) if delta else 0.0
         scale = max_rows / math.sqrt(2 * self.rho) if delta else max_rows / self.epsilon
         check_scale(scale, most=MOST_NOISE)
+        self.scale = float(scale)
         self.mechanism = (
             Sentence("every table with discrete Gaussian noise")
             if delta
@@ -238,14 +239,14 @@ class NoisyGradients:
     """Gradients with noise, one after the other."""
 
     def __init__(
-        self, coded: Mapping[str, Coding], label: str, max_rows: int, epsilon: Fraction, delta: Fraction
+        self, sizes: Sequence[int], labels: int, max_rows: int, epsilon: Fraction, delta: Fraction
     ) -> None:
-        self.sizes = [coding.size for name, coding in coded.items() if name != label]
-        self.labels = coded[label].size - 1
+        self.sizes, self.labels = sizes, labels
         self.max_rows = max_rows
         rho = rho_of(epsilon, delta)
         self.rho_count, self.rho_round = rho * COUNTING, rho * (1 - COUNTING) / ROUNDS
-        check_scale(self.sensitivity / math.sqrt(2 * self.rho_round), most=MOST_NOISE * PARTS)
+        self.scale = self.sensitivity / math.sqrt(2 * self.rho_round)
+        check_scale(self.scale, most=MOST_NOISE * PARTS)
         self.mechanism = Sentence(
             "{rounds} gradients of logistic regression with discrete Gaussian noise", rounds=ROUNDS
         )

@@ -120,10 +120,7 @@ class Planner:
         return f"sum{self.sums.index((column, grid))}", grid
 
     def candidates(self, column: str) -> ValueGrid:
-        low, high = self.bounds_of(column)
-        steps = high - low if self.whole(column) and high - low <= CANDIDATES else CANDIDATES
-        unit = (high - low) / steps
-        return ValueGrid(float(low), float(high), float(low), unit, math.ceil(steps))
+        return candidate_values(*self.bounds_of(column), whole=self.whole(column))
 
     def whole(self, column: str) -> bool:
         return self.table.column(column).type == "integer"
@@ -147,6 +144,12 @@ class Planner:
                 remedy="give a lower and a larger upper bound",
             )
         return low, high
+
+
+def candidate_values(low: float, high: float, *, whole: bool) -> ValueGrid:
+    """Among which values a quantile is chosen: all whole numbers between the bounds if they are few."""
+    steps = high - low if whole and high - low <= CANDIDATES else CANDIDATES
+    return ValueGrid(float(low), float(high), float(low), (high - low) / steps, math.ceil(steps))
 
 
 def measure(

@@ -129,6 +129,17 @@ quantile; see the grammar of questions in the documentation of `discreet ask`
     return _Parser(text).question()
 
 
+def name_in_question(name: str) -> str:
+    """The name of a column as a question has it: plainly where that is a word of its own.
+
+    >>> name_in_question("sex"), name_in_question("hours per week"), name_in_question("case")
+    ('sex', '"hours per week"', '"case"')
+    """
+    if re.fullmatch(r"[a-z_]\w*", name) and name not in (*REFUSED, "select", "distinct", TABLE):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _tested(condition: Condition) -> list[str]:
     if isinstance(condition, Predicate):
         return [condition.column]

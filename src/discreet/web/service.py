@@ -451,6 +451,8 @@ DOWNLOADS: dict[str, tuple[str, str, str]] = {
     "tables-guarantee": ("tabulate", "tables.csv.guarantee.json", "tables-guarantee"),
     "artificial": ("synthesize", "artificial.csv", "artificial"),
     "artificial-guarantee": ("synthesize", "artificial.csv.guarantee.json", "artificial-guarantee"),
+    "answer": ("ask", "answer.csv", "answer"),
+    "answer-guarantee": ("ask", "answer.csv.guarantee.json", "answer-guarantee"),
     "classifier": ("learn", "classifier.json", "classifier"),
     "classifier-guarantee": ("learn", "classifier.json.guarantee.json", "classifier-guarantee"),
     "records": ("safepub", "records.csv", "records"),

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from discreet.dp.foresight import AskedFigure
+from discreet.dp.learning import Learner
 from discreet.errors import InvalidParameter
 from discreet.policy.file import UNWRITTEN
 from discreet.policy.plan import Method, Plan
@@ -229,12 +231,18 @@ class TabulateParameters(GuaranteeParameters):
 class SpendingParameters(Parameters):
     """What a form of the page spends an amount on: columns by their places in the table, and what is known of them without it."""
 
-    product: Literal["tables", "artificial"]
+    product: Literal["tables", "artificial", "answer", "classifier"]
     epsilon: AmountText
     delta: AmountText | None = None
     columns: list[int] = Field(default_factory=list)
     max_rows: Annotated[int, Field(ge=1, le=1000)] = 1
     per_person: bool = False
+    figure: AskedFigure = "rows"
+    of: int | None = None
+    only: Annotated[str, Field(max_length=2000)] = ""
+    max_groups: Annotated[int, Field(ge=1, le=1000)] = 1
+    label: int | None = None
+    learner: Learner = "naive-bayes"
     low: dict[int, float] = Field(default_factory=dict)
     high: dict[int, float] = Field(default_factory=dict)
     values: dict[int, str] = Field(default_factory=dict)
@@ -261,9 +269,7 @@ class LearnParameters(GuaranteeParameters):
 
     label: str = Field(description="the column that is predicted")
     columns: list[str] | None = Field(None, description="from which columns; all others if not given")
-    learner: Literal["naive-bayes", "logistic-regression"] = Field(
-        "naive-bayes", description="logistic regression needs a delta"
-    )
+    learner: Learner = Field("naive-bayes", description="logistic regression needs a delta")
     bins: Annotated[int, Field(ge=1, le=10_000)] = Field(20, description="bins of numbers, at most")
 
 

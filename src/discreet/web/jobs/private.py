@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from discreet.dp.answer import Answer
 from discreet.dp.ask import ask as run_ask
 from discreet.dp.certificate import write_statement
 from discreet.dp.learning import learn as run_learn
@@ -27,6 +28,9 @@ from discreet.web.budgets import ledger_beside
 from discreet.web.jobs.parsed_table import open_case
 from discreet.web.jobs.worker import RESULT, VIEW, JobProgress, Task
 
+MOST_GROUPS = 50
+"""So many groups of an answer are shown; all of them stand in its file."""
+
 
 def ask(task: Task, progress: JobProgress) -> None:
     """Answer a question with noise."""
@@ -34,7 +38,12 @@ def ask(task: Task, progress: JobProgress) -> None:
     table, _ = open_case(task, progress)
     given = _given(task)
     answer = run_ask(table, cast(AskParameters, task.parameters).question, **given, ledger=ledger)
+    place = task.out / "answer.csv"
+    write_rows(answer.to_arrow(), place)
+    assert answer.payment is not None
+    write_statement(place, answer.guarantee, answer.payment)
     task.write(RESULT, answer.to_dict())
+    task.write(VIEW, _answer_shown(answer))
 
 
 def answer_kpis(task: Task, progress: JobProgress) -> None:
@@ -72,6 +81,8 @@ def learn(task: Task, progress: JobProgress) -> None:
     write_text(place, json.dumps(made.to_dict(), ensure_ascii=False, indent=1) + "\n")
     write_statement(place, made.guarantee, made.payment)
     task.write(RESULT, made.to_dict())
+    shown = {"product": "classifier", "rows": len(made.columns), "meaning": made.guarantee.meaning}
+    task.write(VIEW, shown)
 
 
 def safepub(task: Task, progress: JobProgress) -> None:
@@ -82,6 +93,34 @@ def safepub(task: Task, progress: JobProgress) -> None:
     given = {name: getattr(asked, name) for name in type(asked).model_fields}
     given["hierarchies"] = {name: Hierarchy.of(name, rows) for name, rows in asked.hierarchies.items()}
     _leave(task, run_safepub(table, **given, ledger=ledger), "records.csv")
+
+
+def _answer_shown(answer: Answer) -> dict[str, Any]:
+    """What the page shows of an answer: its first groups."""
+    return {
+        "product": "answer",
+        "rows": len(answer.rows),
+        "meaning": answer.guarantee.meaning,
+        "keys": answer.keys,
+        "figures": answer.figures,
+        "confidence": answer.confidence,
+        "notes": answer.notes,
+        "groups": [
+            {
+                "keys": [None if key is None else str(key) for key in row.keys],
+                "figures": [
+                    [_number(told) for told in (figure.value, figure.low, figure.high)]
+                    for figure in row.figures
+                ],
+            }
+            for row in answer.rows[:MOST_GROUPS]
+        ],
+    }
+
+
+def _number(value: float | None) -> str:
+    """A figure as people read it."""
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
 def _given(task: Task) -> dict[str, Any]:

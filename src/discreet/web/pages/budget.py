@@ -15,7 +15,7 @@ from discreet.errors import DiscreetError
 from discreet.reports.words import SYMBOLS
 from discreet.web.budgets import ledger_beside
 from discreet.web.cases import Case
-from discreet.web.pages.budget_form import foreseen, job_of, spending_of
+from discreet.web.pages.budget_form import asked_question, foreseen, job_of, spending_of
 from discreet.web.pages.forms import filled_fields
 from discreet.web.pages.language import language_of
 from discreet.web.pages.rendering import render
@@ -73,7 +73,8 @@ def _foreseen(request: Request, case: Case, given: dict[str, Any]) -> Response:
     for field in ("line", "foreseen"):
         given.pop(field, None)
     try:
-        foresight, noise, rows = foreseen(case, spending_of(given))
+        spending = spending_of(given)
+        foresight, noise = foreseen(case, spending)
         balance = _ledger(case).balance()
     except DiscreetError as error:
         return render(request, "parts/foresight.html.jinja", {**content, "problem": explain(error)})
@@ -81,7 +82,8 @@ def _foreseen(request: Request, case: Case, given: dict[str, Any]) -> Response:
     content |= {
         "foresight": foresight,
         "epsilon": said(foresight.epsilon),
-        "noise": noise.said(rows),
+        "noise": noise,
+        "question": asked_question(case, spending),
         "line": len(balance.entries),
         "left_epsilon": said(left),
         "left_delta": said(max(balance.delta - foresight.spent_delta, Fraction(0))),

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 from discreet.dp.amounts import exact, said
-from discreet.dp.foresight import CountNoise, Foresight, foresee_amount, foresee_noise
+from discreet.dp.coding import number_bins
+from discreet.dp.foresight import (
+    AskedFigure,
+    Foresight,
+    foresee_amount,
+    foresee_classifier,
+    foresee_figure,
+    foresee_noise,
+)
 from discreet.dp.ledger import Balance
+from discreet.engine.question import name_in_question, parse_question
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.sentences import Sentence
 from discreet.web.api.parameters import (
+    AskParameters,
     GuaranteeParameters,
+    LearnParameters,
     SpendingParameters,
     SynthesizeParameters,
     TabulateParameters,
 )
 from discreet.web.budgets import ledger_beside
 from discreet.web.cases import Case
-from discreet.web.policies import column_at, columns_document, columns_of, policy_of
+from discreet.web.policies import column_at, column_named, columns_document, columns_of, policy_of
 from discreet.web.refusals import explain
 from discreet.web.service import Service
 
@@ -36,6 +47,10 @@ TYPED = ("low", "high", "values")
 """What is typed for each column."""
 NUMBERS, CODED = ("integer", "float"), ("text", "integer", "float", "boolean")
 """How columns are stored that need bounds, and those that can be counted at all."""
+MOST_KEYS = 1000
+"""So many whole numbers of a column may be groups of an answer."""
+FIGURES = {"sum": "sum", "mean": "avg", "median": "median"}
+"""How a question calls what is made of the numbers of a column."""
 Content = dict[str, Any]
 
 
@@ -69,11 +84,13 @@ def budget(service: Service, case: Case) -> Content:
         **content,
         "balance": _told(balance),
         "person": policy.person,
+        "figures": [one for one in get_args(AskedFigure) if one != "persons" or policy.person],
         "columns": [
             {
                 "number": number,
                 "name": column["name"],
                 "kind": "number" if column["storage"] in NUMBERS else column["storage"],
+                "measured": column["storage"] in NUMBERS and column["type"] in ("integer", "continuous"),
                 "picked": column["name"] in usual,
             }
             for number, column in enumerate(columns_of(case))
@@ -147,25 +164,136 @@ def job_of(case: Case, spending: SpendingParameters) -> tuple[str, GuaranteePara
         "bounds": {},
         "keys": {},
     }
+    return JOBS[spending.product](case, spending, terms)
+
+
+def _artificial(case: Case, spending: SpendingParameters, terms: Content) -> tuple[str, GuaranteeParameters]:
+    """Artificial people; what is not given is found."""
     names, sought = [], []
-    artificial = spending.product == "artificial"
     for number in spending.columns:
         column = column_at(case, number)
         names.append(column["name"])
-        if artificial and column["storage"] in NUMBERS and number not in {*spending.low, *spending.high}:
+        if column["storage"] in NUMBERS and number not in {*spending.low, *spending.high}:
             sought.append(column["name"])
-        elif column["storage"] in NUMBERS:
-            terms["bounds"][column["name"]] = _bounds(column["name"], spending, number)
-        elif values := [
-            value.strip() for value in spending.values.get(number, "").split(";") if value.strip()
-        ]:
-            terms["keys"][column["name"]] = values
-    if not artificial:
-        return "tabulate", TabulateParameters.checked({**terms, "tables": [names]})
+        else:
+            _know(column, spending, number, terms)
     if terms["delta"] is None:
         raise InvalidParameter("artificial people need a delta", remedy="give a small one such as 1e-6")
     more = {"columns": names, "find_bounds": sought, "per_person": spending.per_person}
     return "synthesize", SynthesizeParameters.checked({**terms, **more})
+
+
+def _table(case: Case, spending: SpendingParameters, terms: Content) -> tuple[str, GuaranteeParameters]:
+    """One table of counts, of which everything is given."""
+    names = [_given_column(case, spending, number, terms) for number in spending.columns]
+    return "tabulate", TabulateParameters.checked({**terms, "tables": [names]})
+
+
+def _classifier(case: Case, spending: SpendingParameters, terms: Content) -> tuple[str, GuaranteeParameters]:
+    """A classifier of one column by the others that are chosen, of which everything is given."""
+    if spending.label is None:
+        raise InvalidParameter("it is not said what is predicted", remedy="choose a column")
+    label = _given_column(case, spending, spending.label, terms)
+    chosen = [number for number in spending.columns if number != spending.label]
+    names = [_given_column(case, spending, number, terms) for number in chosen]
+    if not names:
+        raise InvalidParameter(
+            "a classifier needs at least one column, each once, besides the label and the person id",
+            remedy="name other columns",
+        )
+    if spending.learner == "logistic-regression" and terms["delta"] is None:
+        raise InvalidParameter("gradients need a delta", remedy="give one such as 1e-6, or take naive Bayes")
+    more = {"label": label, "columns": names, "learner": spending.learner}
+    return "learn", LearnParameters.checked({**terms, **more})
+
+
+def _answer(case: Case, spending: SpendingParameters, terms: Content) -> tuple[str, GuaranteeParameters]:
+    """A question: one figure by the columns that are chosen. Groups whose keys are not given are found, for a delta."""
+    names, found = [], False
+    for number in spending.columns:
+        column = column_at(case, number)
+        names.append(column["name"])
+        if column["storage"] in NUMBERS:
+            terms["keys"][column["name"]] = _whole_numbers(column["name"], spending, number)
+        elif column["storage"] == "boolean":
+            terms["keys"][column["name"]] = [False, True]
+        else:
+            _know(column, spending, number, terms)
+            found = found or column["name"] not in terms["keys"]
+    if found and terms["delta"] is None:
+        raise InvalidParameter(
+            "groups that are not given are found for a delta",
+            remedy="give the values of the columns, or a small delta such as 1e-6",
+        )
+    question = _question(case, spending, names, terms)
+    more = {"question": question, "max_groups": spending.max_groups}
+    parse_question(question)
+    return "ask", AskParameters.checked({**terms, **more, "delta": terms["delta"] if found else None})
+
+
+def _question(case: Case, spending: SpendingParameters, names: list[str], terms: Content) -> str:
+    """The question that a form asks, in the words of `discreet ask`."""
+    if spending.figure in FIGURES:
+        if spending.of is None:
+            raise InvalidParameter("it is not said of which column", remedy="choose a column of numbers")
+        name = column_at(case, spending.of)["name"]
+        terms["bounds"][name] = _bounds(name, spending, spending.of)
+        figure = f"{FIGURES[spending.figure]}({name_in_question(name)})"
+    elif spending.figure == "persons":
+        if "person" not in terms:
+            raise InvalidParameter("no column says whose rows they are", remedy="count rows")
+        figure = f"count(distinct {name_in_question(terms['person'])})"
+    else:
+        figure = "count(*)"
+    keys = ", ".join(map(name_in_question, names))
+    # In brackets, so that a condition is one.
+    condition = f" where ({spending.only.strip()})" if spending.only.strip() else ""
+    return (
+        f"select {keys}, {figure} from data{condition} group by {keys}"
+        if names
+        else f"select {figure} from data{condition}"
+    )
+
+
+def _whole_numbers(name: str, spending: SpendingParameters, number: int) -> list[int]:
+    """The whole numbers between two ends, each of which is a group."""
+    low, high = _bounds(name, spending, number)
+    if not (low.is_integer() and high.is_integer() and 0 <= high - low < MOST_KEYS):
+        raise InvalidParameter(
+            Sentence("the groups of {name} are no whole numbers, or too many", name=name),
+            remedy=Sentence("give two whole numbers, at most {most:,} apart", most=MOST_KEYS),
+        )
+    return list(range(int(low), int(high) + 1))
+
+
+def _given_column(case: Case, spending: SpendingParameters, number: int, terms: Content) -> str:
+    """The name of a column, after what was said of it was entered; refused if its values are not said."""
+    column = column_at(case, number)
+    name = str(column["name"])
+    _know(column, spending, number, terms)
+    if name not in terms["bounds"] and name not in terms["keys"] and column["storage"] != "boolean":
+        raise InvalidParameter(
+            Sentence("the values of {name} are not given", name=name),
+            remedy="give them by keys, or leave the column out",
+        )
+    return name
+
+
+def _know(column: Content, spending: SpendingParameters, number: int, terms: Content) -> None:
+    """Enter what was said of a column: bounds of numbers, or values."""
+    if column["storage"] in NUMBERS:
+        terms["bounds"][column["name"]] = _bounds(column["name"], spending, number)
+    elif values := [value.strip() for value in spending.values.get(number, "").split(";") if value.strip()]:
+        terms["keys"][column["name"]] = values
+
+
+JOBS: dict[str, Callable[[Case, SpendingParameters, Content], tuple[str, GuaranteeParameters]]] = {
+    "artificial": _artificial,
+    "tables": _table,
+    "answer": _answer,
+    "classifier": _classifier,
+}
+"""What each product is made by."""
 
 
 def _delta(spending: SpendingParameters) -> str | None:
@@ -184,25 +312,68 @@ def _bounds(name: str, spending: SpendingParameters, number: int) -> tuple[float
     return spending.low[number], spending.high[number]
 
 
-def foreseen(case: Case, spending: SpendingParameters) -> tuple[Foresight, CountNoise, int]:
-    """What a form would spend: what it would mean, how far counts would be away, and of how many rows. Nothing is spent."""
-    kind, parameters = job_of(case, spending)
-    delta = parameters.delta or "0"
+def foreseen(case: Case, spending: SpendingParameters) -> tuple[Foresight, Sentence]:
+    """What a form would spend: what it would mean, and how far what comes out would be away. Nothing is spent."""
+    _, parameters = job_of(case, spending)
     balance = ledger_beside(case.source, case.folder).balance()
+    return foresee_amount(balance, parameters.epsilon, parameters.delta or "0"), _noise(
+        case, spending, parameters
+    )
+
+
+def asked_question(case: Case, spending: SpendingParameters) -> str:
+    """The question that a form asks, or nothing if it asks for something else."""
+    _, parameters = job_of(case, spending)
+    return parameters.question if isinstance(parameters, AskParameters) else ""
+
+
+def _noise(case: Case, spending: SpendingParameters, parameters: GuaranteeParameters) -> Sentence:
+    """How far what comes out would be from what is true, in words; of as many rows as the table has."""
+    rows = int(columns_document(case)["table"]["rows"])
+    delta = parameters.delta or "0"
+    if isinstance(parameters, AskParameters):
+        of = None if spending.figure not in FIGURES else column_at(case, spending.of or 0)
+        noise = foresee_figure(
+            spending.figure,
+            parameters.epsilon,
+            max_rows=parameters.max_rows if parameters.person else 1,
+            max_groups=parameters.max_groups if parameters.person and spending.columns else 1,
+            bounds=parameters.bounds[of["name"]] if of else (0, 1),
+            whole=of is not None and of["type"] == "integer",
+            found_groups=parameters.delta is not None,
+        )
+        return noise.said(rows)
+    if isinstance(parameters, LearnParameters):
+        return foresee_classifier(
+            parameters.learner,
+            len(parameters.columns or ()),
+            _labels(case, parameters),
+            parameters.epsilon,
+            delta,
+            max_rows=parameters.max_rows,
+        )
     made = parameters if isinstance(parameters, SynthesizeParameters) else None
     whole = made is not None and made.per_person
-    paid = kind == "synthesize" and any(
+    paid = made is not None and any(
         column_at(case, number)["storage"] == "text" and not spending.values.get(number, "").strip()
         for number in spending.columns
     )
-    noise = foresee_noise(
-        spending.product,
+    return foresee_noise(
+        "artificial" if made else "tables",
         len(spending.columns) + whole,
         parameters.epsilon,
         delta,
         max_rows=1 if whole else parameters.max_rows,
         paid_values=paid,
         found_bounds=len(made.find_bounds) if made else 0,
-    )
-    rows = int(columns_document(case)["table"]["rows"])
-    return foresee_amount(balance, parameters.epsilon, delta), noise, rows
+    ).said(rows)
+
+
+def _labels(case: Case, parameters: LearnParameters) -> int:
+    """How many labels a classifier tells apart."""
+    if (values := parameters.keys.get(parameters.label)) is not None:
+        return len(set(values))
+    if (ends := parameters.bounds.get(parameters.label)) is None:
+        return 2
+    whole = column_named(case, parameters.label)["type"] == "integer"
+    return number_bins(parameters.label, *ends, parameters.bins, whole=whole).bins

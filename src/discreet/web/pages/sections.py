@@ -315,14 +315,14 @@ def _next(service: Service, case: Case) -> str:
 class Section:
     """A part of the page: its template is ``sections/<name>.html.jinja``.
 
-    ``kind`` is the job whose progress and result it shows, ``also`` another kind if the newest of both counts; ``content``
+    ``kind`` is the job whose progress and result it shows, ``also`` other kinds if the newest of all counts; ``content``
     adds what else the template needs, ``watches`` names the other kinds of jobs that this depends on, ``rests`` how much of
     the policy, ``others`` gives the other tables, and ``mark`` tells whether a file beside the table is still the same.
     """
 
     name: str
     kind: str | None = None
-    also: str | None = field(default=None, kw_only=True)
+    also: tuple[str, ...] = field(default=(), kw_only=True)
     content: Callable[[Service, Case], Content] = lambda service, case: {}
     watches: tuple[str, ...] = ()
     rests: PolicyPart = "policy"
@@ -331,7 +331,7 @@ class Section:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        return tuple(kind for kind in (self.kind, self.also) if kind)
+        return tuple(kind for kind in (self.kind, *self.also) if kind)
 
     @property
     def template(self) -> str:
@@ -354,12 +354,12 @@ SECTIONS: dict[str, Section] = {
         Section("evidence", "evidence", evidence, watches=("anonymize",)),
         Section("frontier", "frontier", frontier),
         Section("families", "families", families),
-        Section("budget", "synthesize", budget, also="tabulate", mark=ledger_mark),
+        Section("budget", "synthesize", budget, also=("tabulate", "ask", "learn"), mark=ledger_mark),
         Section(
             "register",
             "judge-release",
             register,
-            also="enter-release",
+            also=("enter-release",),
             watches=("anonymize",),
             mark=register_mark,
         ),
