@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import discreet
 from discreet.cli import cli
 from discreet.dp.certificate import read_statement, statement_beside, write_statement
+from discreet.dp.foresight import foresee_amount, mixed_units
 from discreet.dp.ledger import Ledger, Payment
 from discreet.errors import DiscreetError, InvalidPolicy, UnreadableInput
 from discreet.policy.file import dumps, loads
@@ -249,3 +250,31 @@ def test_the_profile_names_its_values_and_their_source() -> None:
     ((asked, source),) = load_profile("differential-privacy").guarantees
     assert asked == DifferentialPrivacy(1, "1e-6")
     assert "Ponomareva" in source
+
+
+def test_a_ledger_that_protects_persons_and_rows_says_that_no_sum_does(tmp_path: Path) -> None:
+    """ε 0.5 by row lets three rows of somebody tell 1.5: a sum with what was spent by person is no amount for persons."""
+    ledger = Ledger(tmp_path / "town.budget")
+    ledger.set_budget(2, "1e-5")
+    for unit, amount in (("person", "1/4"), ("record", "1/2")):
+        assert mixed_units(ledger.balance()) is None
+        with ledger.reserve(amount, purpose="a count", unit=unit) as reservation:  # type: ignore[arg-type]
+            reservation.drawing()
+    # Of each row 2 · 1/4 + 1/2, and 2 · 1/4 more with what is foreseen.
+    assert "no more than ε = 1 and δ = 0" in (mixed_units(ledger.balance()) or "")
+    assert "no more than ε = 1.5 and" in foresee_amount(ledger.balance(), "1/4", unit="person").together
+    assert "at most 1.3% sure" in foresee_amount(ledger.balance(), "1/4", unit="person").alone
+    shown = CliRunner().invoke(cli, ["budget", "show", str(tmp_path / "town")]).output
+    assert "no sum says what somebody with several rows has lost" in " ".join(shown.split())
+
+
+def test_an_amount_of_another_unit_than_those_before_is_foreseen_so(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "town.budget")
+    ledger.set_budget(2)
+    with ledger.reserve(1, purpose="a count", unit="record") as reservation:
+        reservation.drawing()
+    assert "no sum says" not in foresee_amount(ledger.balance(), 1, unit="record").together
+    assert "no sum says" in foresee_amount(ledger.balance(), 1, unit="person").together
+    with ledger.reserve(1, purpose="a count") as reservation:
+        reservation.drawing()
+    assert "no more than" not in foresee_amount(ledger.balance(), 1, unit="person").together

@@ -68,6 +68,22 @@ def test_a_budget_is_set_and_spent_with_open_eyes(chromium: Browser, home: Progr
     with page.expect_download() as started:
         page.click("#made-with-guarantee a >> nth=0")
     assert Path(started.value.path()).read_text("utf-8").startswith('"sex","age"')
+    # What belongs to another product is not in the way; an answer is shown where it was asked for.
+    assert not page.is_visible("#figure")
+    page.select_option("#product", "answer")
+    assert page.is_visible("#only")
+    assert not page.is_visible("#predicted")
+    page.fill("#only", "age >= 40")
+    page.fill("#spend-epsilon", "0.25")
+    page.locator("#spend-2").set_checked(False)
+    page.fill("#values-1", "f; m")
+    page.click("#show-meaning")
+    says(page, "#foresight", "select sex, count(*) from data where (age >= 40) group by sex")
+    page.click("#spend")
+    says(page, "#made-with-guarantee", "The answer is there.")
+    settled(page)
+    assert page.locator("#made-with-guarantee tbody tr").count() == 2
+    assert Ledger.beside(file).balance().spent_epsilon == Fraction(3, 4)
     fits(page, "release")
     page.goto(f"{page.url.partition('?')[0].partition('#')[0]}?lang=de")
     settled(page)
@@ -75,7 +91,7 @@ def test_a_budget_is_set_and_spent_with_open_eyes(chromium: Browser, home: Progr
         page.set_viewport_size({"width": width, "height": 900})
         go(page, "release")
         unfold(page, "guarantee")
-        says(page, "#budget", "ε = 0,5 von 1 ist übrig.")
+        says(page, "#budget", "ε = 0,25 von 1 ist übrig.")
         assert page.evaluate(SMALL) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert complaints == []

@@ -10,11 +10,11 @@ from typing import Literal
 from discreet.dp.accounting import gaussian_margin, laplace_margin, rho_of
 from discreet.dp.amounts import Amount, exact, said
 from discreet.dp.learning import PARTS, Learner, NaiveCounts, NoisyGradients
-from discreet.dp.ledger import Balance
+from discreet.dp.ledger import Balance, as_protecting
 from discreet.dp.measuring import Measurement, candidate_values
 from discreet.dp.mst import PairModel
 from discreet.dp.quantiles import QuantileChooser
-from discreet.dp.statement import PRIOR, meaning
+from discreet.dp.statement import PRIOR, Unit, meaning
 from discreet.engine.bounded import ValueGrid
 from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
@@ -51,10 +51,18 @@ class Foresight:
         }
 
 
-def foresee_amount(balance: Balance, epsilon: Amount, delta: Amount = 0, prior: float = PRIOR) -> Foresight:
+def foresee_amount(
+    balance: Balance,
+    epsilon: Amount,
+    delta: Amount = 0,
+    prior: float = PRIOR,
+    *,
+    unit: Unit | None = None,
+) -> Foresight:
     """What an answer for an amount would mean by itself, and everything together afterwards. Nothing is spent.
 
-    ``prior`` is how sure an intruder was before. The amount is taken to add up; for a table that is disjoint from others it may be less.
+    ``prior`` is how sure an intruder was before, ``unit`` whom the amount would protect. It is taken to add up; for a table that is disjoint from others it may
+    be less.
     """
     if not 0 < prior < 1:
         raise InvalidParameter(
@@ -63,13 +71,41 @@ def foresee_amount(balance: Balance, epsilon: Amount, delta: Amount = 0, prior: 
         )
     wanted = exact(epsilon, "epsilon"), exact(delta, "delta", zero=True, below_one=True)
     spent = balance.spent_epsilon + wanted[0], balance.spent_delta + wanted[1]
+    doubt = mixed_units(balance, unit, wanted)
     return Foresight(
         *wanted,
         allowed=spent[0] <= balance.epsilon and spent[1] <= balance.delta,
         alone=meaning(*wanted, prior),
-        together=meaning(*spent, prior),
+        together=meaning(*spent, prior) if doubt is None else doubt,
         spent_epsilon=spent[0],
         spent_delta=spent[1],
+    )
+
+
+def mixed_units(
+    balance: Balance,
+    unit: Unit | None = None,
+    wanted: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0)),
+) -> Sentence | None:
+    """What is to be said where amounts protect persons and single rows: nothing if all that were spent, and one that would be, protect alike.
+
+    Of somebody with n rows an amount ε by row allows n·ε, whatever n is: the sum of both is no amount for persons. For single rows it is one, of
+    which amounts by person count twice (`dp.ledger.as_protecting`).
+    """
+    units = {entry.unit for entry in balance.paid} | ({unit} if unit else set())
+    if not {"person", "record"} <= units:
+        return None
+    told = balance.spent_by("record")
+    if told is None:
+        return Sentence(
+            "Some amounts protect persons and some single rows: no sum says what somebody with several rows has lost."
+        )
+    more = as_protecting("record", unit or "record", *wanted)
+    return Sentence(
+        "Some amounts protect persons and some single rows: no sum says what somebody with several rows has lost. "
+        "Of each single row everything together tells no more than ε = {epsilon} and δ = {delta}.",
+        epsilon=said(told[0] + more[0]),
+        delta=said(told[1] + more[1]),
     )
 
 

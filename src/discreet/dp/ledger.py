@@ -90,6 +90,11 @@ class Balance:
     def left_delta(self) -> Fraction:
         return max(self.delta - self.spent_delta, Fraction(0))
 
+    @property
+    def paid(self) -> list[LedgerEntry]:
+        """Reservations that were not given back."""
+        return _spent(self.entries)
+
     def holds(self, payment: Payment) -> LedgerEntry | None:
         """The line by which a release was paid, if it is there and was not given back."""
         return next((entry for entry in _spent(self.entries) if entry.hash == payment.hash), None)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from discreet.dp.amounts import said
 from discreet.dp.answer import Answer, NoisyFigure
+from discreet.dp.foresight import mixed_units
 from discreet.dp.learning import ClassifierTest, PrivateClassifier
 from discreet.dp.ledger import Balance
 from discreet.dp.safepub import TruthfulRecords
@@ -36,6 +37,8 @@ def show_balance(balance: Balance, name: str) -> RenderableType:
     ):
         if total or spent:
             lines.append(Text(f"  {what:8} {_bar(spent, total)} {said(spent)} of {said(total)} spent"))
+    if (mixed := mixed_units(balance)) is not None:
+        lines.append(Text(f"  {mixed}"))
     lines += [
         Text(
             f"  nobody is in two of {len(entry.tables)} tables ({entry.time}): of those the largest sum counts"

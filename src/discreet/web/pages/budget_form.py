@@ -18,6 +18,7 @@ from discreet.dp.foresight import (
     foresee_noise,
 )
 from discreet.dp.ledger import Balance
+from discreet.dp.statement import unit_of
 from discreet.engine.question import name_in_question, parse_question
 from discreet.errors import DiscreetError, InvalidParameter
 from discreet.sentences import Sentence
@@ -84,7 +85,7 @@ def budget(service: Service, case: Case) -> Content:
         **content,
         "balance": _told(balance),
         "person": policy.person,
-        "figures": [one for one in get_args(AskedFigure) if one != "persons" or policy.person],
+        "figures": [figure for figure in get_args(AskedFigure) if figure != "persons" or policy.person],
         "columns": [
             {
                 "number": number,
@@ -209,7 +210,7 @@ def _classifier(case: Case, spending: SpendingParameters, terms: Content) -> tup
 
 def _answer(case: Case, spending: SpendingParameters, terms: Content) -> tuple[str, GuaranteeParameters]:
     """A question: one figure by the columns that are chosen. Groups whose keys are not given are found, for a delta."""
-    names, found = [], False
+    names, unnamed = [], False
     for number in spending.columns:
         column = column_at(case, number)
         names.append(column["name"])
@@ -219,8 +220,8 @@ def _answer(case: Case, spending: SpendingParameters, terms: Content) -> tuple[s
             terms["keys"][column["name"]] = [False, True]
         else:
             _know(column, spending, number, terms)
-            found = found or column["name"] not in terms["keys"]
-    if found and terms["delta"] is None:
+            unnamed = unnamed or column["name"] not in terms["keys"]
+    if unnamed and terms["delta"] is None:
         raise InvalidParameter(
             "groups that are not given are found for a delta",
             remedy="give the values of the columns, or a small delta such as 1e-6",
@@ -228,7 +229,7 @@ def _answer(case: Case, spending: SpendingParameters, terms: Content) -> tuple[s
     question = _question(case, spending, names, terms)
     more = {"question": question, "max_groups": spending.max_groups}
     parse_question(question)
-    return "ask", AskParameters.checked({**terms, **more, "delta": terms["delta"] if found else None})
+    return "ask", AskParameters.checked({**terms, **more, "delta": terms["delta"] if unnamed else None})
 
 
 def _question(case: Case, spending: SpendingParameters, names: list[str], terms: Content) -> str:
@@ -316,9 +317,9 @@ def foreseen(case: Case, spending: SpendingParameters) -> tuple[Foresight, Sente
     """What a form would spend: what it would mean, and how far what comes out would be away. Nothing is spent."""
     _, parameters = job_of(case, spending)
     balance = ledger_beside(case.source, case.folder).balance()
-    return foresee_amount(balance, parameters.epsilon, parameters.delta or "0"), _noise(
-        case, spending, parameters
-    )
+    unit = unit_of(parameters.person)
+    foresight = foresee_amount(balance, parameters.epsilon, parameters.delta or "0", unit=unit)
+    return foresight, _noise(case, spending, parameters)
 
 
 def asked_question(case: Case, spending: SpendingParameters) -> str:
