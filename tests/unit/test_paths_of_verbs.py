@@ -119,6 +119,24 @@ def test_a_file_in_a_folder_that_is_read_is_refused(tmp_path: Path) -> None:
     refuse_clashes([tmp_path.with_name("a.csv")], [tmp_path, tmp_path / ("x" * 300), tmp_path / "a\0b"])
 
 
+LONG = "x" * 300
+TOO_LONG: tuple[tuple[str, ...], ...] = (
+    ("tables", "show", LONG),
+    ("tables", "show", "people.db", "--chart", LONG),
+    ("tables", "anonymize", "people.db", "-p", "policy.toml", "-o", LONG),
+    ("check", "glob:" + LONG, "people.csv", "-p", "policy.toml"),
+    ("audit", "people.csv", "-p", "policy.toml", "--report", LONG),
+    ("register", "list", LONG),
+    ("check", f"{'x' * 250}.csv", "people.csv", "-p", "policy.toml"),
+)
+
+
+@pytest.mark.parametrize("arguments", TOO_LONG, ids=lambda words: " ".join(words)[:30])
+def test_a_name_that_is_too_long_is_bad_input(arguments: tuple[str, ...], place: Path, run: Run) -> None:
+    told = run(*arguments)
+    assert told.code == 2, told.said
+
+
 # ── regular files only ────────────────────────────────────────────────────────────────────────────────
 
 

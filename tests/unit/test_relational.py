@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import tomllib
 from collections import Counter
@@ -440,3 +441,95 @@ def test_command_line(tmp_path: Path) -> None:
         "tests.csv",
         "visits.csv",
     ]
+
+
+# ── what comes from elsewhere ────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("called", ["../evil", "/tmp/evil", ".hidden", "a\\b", "x" * 250, ""])
+def test_no_table_is_written_outside_of_the_folder_of_a_release(called: str) -> None:
+    """Names of tables come from a database or a policy that somebody else may have made."""
+    given = policy()
+    tables = {**given["tables"], called: {"key": "x"}}  # type: ignore[dict-item]
+    with pytest.raises(InvalidPolicy, match="no file can be called"):
+        open_relational({**given, "tables": tables}).files(".csv")
+
+
+def test_two_tables_are_not_written_to_one_file() -> None:
+    given = policy()
+    given["tables"]["tests"]["file"] = "VISITS.of.tests"  # type: ignore[index]
+    with pytest.raises(InvalidPolicy, match="another one has a file that is called visits, too"):
+        open_relational(given).files(".csv")
+
+
+def test_a_policy_names_a_file_of_the_folder_and_no_other(tmp_path: Path) -> None:
+    """A path to the original was written to when the release was."""
+    (tmp_path / "in").mkdir()
+    for place in (tmp_path, tmp_path / "in"):
+        (place / "patients.csv").write_text("patient_id,age\n1,30\n2,30\n")
+    given = {
+        "people": {"table": "patients"},
+        "tables": {"patients": {"key": "patient_id", "columns": {"age": QI}, "file": "patients.csv"}},
+    }
+    opened = open_relational(given)
+    assert opened.files(".csv") == {"patients": "patients.csv"}
+    assert open_tables(tmp_path / "in", opened)["patients"].rows == 2
+    for path in (str(tmp_path / "in" / "patients.csv"), "../patients.csv"):
+        given["tables"]["patients"]["file"] = path  # type: ignore[index]
+        with pytest.raises(UnreadableInput, match="has no table"):
+            open_tables(tmp_path / "in", open_relational(given))
+
+
+@pytest.mark.parametrize("name", ["a#b.db", "a%20b.db", "a[1]?.db", "a[1]?.duckdb"])
+def test_a_path_is_a_path_also_of_several_tables(tmp_path: Path, name: str) -> None:
+    """a%20b.db was taken for the address of another file."""
+    odd = 'pa"tients #1%20; x'
+    quoted = '"' + odd.replace('"', '""') + '"'
+    for place, rows in ((tmp_path / name, 3), (tmp_path / "a b.db", 1)):
+        connect = duckdb.connect if place.suffix == ".duckdb" else sqlite3.connect
+        with connect(str(place)) as database:
+            database.execute(f"create table {quoted} (age integer)")
+            for _ in range(rows):
+                database.execute(f"insert into {quoted} values (1)")
+    assert {table: each.rows for table, each in open_tables(tmp_path / name).items()} == {odd: 3}
+
+
+def test_a_view_reads_no_file_of_the_machine(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    with duckdb.connect(str(tmp_path / "sent.duckdb")) as database:
+        database.execute("create table patients as select 1 as age")
+        database.execute("create view older as select age + 1 as age from patients")
+        database.execute(f"create view visits as from read_csv('{tmp_path}/secret.csv')")
+    with pytest.raises(UnreadableInput, match=r"visits of sent[.]duckdb could not be read"):
+        open_tables(tmp_path / "sent.duckdb")
+    with duckdb.connect(str(tmp_path / "sent.duckdb")) as database:
+        database.execute("drop view visits")
+    assert {name: table.rows for name, table in open_tables(tmp_path / "sent.duckdb").items()} == {
+        "older": 1,
+        "patients": 1,
+    }
+
+
+@pytest.mark.parametrize("name", ["pipe.duckdb", "pipe.xlsx", "pipe.db"])
+def test_nobody_waits_for_a_pipe(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(UnreadableInput, match="is not a regular file"):
+        find_tables(tmp_path / name)
+
+
+@pytest.mark.parametrize("verb", ["show", "suggest"])
+def test_a_name_that_no_file_can_have_is_not_there(tmp_path: Path, verb: str) -> None:
+    more = ["-o", str(tmp_path / "out.toml")] if verb == "suggest" else []
+    ended = CliRunner().invoke(cli, ["tables", verb, str(tmp_path / ("x" * 300)), *more])
+    assert isinstance(ended.exception, UnreadableInput)
+
+
+def test_nobody_has_more_rows_than_there_are_to_be_known() -> None:
+    """Each number up to that of known_events was counted, for hours."""
+    audited = audit_tables(hand_made(), policy(10**15))
+    found = {risk.known: (risk.fewest, risk.alone) for risk in audited.intruders}
+    assert (audited.required, audited.alike.known) == (10**15, 10**15)
+    assert found[10**15] == found[3] == (1, 1)
+    release = anonymize_tables(hand_made(), policy(10**15), seed=1)
+    held = {name: texts(rows) for name, rows in release.tables.items()}
+    assert fewest_alike(seen_people(held, release.policy), 10**15) >= 3

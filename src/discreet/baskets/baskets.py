@@ -116,6 +116,14 @@ class Baskets:
         """How many items each basket holds."""
         return np.diff(self.starts)
 
+    def lengths(self, most: int) -> range:
+        """How many items of a basket may be known, 1 to ``most``, as far as any basket holds so many.
+
+        >>> list(Baskets.of([["a", "b"], ["a"]]).lengths(10**12))
+        [1, 2]
+        """
+        return range(1, min(most, int(self.sizes.max(initial=0))) + 1)
+
     @property
     def owners(self) -> IntArray:
         """The basket of each occurrence of an item."""

@@ -100,7 +100,7 @@ def rare_sets(chunk: Parts, goal: BasketGoal) -> int:
     """How many sets of at most m items stand in a part of a chunk, but in fewer than k."""
     counts: Counter[tuple[int, ...]] = Counter()
     for part in chunk:
-        for size in range(1, goal.m + 1):
+        for size in range(1, min(goal.m, len(part)) + 1):
             counts.update(combinations(part, size))
     return sum(count < goal.k for count in counts.values())
 
@@ -159,7 +159,7 @@ def _stays(held: Sequence[tuple[int, ...]], chunk: Sequence[int], item: int, goa
     for basket in held:
         if item in basket:
             others = [other for other in basket if other in inside]
-            for size in range(1, goal.m):
+            for size in range(1, min(goal.m - 1, len(others)) + 1):
                 counts.update(combinations(others, size))
     return all(count >= goal.k for count in counts.values())
 

@@ -135,7 +135,7 @@ def audit_baskets(
     rare_sets: list[IntArray] = []
     exposed = np.zeros(len(baskets), dtype=bool)
     by_fewer = np.zeros(len(baskets))
-    for size in range(1, m + 1):
+    for size in baskets.lengths(m):
         counted = Itemsets.of(baskets, size)
         rare = counted.keys[counted.supports < k]
         exposed_here, chance = _looked_up(baskets, counted, rare)

@@ -143,7 +143,7 @@ def _holds(baskets: Baskets, cut: ItemCut, goal: BasketGoal, under: IntArray | N
         # Only baskets with one of them hold such a set.
         baskets = baskets.take(distinct(baskets.owners[np.isin(baskets.codes, under)]))
     recoded = baskets.recoded(nodes, labels)
-    for size in range(1, goal.m + 1):
+    for size in recoded.lengths(goal.m):
         counted = Itemsets.of(recoded, size)
         rare = counted.members()[counted.supports < goal.k]
         if concerned[rare].any():

@@ -116,7 +116,7 @@ class BasketRelease:
         counts: Counter[tuple[str, ...]] = Counter()
         with part.open(encoding="utf-8", newline="") as file:
             for line in csv.reader(file, delimiter=separator):
-                for size in range(1, self.goal.m + 1):
+                for size in range(1, min(self.goal.m, len(line)) + 1):
                     counts.update(combinations(sorted(line), size))
         if any(count < self.goal.k for count in counts.values()):
             raise _broken()

@@ -42,7 +42,7 @@ def _unwanted(baskets: Baskets, goal: BasketGoal) -> Iterator[IntArray]:
 
     Larger sets hold the smaller ones: they are looked at when these are gone.
     """
-    for size in range(1, goal.m + 1):
+    for size in baskets.lengths(goal.m):
         counted = Itemsets.of(baskets, size)
         rare = counted.keys[counted.supports < goal.k]
         for chunk in subsets(baskets, size) if len(rare) else ():

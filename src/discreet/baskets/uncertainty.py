@@ -76,7 +76,7 @@ def _rules(baskets: Baskets, sensitive: frozenset[str], m: int) -> Iterator[tupl
     # Baskets of which nothing is left are not released.
     shown = np.array([np.count_nonzero(baskets.sizes)])
     known = Itemsets(0, len(baskets.items), np.zeros(1, dtype=np.int64), shown)
-    for length in range(1, m + 2):
+    for length in baskets.lengths(m + 1):
         counted = Itemsets.of(baskets, length)
         members = counted.members()
         for place in range(length):

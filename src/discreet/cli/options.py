@@ -169,9 +169,9 @@ def refuse_unwritable(
         place = (parts_folder(target) or target).resolve().parent
         if not place.is_dir():
             raise InvalidParameter(f"there is no folder to write {target.name} to", remedy="create it first")
-        if target.is_dir():
+        if os.path.isdir(target):
             raise InvalidParameter(f"{target.name or target} is a folder", remedy="name a file in it")
-        if not os.access(target if target.exists() else place, os.W_OK):
+        if not os.access(target if os.path.exists(target) else place, os.W_OK):
             raise InvalidParameter(
                 f"{target.name} may not be written", remedy="check the permissions, or name another place"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -63,7 +64,7 @@ def show(source: Path, chart: Path | None, as_json: bool) -> None:
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def suggest(source: Path, output: Path, profile: str | None, force: bool) -> None:
     """Write a policy for the tables in SOURCE, with a suggested role for every column."""
-    if output.exists() and not force:
+    if os.path.lexists(output) and not force:
         raise InvalidParameter("the policy file is there", remedy="name another one, or replace it (--force)")
     _refuse_tables(source, output)
     text = suggest_tables(source) if profile is None else suggest_tables(source, profile=profile)
@@ -125,7 +126,7 @@ def anonymize(
 
 def _refuse_tables(source: Path, output: Path | None) -> None:
     """Refuse to write over a table; a policy or a picture may lie in their folder."""
-    files = source.iterdir() if source.is_dir() else [source]
+    files = source.iterdir() if os.path.isdir(source) else [source]
     tables = [file for file in files if file.suffix.lower() not in BESIDE_TABLES]
     refuse_unwritable(output, inputs=tables, folder=source)
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import duckdb
+import pyarrow as pa
 
+from discreet.engine.dialect import DUCKDB as DIALECT
+from discreet.engine.limits import memory
 from discreet.engine.read import read
 from discreet.engine.sheets import sheet_names
 from discreet.engine.sqlite import open_sqlite
 from discreet.errors import EmptyTable, UnreadableInput
+from discreet.files.reading import check_regular
 from discreet.sentences import Sentence
 from discreet.table import Source, Table
 
@@ -40,20 +46,27 @@ def read_tables(
     there = _listed(place)
     if files is not None:
         chosen = {}
+        # Of a folder the name of a file in it, never a path to another place.
+        by_file = {Path(at).name: at for at in there.values()} if place.is_dir() else {}
         for name, called in files.items():
-            if called not in there and Path(called).name not in {Path(at).name for at in there.values()}:
+            at = there.get(called, by_file.get(called))
+            if at is None:
                 raise UnreadableInput(
                     Sentence("{place} has no table {name!r}", place=place.name, name=called),
                     remedy=Sentence("there are: {known}", known=tuple(there)),
                 )
-            chosen[name] = there[called] if called in there else str(place / called)
+            chosen[name] = at
         there = chosen
     return {name: _read(place, at, dict((options or {}).get(name, {}))) for name, at in there.items()}
 
 
 def _listed(place: Path) -> dict[str, str]:
     """The tables of a place by their names, with where each is."""
-    if place.is_dir():
+    # Also for what no file can be called.
+    folder = os.path.isdir(place)
+    if not folder and os.path.exists(place):
+        check_regular(place)
+    if folder:
         files = sorted(
             file
             for file in place.iterdir()
@@ -74,7 +87,7 @@ def _listed(place: Path) -> dict[str, str]:
         named = {name: name for name in _sqlite_tables(place)}
     elif place.suffix.lower() in DUCKDB:
         named = {name: name for name in _duckdb_tables(place)}
-    elif place.exists():
+    elif os.path.exists(place):
         raise UnreadableInput(
             Sentence("{place} is one table, and several are asked for", place=place.name),
             remedy="name a folder of files, a workbook, or a file of SQLite (.db) or DuckDB (.duckdb)",
@@ -93,9 +106,15 @@ def _read(place: Path, at: str, options: dict[str, object]) -> Table:
         return read(place, sheet=at, **options)  # type: ignore[arg-type]
     if place.suffix.lower() in SQLITE:
         # A path from the root has four slashes.
-        return read(f"sqlite:///{place}#{at}", **options)  # type: ignore[arg-type]
+        return read(f"sqlite:///{quote(str(place))}#{quote(at)}", **options)  # type: ignore[arg-type]
     with closing(_open_duckdb(place)) as database:
-        table = read(database.table(f'"{at}"'), **options)  # type: ignore[arg-type]
+        try:
+            table = read(database.sql(f"FROM {DIALECT.quote(at)}"), **options)  # type: ignore[arg-type]
+        except (duckdb.Error, pa.ArrowException, OSError):
+            raise UnreadableInput(
+                Sentence("the table {name} of {place} could not be read", name=at, place=place.name),
+                remedy="check that it is complete; a view may read the tables of its own file only",
+            ) from None
     return replace(table, source=Source(at, "duckdb"))
 
 
@@ -119,14 +138,23 @@ def _duckdb_tables(place: Path) -> list[str]:
 
 
 def _open_duckdb(place: Path) -> duckdb.DuckDBPyConnection:
+    allowed = memory()
     try:
-        return duckdb.connect(
+        database = duckdb.connect(
             str(place),
             read_only=True,
-            config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"},
+            config={
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                **({"memory_limit": f"{allowed >> 20}MiB"} if allowed else {}),
+            },
         )
+        # A view in a file that somebody sent could read every other file of this user.
+        for setting in ("enable_external_access = false", "lock_configuration = true"):
+            database.execute(f"SET {setting}").fetchall()
     except duckdb.Error:
         raise _unreadable(place) from None
+    return database
 
 
 def _unreadable(place: Path) -> UnreadableInput:

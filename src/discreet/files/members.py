@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from dataclasses import dataclass
 from itertools import takewhile
@@ -55,7 +56,7 @@ def members(path: Path) -> Members | None:
     A file that is called so itself is that file.
     """
     text = str(path)
-    if not text.startswith(PATTERN) or path.exists():
+    if not text.startswith(PATTERN) or os.path.exists(path):
         return None
     pattern = text.removeprefix(PATTERN)
     files = tuple(sorted(Path(name) for name in glob.glob(pattern, recursive=True) if Path(name).is_file()))

@@ -121,11 +121,11 @@ def _begun(place: Path, *, private: bool = False) -> Iterator[_Part]:
 
 def refuse_filled_folder(target: Path) -> None:
     """Refuse a folder that is no new one, before work is done for it: it must not be there, or be empty."""
-    if target.is_file() or (target.is_dir() and any(target.iterdir())):
+    if os.path.isfile(target) or (os.path.isdir(target) and any(target.iterdir())):
         raise InvalidParameter(
             Sentence("{name} is there and not empty", name=target.name), remedy="name a new folder"
         )
-    if not target.absolute().parent.is_dir():
+    if not os.path.isdir(target.absolute().parent):
         raise UnreadableInput(
             Sentence("there is no folder for {name}", name=target.name), remedy="create it first"
         )

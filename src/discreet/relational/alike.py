@@ -88,6 +88,11 @@ class KnownRows:
         baskets = Baskets(("",) * offset, starts, items[order].astype(np.int32))
         return baskets, np.concatenate(table)[order], np.concatenate(row)[order]
 
+    @property
+    def most(self) -> int:
+        """The most rows that belong to one person."""
+        return int(self.baskets()[0].sizes.max(initial=0))
+
     def fewest(self, known: int) -> tuple[int, int]:
         """The fewest people among whom somebody is of whom ``known`` rows are known, and how many people may be alone so.
 

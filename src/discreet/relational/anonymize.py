@@ -170,6 +170,8 @@ PATIENCE = 2
 
 def _refuse(related: RelatedTables, tables: Mapping[str, Table]) -> None:
     """Refuse what several tables cannot be released with."""
+    # Before any work is done for files that could not be written.
+    related.policy.files("")
     plan = related.policy.root.policy.plan
     if plan.sample < 1:
         raise InvalidPolicy(

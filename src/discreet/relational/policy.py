@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -26,6 +29,9 @@ from discreet.sentences import Sentence
 KnownEvents = int | Literal["all"]
 """How many rows of a person an intruder knows, of all tables but that of the people; or all of them."""
 SHIFT_DAYS = 365
+FILE_NAME = re.compile(r"[^./\\:\x00-\x1f][^/\\:\x00-\x1f]*")
+LONGEST_NAME = 200
+"""Bytes of a file's name before its suffix: file systems take 255."""
 
 
 class _PeopleEntry(Strict):
@@ -141,10 +147,29 @@ class RelationalPolicy:
         """The columns of event tables whose values are keys of tables that tell of nobody: they are shown as they are, or not at all."""
         return frozenset(column for table in self.events for column in table.looks_up)
 
-    def called(self, name: str) -> str:
-        """What the file of a table is called, without its suffix."""
-        file = self.table(name).file
-        return name if file is None else file.split(".")[0]
+    def files(self, suffix: str) -> dict[str, str]:
+        """What the file of each table of a release is called; names that would lead out of its folder, or to the same file, are
+        refused."""
+        called = {
+            table.name: table.name if table.file is None else table.file.split(".")[0]
+            for table in self.tables
+        }
+        alike = Counter(name.casefold() for name in called.values())
+        problems = [
+            Sentence("table {table}: no file can be called {called!r}", table=table, called=name)
+            for table, name in called.items()
+            if not FILE_NAME.fullmatch(name) or len(os.fsencode(name)) > LONGEST_NAME
+        ]
+        problems += [
+            Sentence("table {table}: another one has a file that is called {called}, too", table=table, called=name)
+            for table, name in called.items()
+            if alike[name.casefold()] > 1
+        ]
+        if problems:
+            raise InvalidPolicy(
+                problems, remedy="call the table otherwise in the policy, with its name in the source as file"
+            )
+        return {table: f"{name}{suffix}" for table, name in called.items()}
 
     def _depth(self, name: str) -> int:
         parent = self.parent(name)

@@ -82,8 +82,8 @@ class RelationalRelease:
             raise InvalidParameter(
                 Sentence("tables are written as {suffixes}", suffixes=SUFFIXES), remedy="name one of them"
             )
+        files = self.policy.files(suffix)
         refuse_filled_folder(target)
-        files = {name: f"{self.policy.called(name)}{suffix}" for name in self.tables}
 
         def written(part: Path) -> None:
             for name, rows in self.tables.items():
@@ -207,7 +207,7 @@ def fewest_alike(people: Sequence[SeenPerson], known: KnownEvents) -> int:
             again[row] += 1
             rows.append((repr(row), again[row]))
         rows.sort()
-        for size in range(known + 1):
+        for size in range(min(known, len(rows)) + 1):
             counts.update((person.root, chosen) for chosen in combinations(rows, size))
     return min(counts.values())
 
