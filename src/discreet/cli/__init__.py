@@ -159,7 +159,9 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
         )
         return EXIT_BAD_INPUT
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        tell("unreadable-input", "no file can be called so: a name or a path is too long", "name another file")
+        tell(
+            "unreadable-input", "no file can be called so: a name or a path is too long", "name another file"
+        )
         return EXIT_BAD_INPUT
     # The last line of defence: no traceback, no cell value.
     tell(

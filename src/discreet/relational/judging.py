@@ -200,7 +200,10 @@ def as_seen(related: RelatedTables) -> KnownRows:
 def _risks(known: KnownRows, required: KnownEvents) -> tuple[KnownRowsRisk, ...]:
     asked = required if required != "all" else 0
     # Whoever knows more rows than anybody has knows no more than whoever knows all that somebody has.
-    counts = [*range(1 + max(LOOKED_AT, min(asked, known.most))), *([asked] if asked > max(LOOKED_AT, known.most) else [])]
+    counts = [
+        *range(1 + max(LOOKED_AT, min(asked, known.most))),
+        *([asked] if asked > max(LOOKED_AT, known.most) else []),
+    ]
     risks = []
     for count in counts:
         try:

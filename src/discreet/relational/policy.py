@@ -161,7 +161,9 @@ class RelationalPolicy:
             if not FILE_NAME.fullmatch(name) or len(os.fsencode(name)) > LONGEST_NAME
         ]
         problems += [
-            Sentence("table {table}: another one has a file that is called {called}, too", table=table, called=name)
+            Sentence(
+                "table {table}: another one has a file that is called {called}, too", table=table, called=name
+            )
             for table, name in called.items()
             if alike[name.casefold()] > 1
         ]
