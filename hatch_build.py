@@ -139,8 +139,10 @@ def types_of(hint: Any) -> list[Any]:
 
 
 def item_of(hint: Any) -> Any:
-    """What an annotated array holds."""
-    return typing.get_args(typing.get_args(hint)[1])[0]
+    """What an annotated array holds. Its type has a shape before it, or a name of its own: since numpy 2.5 under Python 3.12."""
+    while held := typing.get_args(hint):
+        hint = held[-1]
+    return hint
 
 
 def array(item: Any, dimensions: int = 1) -> Any:

@@ -7,10 +7,11 @@ import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pytest
+from typing_extensions import TypeAliasType
 
 import discreet
 from discreet import compiled
@@ -63,6 +64,14 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 def symbols(build: ModuleType, function: Any) -> set[str]:
     return {symbol(function, build.kinds(parameters)) for parameters in build.signatures(function)}
+
+
+def test_what_an_array_holds_is_found_however_numpy_names_its_type(build: ModuleType) -> None:
+    """As an array with a shape, or by an alias of its own, as numpy 2.5 does."""
+    held = TypeVar("held", bound=np.generic)
+    named = TypeAliasType("named", np.ndarray[Any, np.dtype[held]], type_params=(held,))
+    for arrays in (np.ndarray[Any, np.dtype[np.float64]], named[np.float64], FloatArray):
+        assert build.item_of(arrays) is np.float64
 
 
 def test_annotations_say_for_what_a_loop_is_compiled(build: ModuleType) -> None:
