@@ -23,7 +23,8 @@ discreet="$work/venv/bin/discreet"
 "$discreet" --version
 "$work/venv/bin/python" -c 'import discreet; assert "site-packages" in discreet.__file__, discreet.__file__'
 # The loops were compiled when the wheel was built: no compiler is installed, and none runs while somebody waits.
-"$work/venv/bin/python" -c 'from discreet.compiled import ahead; assert ahead is not None'
+"$work/venv/bin/python" -c 'from discreet.compiled import ahead; assert ahead is not None' 2>/dev/null ||
+  { echo "no loop was compiled: that takes gcc, g++ and Python's headers; python hatch_build.py FOLDER says what it lacks" >&2; exit 1; }
 "$work/venv/bin/python" -c 'import numba' 2>/dev/null && { echo "the core brings numba along" >&2; exit 1; }
 core=$("$work/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 weight=$(find "$core" -type f -not -name "*.pyc" -not -path "$core/pip*" -not -path "$core/setuptools*" -printf '%s\n' | awk '{sum += $1} END {printf "%.0f", sum / 1e6}')
