@@ -174,7 +174,7 @@ MANY = "9" * 5000
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "keys with thousands of digits": ((*ASK[:2], "select sex, count(*) from data group by sex", *PAID, "--keys", f"sex=1:{MANY}"), "keys reach"),
     "a level with thousands of digits": (("safepub", "people.csv", "--epsilon", "1", "--delta", "1e-4", "--level", f"sex={MANY}", "-o", "o.csv"), "no whole number"),
-    "a number of records with thousands of digits": ((*ANONYMIZE, "o.csv", "--suppress-rare", f"sex={MANY}"), "does not say below how many"),
+    "a number of records with thousands of digits": ((*ANONYMIZE, "o.csv", "--suppress-rare", f"sex={MANY}"), "is not a name with a whole number"),
     "names with a lone carriage return": (("audit", "people.csv", "--qi", '"age"\rsex'), "a list of names cannot be read"),
     "baskets in a damaged archive": (("baskets", "audit", "broken.txt.gz"), "could not be read"),
     "a question about a database, without a ledger": (("ask", "sqlite:///people.db#people", *ASK[2:]), "name the ledger"),

@@ -112,7 +112,7 @@ def _count(part: str) -> tuple[str, int]:
     least = whole_number(text)
     if not mark or least is None:
         raise InvalidParameter(
-            f"{part!r} does not say below how many records a value is rare",
+            f"{part!r} is not a name with a whole number",
             remedy="write name=number, e.g. town=20",
         )
     return name.strip(), least

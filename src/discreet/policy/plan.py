@@ -25,6 +25,8 @@ FOLLOWED: Mapping[str, tuple[Method, ...]] = {
     "mondrian_mode": ("mondrian",),
     "group_size": ("microaggregation",),
     "group_value": ("microaggregation",),
+    "least_levels": ("optimal", "anytime"),
+    "most_levels": ("optimal", "anytime"),
 }
 """Settings that only some methods can follow."""
 VALUES_LEFT = 2
@@ -82,6 +84,18 @@ class Plan:
         Field(description="how much attributes matter, 1 if not named"),
     ] = field(default_factory=dict)
     keep: Annotated[Names, Field(description="quasi-identifiers that must stay as they are")] = ()
+    least_levels: Annotated[
+        Mapping[str, Annotated[int, Field(ge=0)]],
+        Field(
+            description="of optimal and anytime: levels of the hierarchy by which an attribute is generalised at least"
+        ),
+    ] = field(default_factory=dict)
+    most_levels: Annotated[
+        Mapping[str, Annotated[int, Field(ge=0)]],
+        Field(
+            description="of optimal and anytime: levels of the hierarchy by which an attribute is generalised at most"
+        ),
+    ] = field(default_factory=dict)
     suppressed: Annotated[
         Literal["drop", "star"], Field(description="leave suppressed records out, or show them with *")
     ] = "drop"

@@ -409,6 +409,8 @@ def _problem(
         suppression_weight=plan.suppression_weight,
         weights=plan.weights,
         choices=Choices(plan.mondrian_mode, plan.group_size == "variable", plan.group_value),
+        least_levels=plan.least_levels,
+        most_levels=plan.most_levels,
     )
 
 

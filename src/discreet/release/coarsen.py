@@ -85,7 +85,14 @@ class CoarserClasses:
 
 def needs_coarsening(classes: EquivalenceClasses, plan: Plan) -> bool:
     """Whether a plan's search must begin at coarser levels, and can."""
-    named = (plan.keep, plan.suppress_values, plan.suppress_rare, plan.suppress_attributes)
+    named = (
+        plan.keep,
+        plan.least_levels,
+        plan.most_levels,
+        plan.suppress_values,
+        plan.suppress_rare,
+        plan.suppress_attributes,
+    )
     many = are_many(classes) and len(classes) > MOST_COMBINATIONS
     return many and plan.method in METHODS and not any(named)
 

@@ -191,6 +191,8 @@ def check_plan(plan: Plan, policy: Policy) -> None:
     known = policy.quasi_identifiers
     named = {
         "keep": plan.keep,
+        "least_levels": tuple(plan.least_levels),
+        "most_levels": tuple(plan.most_levels),
         "weights": tuple(plan.weights),
         "suppress_values": tuple(plan.suppress_values),
         "suppress_rare": tuple(plan.suppress_rare),
@@ -204,8 +206,28 @@ def check_plan(plan: Plan, policy: Policy) -> None:
         if name not in (droppable if name in plan.drop_attributes else known)
     ]
     for first, others in (
-        ("keep", ("suppress_values", "suppress_rare", "suppress_attributes", "drop_attributes")),
-        ("drop_attributes", ("weights", "suppress_values", "suppress_rare", "suppress_attributes")),
+        (
+            "keep",
+            (
+                "least_levels",
+                "most_levels",
+                "suppress_values",
+                "suppress_rare",
+                "suppress_attributes",
+                "drop_attributes",
+            ),
+        ),
+        (
+            "drop_attributes",
+            (
+                "weights",
+                "least_levels",
+                "most_levels",
+                "suppress_values",
+                "suppress_rare",
+                "suppress_attributes",
+            ),
+        ),
     ):
         problems += [
             InvalidParameter(
@@ -218,7 +240,20 @@ def check_plan(plan: Plan, policy: Policy) -> None:
             for name in named[first]
             if name in named[other]
         ]
-    problems += [
+    problems += _pointless(plan, known)
+    if plan.method not in METHODS:
+        problems.append(unknown("method", plan.method, METHODS))
+    else:
+        problems += [_not_followed(plan, name, value) for name, value in plan.unfollowed(plan.method).items()]
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise InvalidPolicy([str(problem) for problem in problems], remedy="correct the plan")
+
+
+def _pointless(plan: Plan, known: Sequence[str]) -> list[InvalidParameter]:
+    """What of a plan could do nothing, or leave nothing."""
+    problems = [
         InvalidParameter(
             Sentence("suppress_rare of {name!r} is {least}", name=name, least=least),
             remedy="give a whole number of records of at least 2",
@@ -243,14 +278,7 @@ def check_plan(plan: Plan, policy: Policy) -> None:
                 remedy="give columns that need not be released the role direct-identifier instead",
             )
         )
-    if plan.method not in METHODS:
-        problems.append(unknown("method", plan.method, METHODS))
-    else:
-        problems += [_not_followed(plan, name, value) for name, value in plan.unfollowed(plan.method).items()]
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        raise InvalidPolicy([str(problem) for problem in problems], remedy="correct the plan")
+    return problems
 
 
 def _not_followed(plan: Plan, name: str, value: object) -> InvalidParameter:
@@ -277,6 +305,31 @@ def kept_ladders(fitted: Sequence[FittedHierarchy], plan: Plan) -> list[Ladder]:
         else hierarchy.ladder
         for hierarchy in fitted
     ]
+
+
+def _refuse_levels(ladders: Sequence[Ladder], plan: Plan) -> None:
+    """Refuse levels that a hierarchy does not have, or of which none is left to choose."""
+    problems = []
+    for ladder in ladders:
+        name, height = ladder.name, ladder.height
+        least, most = plan.least_levels.get(name, 0), plan.most_levels.get(name, height)
+        if max(least, most) > height:
+            problems.append(
+                Sentence(
+                    "the hierarchy of {name!r} has {height} levels above its values", name=name, height=height
+                )
+            )
+        elif least > most:
+            problems.append(
+                Sentence(
+                    "{name!r} has at least more levels than at most: {least} and {most}",
+                    name=name,
+                    least=least,
+                    most=most,
+                )
+            )
+    if problems:
+        raise InvalidPolicy(problems, remedy="correct least_levels and most_levels")
 
 
 def without_dropped(policy: Policy, plan: Plan) -> Policy:
@@ -351,5 +404,6 @@ def prepare(
     refuse_absent_values(policy, counted)
     covered, notes = cover(counted, plan)
     fitted = tuple(fitted or hierarchies(without_dropped(policy, plan), covered.classes))
+    _refuse_levels([hierarchy.ladder for hierarchy in fitted], plan)
     ladders = tuple(covered.priced(ladder) for ladder in kept_ladders(fitted, plan))
     return Preparation(covered, fitted, ladders, tuple(notes))

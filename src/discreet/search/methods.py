@@ -444,5 +444,7 @@ def _unreachable(problem: Problem, result: LatticeResult) -> GoalUnreachable:
             limit=limit,
         ),
         nearest=told,
-        remedy="allow more suppression, add coarser levels to the hierarchies, or ask for less",
+        remedy="allow more suppression, more levels in most_levels, or ask for less"
+        if problem.highest != problem.heights
+        else "allow more suppression, add coarser levels to the hierarchies, or ask for less",
     )

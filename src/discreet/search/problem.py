@@ -96,10 +96,29 @@ class Problem:
     weights: Mapping[str, float] | None = None
     suppression_weight: float = 1.0
     choices: Choices = Choices()
+    least_levels: Mapping[str, int] | None = None
+    most_levels: Mapping[str, int] | None = None
 
     @cached_property
     def heights(self) -> tuple[int, ...]:
         return tuple(ladder.height for ladder in self.ladders)
+
+    @cached_property
+    def lowest(self) -> Node:
+        """The finest node that methods which choose one level for every attribute may choose."""
+        least = self.least_levels or {}
+        return tuple(least.get(ladder.name, 0) for ladder in self.ladders)
+
+    @cached_property
+    def highest(self) -> Node:
+        """The coarsest node that they may choose."""
+        most = self.most_levels or {}
+        return tuple(min(ladder.height, most.get(ladder.name, ladder.height)) for ladder in self.ladders)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether they may not choose every node."""
+        return any(self.lowest) or self.highest != self.heights
 
     @property
     def nodes(self) -> int:
@@ -288,6 +307,8 @@ def make_problem(
     weights: Mapping[str, float] | None = None,
     suppression_weight: float = 1.0,
     choices: Choices | None = None,
+    least_levels: Mapping[str, int] | None = None,
+    most_levels: Mapping[str, int] | None = None,
 ) -> Problem:
     """A problem with the ladders in the order of the classes' attributes.
 
@@ -320,6 +341,8 @@ def make_problem(
         weights,
         suppression_weight,
         choices or Choices(),
+        least_levels,
+        most_levels,
     )
 
 

@@ -70,7 +70,7 @@ def search_anytime(
         boxes = _Boxes(problem, evaluator)
         try:
             say("looking for a first solution")
-            first = evaluator.descend(problem.heights)
+            first = evaluator.descend(problem.highest)
             if problem.nodes > LARGEST_LATTICE:
                 say("looking for a bound")
                 soon = clock.now() + (end - clock.now()) * BOUND_PART
@@ -157,9 +157,8 @@ class _Boxes:
         self._evaluator = evaluator
         self._from_below = problem.objective.monotone and not problem.objective.additive
         self._discount = min(problem.suppression_weight, 1.0)
-        bottom = (0,) * len(problem.heights)
-        whole = problem.least_between(bottom, problem.heights)
-        self._heap = [_Box(whole, problem.heights, bottom)]
+        whole = problem.least_between(problem.lowest, problem.highest)
+        self._heap = [_Box(whole, problem.highest, problem.lowest)]
         self._taken: list[_Box] = []
         self._endless = problem.nodes > LARGEST_LATTICE
 

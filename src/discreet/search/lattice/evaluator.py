@@ -195,7 +195,7 @@ class Evaluator:
         """
         [here] = self.evaluate([start])
         while True:
-            fitting = list(filter(self.problem.fits, self.evaluate(finer(here.node))))
+            fitting = list(filter(self.problem.fits, self.evaluate(self._finer(here.node))))
             if not fitting:
                 return here
             best = min(fitting, key=Evaluation.rank)
@@ -209,20 +209,25 @@ class Evaluator:
     def improve(self, start: Evaluation) -> Evaluation:
         """From a node to its best neighbour, or by one level more here and one less there, while that helps."""
         here = start
-        heights = self.problem.heights
+        heights = self.problem.highest
         while True:
-            better = self._best_of([*finer(here.node), *coarser(here.node, heights)], here)
+            better = self._best_of([*self._finer(here.node), *coarser(here.node, heights)], here)
             if better is None:
                 swaps = [
                     other
                     for node in coarser(here.node, heights)
-                    for other in finer(node)
+                    for other in self._finer(node)
                     if other != here.node and self.problem.below(other) <= here.cost
                 ]
                 better = self._best_of(swaps, here)
             if better is None:
                 return here
             here = better
+
+    def _finer(self, node: Node) -> list[Node]:
+        """The direct finer neighbours that may be chosen."""
+        low = self.problem.lowest
+        return [other for other in finer(node) if all(a >= b for a, b in zip(other, low, strict=True))]
 
     def _best_of(self, nodes: list[Node], here: Evaluation) -> Evaluation | None:
         """The best of some nodes within the limit, if it is better than ``here``."""

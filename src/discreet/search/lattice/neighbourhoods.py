@@ -62,7 +62,7 @@ class Neighbourhoods:
         while vain < PATIENCE:
             low, high = list(here.node), list(here.node)
             for j in self._free():
-                low[j], high[j] = 0, self._problem.heights[j]
+                low[j], high[j] = self._problem.lowest[j], self._problem.highest[j]
             there = self._swept(here, tuple(low), tuple(high))
             vain = 0 if there is not here else vain + 1
             here = there
@@ -104,13 +104,13 @@ class Neighbourhoods:
 
     def _from_top(self) -> Evaluation:
         """Where a descent from the top with preferences by chance ends."""
-        heights = self._problem.heights
+        heights = self._problem.highest
         preferences = [PREFERENCE ** self._random.uniform(-1.0, 1.0) for _ in heights]
         return self._evaluator.descend(heights, preferences)
 
     def _from_end(self) -> Evaluation:
         """Where a descent ends from a good node of which some attributes are put to their top."""
-        heights = self._problem.heights
+        heights = self._problem.highest
         node = self._random.choice(self._ends).node
         below = [j for j, (level, height) in enumerate(zip(node, heights, strict=True)) if level < height]
         most = max(2, round(KICKED * len(heights)))

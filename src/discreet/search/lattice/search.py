@@ -58,11 +58,11 @@ def search(
     say = progress or (lambda _: None)
     stop = limits(seconds, evaluations, cancelled)
     with Evaluator(problem, threads=threads, stop=stop) as evaluator:
-        sweep = Sweep(problem, evaluator, (0,) * len(problem.heights), problem.heights)
+        sweep = Sweep(problem, evaluator, problem.lowest, problem.highest)
         try:
             say("looking for a first solution")
-            first = evaluator.descend(problem.heights)
-            if problem.objective.monotone and not problem.objective.additive:
+            first = evaluator.descend(problem.highest)
+            if problem.objective.monotone and not problem.objective.additive and not problem.bounded:
                 evaluator.improve(first)
                 sweep.probe()
             for done in sweep.layers():

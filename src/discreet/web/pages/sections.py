@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
@@ -162,7 +162,7 @@ def plan(service: Service, case: Case) -> Content:
         "method_settings": {
             name: get_args(bare(settings(Plan)[name].annotation))
             for name, methods in FOLLOWED.items()
-            if chosen.method in methods
+            if chosen.method in methods and get_origin(bare(settings(Plan)[name].annotation)) is Literal
         },
         "objectives": list(OBJECTIVES),
         "sensitive": policy.sensitive,
