@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
@@ -259,3 +259,52 @@ def test_what_cannot_be_seen_any_more_is_not_called_verified(step: Perturbation)
         assert isinstance(told, list)
         seen.append(told[0]["verified_on_file"])
     assert seen == [list(step.columns), []]
+
+
+# ── condensation of records that arrive one by one ────────────────────────────────────────────────────
+
+
+def test_a_group_of_2k_is_split_as_the_paper_splits_it() -> None:
+    # Of 0, 2, 4, 6 the mean is 3 and the variance 5: halves lie a quarter of the root of 60 away, with 5/4 each.
+    rows = pa.table({"x": [0.0, 2.0, 4.0, 6.0]})
+    found = Condensation(("x",), k=2, dynamic=True).groups(rows)
+    assert found.group.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+    assert sorted(found.middles.ravel()) == pytest.approx([3 - 60**0.5 / 4, 3 + 60**0.5 / 4])
+    assert found.spreads.ravel().tolist() == pytest.approx([1.25, 1.25])
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.integers(2, 9), st.integers(20, 90))
+def test_what_groups_know_has_the_means_and_covariances_of_all_who_arrived(
+    seed: int, k: int, count: int
+) -> None:
+    draw = np.random.default_rng(seed)
+    values = draw.normal(size=(count, 3)) @ draw.normal(size=(3, 3)) * [1.0, 50.0, 1000.0]
+    rows = pa.table(dict(zip("abc", values.T, strict=True)))
+    step = Condensation(("a", "b", "c"), k=k, dynamic=True)
+    found = step.groups(rows)
+    size = np.bincount(found.group)
+    assert size.min() >= k
+    assert size.max() < 2 * k
+    share = size / count
+    mean = share @ found.middles
+    between = (share[:, None] * (found.middles - mean)).T @ (found.middles - mean)
+    within = np.einsum("g,gij->ij", share, found.spreads)
+    assert np.allclose(mean, values.mean(axis=0), atol=1e-6)
+    assert np.allclose(between + within, np.cov(values.T, bias=True), rtol=1e-6, atol=1e-6)
+    new = step.changed(rows, Randomness(seed))
+    assert step.complaint(rows, pa.table(new), np.arange(count)) == ""
+    moved = pa.table({**new, "a": pa.array(np.asarray(new["a"]) + 1.0)})
+    assert "another mean" in step.complaint(rows, moved, np.arange(count))
+
+
+def test_groups_depend_on_the_order_in_which_records_arrive() -> None:
+    values = np.random.default_rng(3).normal(size=60)
+    there, back = (pa.table({"x": each}) for each in (values, values[::-1].copy()))
+
+    def parts(rows: pa.Table) -> set[tuple[float, ...]]:
+        group = Condensation(("x",), k=5, dynamic=True).grouped(rows)
+        column = np.asarray(rows["x"])
+        return {tuple(np.sort(column[group == each])) for each in np.unique(group)}
+
+    assert parts(there) != parts(back)

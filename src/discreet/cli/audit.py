@@ -24,6 +24,7 @@ from discreet.cli.options import (
     say,
 )
 from discreet.cli.progress import progress
+from discreet.cli.setting_options import split
 from discreet.release.audit import Audit
 from discreet.release.audit import audit as run_audit
 from discreet.release.records import record_risks
@@ -44,6 +45,16 @@ from discreet.reports.words import Edition
     "--records", type=PATH, help="Also write what each record risks, in the order of FILE; keep it private."
 )
 @click.option(
+    "--markov-known",
+    metavar="A,B,…",
+    help="The Markov-model risk for somebody who knows these quasi-identifiers (else the first one).",
+)
+@click.option(
+    "--markov-order",
+    metavar="A,B,…",
+    help="The order in which such a person infers the others (else that of the table).",
+)
+@click.option(
     "--register-original",
     type=PATH,
     help="The table that FILE was made from, with the column that identifies people (else FILE itself).",
@@ -60,6 +71,8 @@ def audit(
     core: bool,
     report_file: Path | None,
     records: Path | None,
+    markov_known: str | None,
+    markov_order: str | None,
     register_original: Path | None,
     edition: Edition,
     language: str,
@@ -71,6 +84,7 @@ def audit(
     """
     refuse_unwritable(report_file, records)
     judge = judging(given)
+    given |= {"markov_known": split(markov_known), "markov_order": split(markov_order)}
     result = audit_file(file, given, quiet=quiet or as_json, core=core, records=records)
     judgement = judge(file, register_original or file, result.policy)
     if report_file is not None:
@@ -93,7 +107,14 @@ def audit_file(
     """The audit of a file as the options say, with what had to be assumed in its notes."""
     with progress(quiet=quiet) as tell:
         table, policy, assumed = open_with_policy(file, given, tell)
-        result = run_audit(table, policy, detail="core" if core else "full", progress=tell)
+        result = run_audit(
+            table,
+            policy,
+            detail="core" if core else "full",
+            known=given.get("markov_known"),
+            order=given.get("markov_order"),
+            progress=tell,
+        )
         if records is not None:
             record_risks(table, policy, progress=tell).save(records)
     return dataclasses.replace(result, notes=(*result.notes, *assumed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -74,13 +75,24 @@ class _OfNumbers(Perturbation):
 
 
 @dataclass(frozen=True)
+class CondensedGroups:
+    """Which group each record belongs to, and of each group the means and the covariances."""
+
+    group: IntArray
+    middles: FloatArray
+    spreads: FloatArray
+
+
+@dataclass(frozen=True)
 class Condensation(_OfNumbers):
-    """Groups of at least ``k`` neighbours become as many artificial records with the mean and, in expectation, the covariances of the group.
+    """CondensedGroups of at least ``k`` neighbours become as many artificial records with the mean and, in expectation, the covariances of the group.
 
     Along each eigenvector of a group's covariance matrix numbers are drawn evenly with its eigenvalue as variance, and moved so
-    that the mean of the group stays. Groups are formed from one record after another, with the k - 1 nearest that are left (columns on one
-    scale); the last that are too few join the group before. Aggarwal and Yu, "A condensation approach to privacy preserving
-    data mining", EDBT 2004 (the static one).
+    that the mean of the group stays. CondensedGroups are formed from one record after another, with the k - 1 nearest that are left (columns on one
+    scale); the last that are too few join the group before. With ``dynamic`` records are taken one by one, in their order, as they would
+    arrive: each joins the group whose mean is nearest, and a group of 2k is split in two of k along its first eigenvector, as if its
+    records were spread evenly along it. Of a group only means and covariances are used then: it need not be kept who was in it.
+    Aggarwal and Yu, "A condensation approach to privacy preserving data mining", EDBT 2004.
 
     >>> rows = pa.table({"x": [1.0, 2.0, 30.0, 40.0], "y": [1.5, 2.5, 8.0, 9.0]})
     >>> Condensation(("x", "y"), k=2).grouped(rows).tolist()
@@ -90,15 +102,22 @@ class Condensation(_OfNumbers):
     id: ClassVar[str] = "condensation"
     title: ClassVar[str] = "condensation"
     says: ClassVar[str] = (
-        "Groups of neighbours become as many artificial records with the same means and spread."
+        "CondensedGroups of neighbours become as many artificial records with the same means and spread."
     )
-    keeps: ClassVar[str] = "every group of neighbours has the same means, up to rounding"
+    keeps: ClassVar[str] = (
+        "every group of neighbours has the same means (dynamic: those reckoned when it was split), up to rounding"
+    )
     source: ClassVar[str] = "Aggarwal and Yu, A condensation approach to privacy preserving data mining, 2004"
 
     k: int = 10
+    dynamic: bool = False
 
     def check(self) -> None:
         need_number(self.id, "k", self.k, above=2, allow=True)
+        if not isinstance(self.dynamic, bool):
+            raise InvalidParameter(
+                Sentence("dynamic of {step} must be true or false", step=self.id), remedy="correct it"
+            )
         if not isinstance(self.k, int):
             raise InvalidParameter(
                 Sentence("k of {step} must be a whole number", step=self.id), remedy="correct it"
@@ -106,6 +125,10 @@ class Condensation(_OfNumbers):
 
     def grouped(self, rows: pa.Table) -> IntArray:
         """The group of each record."""
+        return self.groups(rows).group
+
+    def groups(self, rows: pa.Table) -> CondensedGroups:
+        """The groups of all records, with what is used of each."""
         values = self.matrix(rows)
         if len(values) < self.k:
             raise UnsuitableColumn(
@@ -113,15 +136,20 @@ class Condensation(_OfNumbers):
                 remedy="ask for a smaller k",
             )
         spread = values.std(axis=0)
-        scaled = (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        scale = np.where(spread > 0, spread, 1.0)
+        scaled = (values - values.mean(axis=0)) / scale
         ranks = [np.unique(column, return_inverse=True)[1].astype(np.int64) for column in scaled.T]
         least = max(BLOCK, self.k)
         block = halved(ranks, lambda part: len(part) >= least, len(values), least)
         order = np.argsort(block, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
+        if self.dynamic:
+            arrived = _arriving(scaled, parts, self.k)
+            middles = values.mean(axis=0) + arrived.middles * scale
+            return CondensedGroups(arrived.group, middles, arrived.spreads * np.outer(scale, scale))
         group = np.empty(len(values), dtype=np.int64)
         made = 0
-        for part in np.split(order, np.flatnonzero(np.diff(block[order])) + 1):
-            left = part
+        for left in parts:
             while len(left) >= 2 * self.k:
                 far = ((scaled[left] - scaled[left[0]]) ** 2).sum(axis=1)
                 near = np.argpartition(far, self.k - 1)[: self.k]
@@ -130,36 +158,100 @@ class Condensation(_OfNumbers):
                 made += 1
             group[left] = made
             made += 1
-        return group
+        members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+        middles = np.stack([values[part].mean(axis=0) for part in members])
+        centred = [values[part] - middle for part, middle in zip(members, middles, strict=True)]
+        return CondensedGroups(group, middles, np.stack([own.T @ own / len(own) for own in centred]))
 
     def changed(self, rows: pa.Table, randomness: Randomness) -> dict[str, pa.Array]:
-        values, group = self.matrix(rows), self.grouped(rows)
-        order = np.argsort(group, kind="stable")
-        noise = np.stack([randomness.flat(len(values)) for _ in self.columns], axis=1)
-        made = np.empty_like(values)
-        for part in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-            own, drawn = values[part], noise[part]
-            middle = own.mean(axis=0)
-            centred = own - middle
-            lengths, vectors = np.linalg.eigh(centred.T @ centred / len(part))
+        grouped = self.groups(rows)
+        noise = np.stack([randomness.flat(rows.num_rows) for _ in self.columns], axis=1)
+        made = np.empty_like(noise)
+        order = np.argsort(grouped.group, kind="stable")
+        for number, part in enumerate(np.split(order, np.cumsum(np.bincount(grouped.group))[:-1])):
+            drawn, middle = noise[part], grouped.middles[number]
+            lengths, vectors = np.linalg.eigh(grouped.spreads[number])
             # Moved to the mean of the group they would spread a little less.
             even = (drawn - drawn.mean(axis=0)) * np.sqrt(len(part) / (len(part) - 1))
             made[part] = middle + (even * np.sqrt(np.clip(lengths, 0.0, None))) @ vectors.T
         return self.written(made, rows)
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
-        group = self.grouped(before)
-        size = np.bincount(group)
+        grouped = self.groups(before)
+        group, size = grouped.group, np.bincount(grouped.group)
         whole_groups = np.bincount(group[places], minlength=len(size)) == size
         for name in after.column_names:
             shown = released_numbers(after, name, before)
             if shown is None or np.isnan(shown).any():
                 return f"{name} shows other values than numbers"
-            given = np.bincount(group, weights=numbers(before, name, self.id)) / size
+            given = grouped.middles[:, self.columns.index(name)]
             new = np.bincount(group[places], weights=shown, minlength=len(size)) / size
             if (np.abs(given - new)[whole_groups] > self.slack(before, name)).any():
                 return f"{name} shows a group with another mean"
         return ""
+
+
+def _arriving(scaled: FloatArray, parts: Sequence[IntArray], k: int) -> CondensedGroups:
+    """The groups of records that arrive one by one in each of some parts."""
+    group = np.empty(len(scaled), dtype=np.int64)
+    middles: list[FloatArray] = []
+    spreads: list[FloatArray] = []
+    for part in parts:
+        stream = _Stream(scaled, k)
+        for record in np.sort(part).tolist():
+            stream.join(record)
+        for number, members in enumerate(stream.members):
+            group[members] = len(middles) + number
+        middles += [*stream.middles]
+        spreads += [*stream.spreads]
+    return CondensedGroups(group, np.stack(middles), np.stack(spreads))
+
+
+class _Stream:
+    """CondensedGroups that records join, with the mean and the covariances of each."""
+
+    def __init__(self, scaled: FloatArray, k: int) -> None:
+        self._scaled, self._k = scaled, k
+        width = scaled.shape[1]
+        self.members: list[list[int]] = []
+        self.middles = np.empty((0, width))
+        self.spreads = np.empty((0, width, width))
+
+    def join(self, record: int) -> None:
+        """A record joins the group whose mean is nearest; one of 2k is split."""
+        new = self._scaled[record]
+        if not self.members:
+            self.members, self.middles = [[record]], new[None].copy()
+            self.spreads = np.zeros((1, len(new), len(new)))
+            return
+        away = new - self.middles
+        at = int((away**2).sum(axis=1).argmin())
+        count = len(self.members[at])
+        share = 1.0 / (count + 1)
+        self.middles[at] += share * away[at]
+        self.spreads[at] = count * share * (self.spreads[at] + share * np.outer(away[at], away[at]))
+        self.members[at].append(record)
+        if count + 1 == 2 * self._k:
+            self._split(at)
+
+    def _split(self, at: int) -> None:
+        """Two groups in place of one.
+
+        Numbers that are even along an axis and have the variance v span the square root of 12 v: the middles of their halves are a
+        quarter of that away from theirs, and each half has a quarter of the variance.
+        """
+        members, middle, spread = self.members[at], self.middles[at], self.spreads[at]
+        lengths, vectors = np.linalg.eigh(spread)
+        length, axis = max(float(lengths[-1]), 0.0), vectors[:, -1]
+        apart = np.sqrt(12.0 * length) / 4.0 * axis
+        inner = spread - 0.75 * length * np.outer(axis, axis)
+        order = np.argsort(self._scaled[members] @ axis, kind="stable")
+        self.members[at] = [members[i] for i in order[: self._k]]
+        self.members.append([members[i] for i in order[self._k :]])
+        self.middles = np.vstack([self.middles, middle + apart])
+        self.middles[at] = middle - apart
+        self.spreads[at] = inner
+        self.spreads = np.concatenate([self.spreads, inner[None]])
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 
-from discreet.arrays import tallied
 from discreet.classes import EquivalenceClasses
 from discreet.classes.kinds import ClassKinds
 from discreet.classes.packed import are_many, unpacked
@@ -43,6 +41,7 @@ from discreet.progress import Asked, telling
 from discreet.release import rendered
 from discreet.release.exposure import COMBINED, Exposure, combined, estimated, expose
 from discreet.release.guarantees import Claim, judged_guarantees
+from discreet.release.missing import MissingValues, missing_values
 from discreet.release.prepare import (
     count_classes,
     open_both,
@@ -71,39 +70,13 @@ from discreet.risk.prosecutor import (
 )
 from discreet.risk.scorr import all_scorr
 from discreet.sentences import Sentence
-from discreet.table import MISSING_MARKS, Domain, Source, Table
+from discreet.table import Domain, Source, Table
 from discreet.types import Progress
 
 Detail = Literal["full", "core"]
 RIGHT_EDGE_OF_SMALL = 11
 TWO_WAY_CELLS = 500_000
 """Up to so many cells the log-linear model has all pairs of attributes; beyond, it assumes independence."""
-
-
-@dataclass(frozen=True)
-class MissingValues:
-    """How a column's missing values were treated: nulls as a class of their own, marks as ordinary values.
-
-    ``floating`` says that the column holds floats, in which NaN counts as null.
-    """
-
-    column: str
-    nulls: int
-    marks: int
-    floating: bool = False
-
-    @property
-    def treatment(self) -> str:
-        parts = []
-        if self.nulls and self.floating:
-            parts.append(
-                Sentence("{nulls:,} nulls or NaN, counted as one value of their own", nulls=self.nulls)
-            )
-        elif self.nulls:
-            parts.append(Sentence("{nulls:,} nulls, counted as one value of their own", nulls=self.nulls))
-        if self.marks:
-            parts.append(Sentence("{marks:,} missing marks, kept as ordinary values", marks=self.marks))
-        return Sentence("{parts:; }", parts=tuple(parts)) if parts else ""
 
 
 @dataclass(frozen=True)
@@ -240,6 +213,8 @@ def audit(
     *,
     detail: Detail = "full",
     claim: Claim | None = None,
+    known: Sequence[str] | None = None,
+    order: Sequence[str] | None = None,
     progress: Asked = None,
 ) -> Audit:
     """Audit a table: measure, estimate, and decide by the policy's profile.
@@ -247,7 +222,8 @@ def audit(
     ``source`` is a table or anything ``discreet.read`` takes; ``policy`` a policy, its file or a dict of what stands in
     one; without it the roles are suggested.
     ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence. ``claim`` is what is
-    at hand about how the table was made, where a guarantee is required.
+    at hand about how the table was made, where a guarantee is required. The Markov-model risk is that of somebody who knows
+    the quasi-identifiers ``known`` (the first if not given) and infers the others in an ``order`` (that of the table).
     """
     say = telling(progress)
     table, given = open_both(source, policy)
@@ -259,7 +235,11 @@ def audit(
     say("counting equivalence classes")
     counted = count_classes(table, policy)
     refuse_absent_values(policy, counted, slips_only=True)
-    return audit_counted(table, policy, counted, detail=detail, claim=claim, notes=notes, progress=say)
+    result = audit_counted(table, policy, counted, detail=detail, claim=claim, notes=notes, progress=say)
+    if known is None and order is None:
+        return result
+    chain = markov_risk(counted, known=counted.names[:1] if known is None else known, order=order)
+    return replace(result, risks=(*(risk for risk in result.risks if risk.name != chain.name), chain))
 
 
 def audit_counted(
@@ -319,7 +299,7 @@ def audit_counted(
     estimates = _estimates(classes, policy, say)
     exposure = expose(classes, policy.sampling_fraction, say) if detail == "full" else None
     told += estimated(classes, exposure)
-    missing = tuple(_missing(classes))
+    missing = tuple(missing_values(classes))
     if are_many(classes):
         unpacked(classes)
     return Audit(
@@ -433,28 +413,6 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
         model="two-way" if len(levels) > 1 and math.prod(levels) <= TWO_WAY_CELLS else "independence",
     )
     return [*estimates, fitted.unique, fitted.matches]
-
-
-def _missing(classes: EquivalenceClasses) -> list[MissingValues]:
-    missing = []
-    for name in (*classes.names, *(domain.name for domain in classes.sensitive)):
-        if name in classes.names:
-            j = classes.index(name)
-            domain, codes, counts = classes.attributes[j], classes.codes[j], classes.records
-        else:
-            domain, codes, counts = (
-                classes.sensitive_domain(name),
-                classes.sensitive_codes[name],
-                classes.counts,
-            )
-        if not domain.has_null and not domain.is_text:
-            continue
-        totals = tallied(codes, counts, domain.size)
-        nulls = int(totals[domain.null_code]) if domain.null_code is not None else 0
-        marks = int(totals[domain.codes_of(MISSING_MARKS)].sum()) if domain.is_text else 0
-        if nulls or marks:
-            missing.append(MissingValues(name, nulls, marks, pa.types.is_floating(domain.values.type)))
-    return missing
 
 
 def worst_measure(measures: Sequence[Measure]) -> Measure:
