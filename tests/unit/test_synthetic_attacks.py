@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +18,14 @@ from discreet.attacks.synthetic.guessing import guessing_by_nearest
 from discreet.attacks.synthetic.halves import linking_of_halves
 from discreet.attacks.synthetic.neighbours import Neighbours
 from discreet.attacks.synthetic.predicates import singling_out_by_predicates
+from discreet.attacks.synthetic.shadows import membership_by_shadows
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
+from discreet.perturb.base import Perturbation
+from discreet.perturb.noise import AdditiveNoise
+from discreet.perturb.randomness import Randomness
+from discreet.perturb.synthesis import SyntheticTable
 
 Attack = Callable[[Pair, EquivalenceClasses, int], Iterable[AttackResult]]
 ATTACKS: dict[str, Attack] = {
@@ -137,3 +143,54 @@ def test_what_cannot_be_tried_is_refused() -> None:
     events = EquivalenceClasses.from_columns({"age": [1, 2, 3]}, person=[1, 1, 2])
     with pytest.raises(InvalidParameter, match="several records"):
         next(iter(singling_out_by_predicates(Pair.of(events, events), control=table)))
+
+
+KNOWN = ("age", "children", "job", "town")
+
+
+def made_by(step: Perturbation, columns: Columns) -> EquivalenceClasses:
+    """People of whom a step draws artificial values."""
+    rows = pa.table({name: columns[name] for name in KNOWN})
+    return EquivalenceClasses.from_columns(pa.table(step.changed(rows, Randomness(4))).to_pydict())
+
+
+def test_whoever_makes_releases_with_and_without_a_person_knows_who_was_used() -> None:
+    step = SyntheticTable(KNOWN)
+    rng = np.random.default_rng(1)
+    people, others = drawn(rng, 60), counted(drawn(rng, 120))
+    pair = Pair.of(counted(people), made_by(step, people))
+    result = membership_by_shadows(pair, [step], control=others, shadows=16, targets=30)
+    assert result.better_than_baseline
+    assert result.tries == 60
+    # The same steps of other people tell nothing of these: the rates of members and others differ by chance only.
+    free = Pair.of(counted(people), made_by(step, drawn(rng, 60)))
+    rate = membership_by_shadows(free, [step], control=others, shadows=16, targets=30).rate
+    assert abs(rate - 0.5) < 0.2
+    assert rate < result.rate
+
+
+def test_shadows_are_made_of_what_is_known_by_steps_that_draw() -> None:
+    step = SyntheticTable(("job", "pay"), given=("town",))
+    rng = np.random.default_rng(2)
+    people, others = drawn(rng, 50), counted(drawn(rng, 80))
+    pair = Pair.of(counted(people), counted(people))
+    steps = [step, AdditiveNoise(("age",))]
+    [note] = membership_by_shadows(pair, steps, control=others, shadows=4, targets=20).notes
+    assert "left aside: synthetic-table, additive-noise" in note
+    with pytest.raises(InvalidParameter, match="draws artificial values"):
+        membership_by_shadows(pair, steps[1:], control=others)
+    with pytest.raises(InvalidParameter, match="no control set"):
+        membership_by_shadows(pair, steps, control=counted(drawn(rng, 20)))
+
+
+def test_shadow_models_are_run_where_the_policy_names_a_step_that_draws() -> None:
+    rng = np.random.default_rng(3)
+    rows, others = (pa.table(drawn(rng, 70)) for _ in range(2))
+    policy = discreet.Policy.of(quasi_identifiers=list(KNOWN), sensitive=["pay"])
+    made = rows.take(pa.array(rng.integers(0, 70, 70)))
+    name = "membership-by-shadows"
+    without = discreet.attack(made, policy, original=rows, control=others, attacks=[name])
+    assert "no step that draws artificial values" in without.untested[0].why
+    drawing = replace(policy, perturb=(SyntheticTable(KNOWN),))
+    told = discreet.attack(made, drawing, original=rows, control=others, attacks=[name])
+    assert [result.attack for result in told.results] == [name]

@@ -13,6 +13,7 @@ from discreet.attacks.scenario import Scenario
 from discreet.classes import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.perturb.base import Perturbation
+from discreet.perturb.synthesis import Synthesis
 from discreet.privacy import PrivacyModel
 from discreet.table.hierarchies.hierarchy import Hierarchy
 
@@ -36,6 +37,7 @@ Need = Literal[
     "several-values",
     "sets",
     "mechanism",
+    "artificial",
 ]
 
 WHY_NOT: Mapping[Need, str] = MappingProxyType(
@@ -60,6 +62,7 @@ WHY_NOT: Mapping[Need, str] = MappingProxyType(
         "sets": "every person has one value of the sensitive attribute: homogeneity says the same",
         "models": "the policy requires nothing, so an intruder learns nothing from its being met",
         "mechanism": "the policy names no step that perturbed a quasi-identifier: nothing is to be known of a method",
+        "artificial": "the policy names no step that draws artificial values of what the intruder knows",
     }
 )
 
@@ -127,6 +130,9 @@ AT_HAND: Mapping[Need, Callable[[Setup, str], bool]] = {
     "sensitive": lambda _, sensitive: bool(sensitive),
     "mechanism": lambda setup, _: any(
         name in setup.scenario.known for step in setup.steps for name in step.columns
+    ),
+    "artificial": lambda setup, _: any(
+        isinstance(step, Synthesis) and set(step.columns) & set(setup.scenario.known) for step in setup.steps
     ),
 }
 """Whether what an attack needs is there, for one sensitive attribute."""
@@ -256,6 +262,14 @@ _ALL = (
         "synthetic.density:membership_by_density",
         ("pair", "control", "known", "seed"),
         "van Breugel et al., Membership inference attacks against synthetic data through overfitting detection, 2023",
+    ),
+    AttackKind(
+        "membership-by-shadows",
+        "Does the release look like those that whoever knows the method makes with a person, or without?",
+        ("artificial", "original", "control", "changed"),
+        "synthetic.shadows:membership_by_shadows",
+        ("pair", "steps", "control", "known", "seed"),
+        "Stadler et al., Synthetic data: anonymisation groundhog day, 2022",
     ),
     AttackKind(
         "worst-case",

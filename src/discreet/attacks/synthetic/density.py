@@ -60,7 +60,7 @@ def membership_by_density(
         ]
         # The same people are drawn for both.
         at = np.flatnonzero(views[0].tried)
-        near, usual = (_log_density(view, at) for view in views)
+        near, usual = (log_density(view, at) for view in views)
         sides.append((views[0].tried[at].astype(np.float64), near - usual))
     (used, score), (strangers, apart) = sides
     weights = np.concatenate([used / used.sum(), strangers / strangers.sum()])
@@ -98,7 +98,7 @@ def membership_by_density(
     )
 
 
-def _log_density(view: View, at: IntArray) -> FloatArray:
+def log_density(view: View, at: IntArray) -> FloatArray:
     """The log density of released records around each target, by those nearest to it."""
     near = nearest_people(view, at)
     total = float(view.released.sizes.sum())
