@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from importlib import resources
-from typing import get_args
+from typing import Literal, get_args, get_origin
 
 import pytest
 
@@ -103,7 +103,9 @@ def used() -> set[str]:
         "method_settings.": [
             key
             for name in FOLLOWED
-            for key in (name, *(f"{name}_{one}" for one in get_args(bare(settings(Plan)[name].annotation))))
+            # The page offers choices; the others are for policy files.
+            if get_origin(kind := bare(settings(Plan)[name].annotation)) is Literal
+            for key in (name, *(f"{name}_{one}" for one in get_args(kind)))
         ],
         "terms_say.": TERMS,
         "downloads.": [*DOWNLOADS, *(f"{what}_says" for what in DOWNLOADS)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
@@ -26,6 +26,8 @@ from discreet.cli.progress import progress
 from discreet.cli.streams import OutputFile, is_streamed, stream
 from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.addresses import DatabaseAddress
+from discreet.policy import Policy
+from discreet.policy.plan import Plan
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.codebook import codebook_place
 from discreet.release.release import Release
@@ -34,6 +36,11 @@ from discreet.release.targets import Target, check_release_target
 from discreet.release.write import check_target
 from discreet.reports.console import Terminal
 from discreet.search.contest import TITLES
+from discreet.table import Table
+from discreet.types import Progress
+
+if TYPE_CHECKING:
+    from discreet.release.family_contest import FamilyComparison
 
 OUTPUT = click.option(
     "--output",
@@ -71,6 +78,12 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
 @FILE
 @OUTPUT
 @click.option("--report", "report_file", type=click.Path(path_type=Path), help="Also write an HTML report.")
+@click.option(
+    "--exposure",
+    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    help="In the report, also all families of methods on FILE, each just so strong that at most this share of the people is found.",
+    metavar="SHARE",
+)
 @LANGUAGE
 @click.option(
     "--recipe", "recipe_file", type=click.Path(path_type=Path), help="Also write the recipe (.json or .toml)."
@@ -96,6 +109,7 @@ def anonymize(
     file: Path,
     output: Target,
     report_file: Path | None,
+    exposure: float | None,
     language: str,
     recipe_file: Path | None,
     codebook_file: Path | None,
@@ -122,6 +136,8 @@ def anonymize(
     refuse_unwritable(*written, perhaps=perhaps, folder=alternatives_folder)
     if codebook_file is not None:
         check_target(codebook_file)
+    if exposure is not None and report_file is None:
+        raise InvalidParameter("families are drawn in the report", remedy="name a file with --report")
     key = read_key(key_file)
     judge = judging(given)
     with progress(quiet=quiet or as_json) as tell:
@@ -133,6 +149,7 @@ def anonymize(
         release = release_anyway(release, acknowledge)
         judgement = judge(release, table, policy)
         release = refuse_narrowing(release, judgement, acknowledge)
+        compared = None if exposure is None else _families(table, policy, plan, exposure, tell)
         tell("writing and verifying")
         release.save(
             output,
@@ -140,6 +157,7 @@ def anonymize(
             recipe=recipe_file,
             links=links_file,
             codebook=codebook_file,
+            families=compared,
             language=language,
         )
 
@@ -160,6 +178,13 @@ def anonymize(
     print_release(release, [*written, *further], as_json=as_json, quiet=quiet)
     if not quiet and not as_json and not is_streamed(output):
         print_judgement(judgement)
+
+
+def _families(table: Table, policy: Policy, plan: Plan, exposure: float, tell: Progress) -> FamilyComparison:
+    """All families on the table, as `compare-methods` shows them."""
+    from discreet.release.family_contest import compare_families
+
+    return compare_families(table, policy, plan=plan, exposure=exposure, progress=tell)
 
 
 def refuse_two_answers(output: Target, *, as_json: bool) -> None:

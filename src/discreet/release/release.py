@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -55,6 +56,9 @@ from discreet.transform.loss import attribute_changes
 from discreet.transform.recipe import Recipe
 from discreet.transform.recoding import Recoding
 from discreet.types import IntArray
+
+if TYPE_CHECKING:
+    from discreet.release.family_contest import FamilyComparison
 
 
 @dataclass(frozen=True)
@@ -269,6 +273,7 @@ class Release(AsFrames):
         recipe: str | PathLike[str] | None = None,
         links: str | PathLike[str] | None = None,
         codebook: str | PathLike[str] | None = None,
+        families: FamilyComparison | None = None,
         language: str = "en",
     ) -> Target:
         """Write the release, verified, and the report, the recipe and the links if asked for.
@@ -280,7 +285,8 @@ class Release(AsFrames):
         some of their values only: ``taxis.codebook.csv`` beside ``taxis.csv``.
 
         The links say which row of the original each row was: a secret of the custodian's, which only the owner of that
-        file can read. ``language`` is that of the report: ``en`` or ``de``.
+        file can read. The report also draws what `compare_families` found on the original, if it is given (``families``);
+        ``language`` is that of the report: ``en`` or ``de``.
 
         A requirement that does not hold on the written file raises ``RequirementNotMet``, and no file appears.
         """
@@ -319,6 +325,7 @@ class Release(AsFrames):
                 report,
                 file_hash=release_hash(target),
                 in_database=isinstance(target, DatabaseAddress),
+                families=families,
                 language=language,
             )
         return target

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from discreet.files.writing import write_text
 from discreet.policy import dumps
+from discreet.release.family_contest import FamilyComparison
 from discreet.release.prices import METHOD
 from discreet.release.release import Release
 from discreet.reports.figures import Figures, Picture, figures_of, zones
 from discreet.reports.html import page
 from discreet.reports.release import tables
+from discreet.reports.release.family_picture import family_picture
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.verdict import compliance, first_obstacles, judgement
 from discreet.reports.words import (
@@ -48,13 +50,15 @@ def release_report(
     file_hash: str | None = None,
     in_database: bool = False,
     drawn: Sequence[Picture] | None = None,
+    families: FamilyComparison | None = None,
     language: str = "en",
 ) -> Path:
     """Write the report of a release as one HTML file that needs nothing else: no script, no network, under 1 MB.
 
     The ``internal`` edition shows what became of which value; the ``public`` one shows no value of any column
     and no count of a few people, and says so. ``file_hash`` is the SHA-256 of the file that was written and
-    verified; a release ``in_database`` was verified there and has none; ``drawn`` are the edition's pictures, if they were drawn before; ``language`` is ``en`` or ``de``.
+    verified; a release ``in_database`` was verified there and has none; ``drawn`` are the edition's pictures, if they were drawn before; ``families`` is
+    what `compare_families` found on the original, which the internal edition draws; ``language`` is ``en`` or ``de``.
     """
     return write_text(
         Path(path),
@@ -64,6 +68,7 @@ def release_report(
             file_hash=file_hash,
             in_database=in_database,
             drawn=drawn,
+            families=families,
             language=language,
         ),
     )
@@ -76,12 +81,15 @@ def render_release(
     file_hash: str | None = None,
     in_database: bool = False,
     drawn: Sequence[Picture] | None = None,
+    families: FamilyComparison | None = None,
     language: str = "en",
 ) -> str:
     """The report of a release as HTML text."""
     public = edition == "public"
     before, after = edition_figures(release, public=public)
     drawn = release_pictures(release, before, after) if drawn is None else drawn
+    if families is not None and not public:
+        drawn = [*drawn, family_picture(families)]
     required = tables.requirements(release, before, after)
     return page(
         "release.html.jinja",
