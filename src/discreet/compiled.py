@@ -34,17 +34,20 @@ registered: list[Callable[..., Any]] = []
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """A compiled loop that is called from outside; its annotations say for which arrays it is compiled ahead."""
     registered.append(function)
-    return part(function) if ahead is None else _compiled_ahead(function)
+    return _at_call(function) if ahead is None else _compiled_ahead(function)
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
-    """A compiled loop that only others of its kind call: it is compiled into them."""
-    if ahead is not None:
-        return function
+    """A compiled loop that only others of its kind call: it is compiled into them, and nothing makes it callable from Python."""
+    return _at_call(function, no_cpython_wrapper=True) if ahead is None else function
+
+
+def _at_call(function: Callable[P, R], **without: bool) -> Callable[P, R]:
+    """Compiled by numba when it is first called, if there is numba; nothing is made for callers that are written in C."""
     jit = _jit()
     if jit is None:
         return function
-    compiled: Callable[P, R] = jit(cache=True, nogil=True)(function)
+    compiled: Callable[P, R] = jit(cache=True, nogil=True, no_cfunc_wrapper=True, **without)(function)
     return compiled
 
 
