@@ -335,7 +335,7 @@ def test_generated_text_survives(engine: Engine, tmp_path: Path) -> None:
     # Cells begin with a letter: a blank after a delimiter may be taken for padding, a number for a number.
     cells = st.text(alphabet="ab\"', ;\\\n\r\té#", max_size=6).map("x{}".format)
 
-    @settings(max_examples=150 if engine.name == "duckdb" else 6, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=50 if engine.name == "duckdb" else 5, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.tuples(cells, st.just("") | cells, st.just("") | cells), min_size=1, max_size=12))
     def check(rows: list[tuple[str, str, str]]) -> None:
         file = tmp_path / "generated.csv"
@@ -499,7 +499,7 @@ def test_generated_tables_count_alike(engine: Engine) -> None:
         ]
     )
 
-    @settings(max_examples=80 if engine.name == "duckdb" else 4, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=30 if engine.name == "duckdb" else 3, suppress_health_check=list(HealthCheck))
     @given(st.lists(columns, min_size=1, max_size=30))
     def check(rows: list[dict[str, object]]) -> None:
         made = pa.Table.from_pylist(rows, schema=schema)

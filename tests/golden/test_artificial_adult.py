@@ -94,25 +94,19 @@ def test_pairs_and_triples_are_as_near_as_those_of_the_reference(
 
 @pytest.mark.slow
 def test_triples_of_aim_are_nearer_than_those_of_any_tree(adult: pa.Table, tmp_path: Path) -> None:
-    """0.087 in some ten draws, give or take 0.0015; a tree of pairs without any noise has 0.096.
-
-    The mean of two draws, so that seven standard deviations lie between.
-    """
+    """0.087 in some ten draws, give or take 0.0015; a tree of pairs without any noise has 0.096, six standard deviations away."""
     ledger = Ledger(tmp_path / "budget")
-    ledger.set_budget(2, "2e-9")
-    made = [
-        discreet.synthesize(
-            adult,
-            epsilon=1,
-            delta="1e-9",
-            unit="record",
-            bounds=BOUNDS,
-            keys={name: set(adult[name].to_pylist()) for name in adult.column_names if name not in BOUNDS},
-            method="aim",
-            ledger=ledger,
-        )
-        for _ in range(2)
-    ]
-    assert any(len(columns) == 3 for each in made for columns in each.tables)
-    assert np.mean([error(adult, each.rows, 2, 100) for each in made]) <= 0.056
-    assert np.mean([error(adult, each.rows, 3, 100) for each in made]) <= 0.096
+    ledger.set_budget(1, "1e-9")
+    made = discreet.synthesize(
+        adult,
+        epsilon=1,
+        delta="1e-9",
+        unit="record",
+        bounds=BOUNDS,
+        keys={name: set(adult[name].to_pylist()) for name in adult.column_names if name not in BOUNDS},
+        method="aim",
+        ledger=ledger,
+    )
+    assert any(len(columns) == 3 for columns in made.tables)
+    assert error(adult, made.rows, 2, 100) <= 0.056
+    assert error(adult, made.rows, 3, 100) <= 0.096

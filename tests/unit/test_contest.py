@@ -26,12 +26,15 @@ from discreet.search.contest import contest, find
 from discreet.search.lattice.evaluator import Evaluator
 from discreet.search.lattice.search import search
 from discreet.search.lattice.space import NodeGroups
+from discreet.search.local.finer import finer
 from discreet.search.local.trees import grown
-from discreet.search.methods import METHODS, NODES, SHAPES, SearchResult
+from discreet.search.methods import METHODS, NODES, SHAPES, SearchResult, _best_trees
+from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Evaluation, Problem, make_problem
 from discreet.table.domain import Domain
-from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy
+from discreet.table.hierarchies.hierarchy import LEARNED, Hierarchy, Ladder
 from discreet.table.hierarchies.learn import learn
+from discreet.types import FloatArray
 
 POLICY = Policy.of(
     quasi_identifiers=["age", "sex", "occupation", "education", "household_size"],
@@ -85,7 +88,7 @@ def test_nested_labels_are_disjoint_or_inside_each_other(results: dict[str, Sear
 @pytest.mark.slow
 def test_nested_labels_come_near_to_the_ranges_of_mondrian() -> None:
     # With nothing but suggestions and the requirements of the default profile: at most 1.5 times the loss.
-    table = read(town(1500))
+    table = read(town(750))
     policy = suggest(table)
     ready = prepare(count_classes(policy.fit(table), policy), policy, policy.plan)
     profile = load_profile(policy.profile)
@@ -127,6 +130,21 @@ def test_a_machine_without_time_still_divides_along_one_tree(problem: Problem) -
     uniform = find(problem, shape="uniform", seconds=1e-9)
     assert hurried.method == "local"
     assert hurried.cost < 0.7 * uniform.cost
+
+
+def test_trees_are_halved_once_however_many_are_grown(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halved = []
+
+    def counted(ladder: Ladder, records: FloatArray) -> Ladder:
+        halved.append(ladder.name)
+        return finer(ladder, records)
+
+    monkeypatch.setattr("discreet.search.local.finer.finer", counted)
+    free = mondrian(problem.classes, problem.models, ladders=problem.ladders)
+    _best_trees(problem, free, 0.0, lambda _: None)
+    assert sorted(halved) == sorted(ladder.name for ladder in problem.ladders)
 
 
 def test_what_is_released_as_it_is_answers_every_question() -> None:

@@ -294,6 +294,27 @@ def test_starting_loads_nothing_slow(start: str) -> None:
     assert done.stdout.splitlines()[-1].split() == ["loaded:"]
 
 
+LATE = ("scipy.optimize", "scipy.stats")
+"""What takes a quarter of a second to import and few commands need: whoever needs it imports it then."""
+
+
+def imports_at_the_top(path: Path) -> set[str]:
+    return {
+        name
+        for node in parsed(path).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        )
+    }
+
+
+def test_no_module_imports_at_its_top_what_few_commands_need() -> None:
+    assert offences(lambda path: imports_at_the_top(path) & set(LATE)) == {}
+
+
 def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
     module = tmp_path / "bad.py"
     module.write_text(
@@ -302,6 +323,9 @@ def test_the_checks_see_what_they_should(tmp_path: Path) -> None:
     )
     assert imports(module) == {"typing", "discreet.cli", "duckdb.typing"}
     assert late_imports(module) == {"discreet.cli"}
+    module = tmp_path / "early.py"
+    module.write_text("from scipy import stats\nimport scipy.optimize\ndef late():\n    import pandas\n")
+    assert imports_at_the_top(module) == {"scipy", "scipy.stats", "scipy.optimize"}
     module = tmp_path / "many.py"
     module.write_text("def many(a, b, c, d, e, f, g, h, *, i):\n    found = a\n    return found\n")
     assert oversized(module) == ["many: 8 parameters, 3 lines"]

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 from helpers.server import Program, wait_for
 
 pytest_plugins = ("helpers.server",)
-EXAMPLES = 10
+EXAMPLES = 6
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

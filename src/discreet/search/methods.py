@@ -23,7 +23,7 @@ from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, searc
 from discreet.search.lattice.subtree import subtree
 from discreet.search.local.finer import finely
 from discreet.search.local.search import local_recoding, local_recodings, top_down
-from discreet.search.local.trees import grown
+from discreet.search.local.trees import THRIFT, grown
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
 from discreet.search.suppression import consistent
@@ -204,7 +204,8 @@ def _best_trees(
 ) -> tuple[Problem, IntArray | None]:
     """The trees along which a division of the table loses least, and its groups where it is whole."""
     groups = np.where(free.kept, _groups(free), -1)
-    first = grown(problem, groups)
+    halved = finely(problem)
+    first = grown(problem, groups, halved=halved)
     if first is problem or not all(ladder.height for ladder in problem.ladders):
         return first, None
     best = (math.inf, first, groups)
@@ -212,7 +213,9 @@ def _best_trees(
         say(Sentence("growing trees from groups: generation {number}", number=number + 1))
         before = best
         for thrift in THRIFTS:
-            trees = grown(problem, groups, thrift)
+            trees = (
+                first if not number and thrift == THRIFT else grown(problem, groups, thrift, halved=halved)
+            )
             for emphasis in EMPHASES:
                 first_one = math.isinf(best[0])
                 if not first_one and clock.now() >= end:

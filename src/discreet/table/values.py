@@ -170,6 +170,7 @@ _MORE = re.compile(
 )
 _LESS = re.compile(rf"(?:under|below|unter)\s+(?P<bound>{_PLAIN})", re.I)
 _COUNTED = r"\+(\d+)(?: \(([A-Z]+)\))?"
+_MISREAD = re.compile(rf'[",{{}}\r\n]|^{_COUNTED}$')
 
 
 def parse(text: str) -> Value:
@@ -280,12 +281,7 @@ def _half_bounded(bound: str, sign: str, unit: str) -> Interval | None:
 
 def _quoted(member: str, *, always: bool = False) -> str:
     """A member of a set; in double quotes if it would be misread without them."""
-    plain = (
-        not always
-        and member
-        and member == member.strip()
-        and not re.search(rf'[",{{}}\r\n]|^{_COUNTED}$', member)
-    )
+    plain = not always and member and member == member.strip() and not _MISREAD.search(member)
     return member if plain else '"' + member.replace('"', '""') + '"'
 
 

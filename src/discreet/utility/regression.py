@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import norm, t
+from scipy.special import expit, ndtri, stdtrit
 
 from discreet.plain import finite
 from discreet.types import FloatArray
@@ -136,7 +135,7 @@ def estimates(
         return told
     beta, errors = fitted
     quantile = float(
-        t.ppf((1 + CONFIDENCE) / 2, free) if model == "linear" else norm.ppf((1 + CONFIDENCE) / 2)
+        stdtrit(free, (1 + CONFIDENCE) / 2) if model == "linear" else ndtri((1 + CONFIDENCE) / 2)
     )
     for place, value, error in zip(kept, beta, errors, strict=True):
         told[place] = FittedTerm(

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array, vstack
 
 from discreet.search.problem import Grouper, Node, Problem
@@ -264,6 +263,8 @@ class Exclusions:
 
     def _relaxed(self) -> tuple[float, FloatArray]:
         """What the relaxed programme proves, and its solution."""
+        from scipy.optimize import linprog  # takes long to load, and most searches end before they need it
+
         above = self._above()
         solved = linprog(
             self._rises,
@@ -283,6 +284,8 @@ class Exclusions:
 
     def _whole(self, seconds: float) -> tuple[float, Node | None]:
         """What the programme with whole levels proves in some time, and the node that it found."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
         rules = [LinearConstraint(self._above(), 1, np.inf)]
         if self._ordered.shape[0]:
             rules.append(LinearConstraint(self._ordered, -np.inf, 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.search.problem import Problem
 from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
@@ -13,6 +14,8 @@ from discreet.table.hierarchies.known import BRITISH, POSTCODE, known_order
 from discreet.transform.recoding import spans
 from discreet.types import BoolArray, FloatArray, IntArray
 from discreet.utility.objectives.aggregates import CellObjective
+
+_MISSING = frozenset((NULL_SIGN, *MISSING_MARKS))
 
 
 def finely(problem: Problem) -> Problem:
@@ -30,7 +33,10 @@ def steered_by_levels(problem: Problem) -> bool:
 
 def is_missing(domain: Domain, codes: IntArray) -> BoolArray:
     """Which codes stand for a missing value: it keeps to itself up to the root."""
-    return np.array([domain.label(int(code)) in (NULL_SIGN, *MISSING_MARKS) for code in codes], dtype=bool)
+    missing = codes == domain.null_code if domain.has_null else np.zeros(len(codes), dtype=bool)
+    values = domain.values.take(pa.array(codes[~missing])).to_pylist()
+    missing[~missing] = [str(value) in _MISSING for value in values]
+    return missing
 
 
 def finer(ladder: Ladder, records: FloatArray) -> Ladder:

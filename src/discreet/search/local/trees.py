@@ -6,24 +6,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.search.local.finer import finer, is_missing, partition_step, steered_by_levels
+from discreet.search.local.finer import finely, is_missing, partition_step, steered_by_levels
 from discreet.search.problem import Problem
 from discreet.table.hierarchies.hierarchy import LEARNED, Ladder, Step
 from discreet.types import BoolArray, FloatArray, IntArray
 
 MOST_NODES = 256
 """A tree is grown from so many nodes at most; of more values from groups of them, as the halving has them."""
+THRIFT = 2.0
+"""How much a node that covers many values has to be worth, unless another thrift is tried."""
 MOST_MEMBERSHIPS = 4_000_000
 """So many pairs of a group and a node are looked at; of more groups, every second, third …"""
 
 
-def grown(problem: Problem, group: IntArray, thrift: float = 2.0) -> Problem:
+def grown(
+    problem: Problem, group: IntArray, thrift: float = THRIFT, *, halved: Problem | None = None
+) -> Problem:
     """A problem with trees grown from groups of its classes (-1 for none), where hierarchies were learned.
 
     Two nodes are joined, again and again, for which the records of groups that span both are most in relation to the
     number of values that the new node covers, to the power of ``thrift``: a group is written as the smallest node above
     its values, so what groups hold together should have a small one; the more thrift, the evener the tree. Ordered values are joined with their neighbours only; nulls, and
     missing marks among numbers, keep to themselves up to the root. Hierarchies with a meaning, or that somebody gave, keep their nodes.
+    ``halved`` is the problem with finer trees, for who has it.
     """
     if steered_by_levels(problem):
         return problem
@@ -31,10 +36,8 @@ def grown(problem: Problem, group: IntArray, thrift: float = 2.0) -> Problem:
     group = group[at]
     records = np.bincount(group, weights=problem.classes.records[at]).astype(np.float64)
     ladders = []
-    for ladder, codes, totals in zip(
-        problem.ladders, problem.classes.codes, problem.pricing.setting.value_records, strict=True
-    ):
-        fine = finer(ladder, totals)
+    halved = halved or finely(problem)
+    for ladder, fine, codes in zip(problem.ladders, halved.ladders, problem.classes.codes, strict=True):
         if ladder.assumed == LEARNED and ladder.height and ladder.domain.size > 2:
             below = _start(fine)
             members = np.zeros((len(records), len(below[-1].labels)), dtype=bool)
