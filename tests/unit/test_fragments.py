@@ -280,6 +280,27 @@ def test_the_note_does_not_claim_more_than_groups_hide() -> None:
     assert any("to whoever knows of no dependence between their columns" in note for note in made.notes)
 
 
+@pytest.mark.parametrize(
+    ("rows", "common", "tied"), [(12, ["born"], 12), (12, ["job"], 0), (1, [], 1), (2, [], 0)]
+)
+def test_it_is_told_who_is_tied_for_certain(rows: int, common: list[str], tied: int) -> None:
+    """A column that stands in every fragment and tells records apart shows everything together."""
+    people = pa.table(
+        {
+            "born": [1950 + i for i in range(rows)],
+            "job": ["a", "b", "c", "d"][: max(rows // 3, 1)] * min(rows, 3),
+            "pay": [i % 5 for i in range(rows)],
+            "ill": [f"{i % 4}" for i in range(rows)],
+        }
+        if rows > 2
+        else {name: list(range(rows)) for name in ("born", "job", "pay", "ill")}
+    )
+    policy = discreet.Policy.of(quasi_identifiers=["born", "job", "pay"], sensitive=["ill"])
+    made = discreet.fragment(people, policy, confidential=[["pay", "ill"]], common=common)
+    notes = [note for note in made.notes if "with no other" in note]
+    assert notes == [] if not tied else notes[0].startswith(f"{tied} records share")
+
+
 def test_the_command_writes_fragments(tmp_path: Path, run: Run) -> None:
     pyarrow.csv.write_csv(PEOPLE, tmp_path / "people.csv")
     done = run(

@@ -52,6 +52,10 @@ UNTIED = (
     "rows of different fragments are not tied; whoever compares them by columns that both have finds the fewest candidates that are told, and fewer "
     "where other columns depend on each other"
 )
+TIED = (
+    "{count:,} records share the columns of all fragments with no other: whoever compares fragments sees of them what is never shown together; tie "
+    "by groups instead (k), or show fewer columns in all"
+)
 
 
 @dataclass(frozen=True)
@@ -267,6 +271,9 @@ def fragment(
         IDENTITY,
         Sentence(LOOSE, k=k) if k is not None else UNTIED,
     ]
+    tied = _alone(made[0].rows, whole)
+    if sets and k is None and tied:
+        notes.append(Sentence(TIED, count=tied))
     if seed is not None:
         notes.append(
             "the order of rows follows from a seed that somebody chose: whoever knows or guesses it can tie fragments"
@@ -446,6 +453,11 @@ def _made(
         rows = rows.append_column(column, pa.array(groups[order] + 1))
         joined = np.bincount(groups)
     return Fragment(tuple(names), rows, int(sizes.min()), int((sizes == 1).sum()), int(joined.min()))
+
+
+def _alone(rows: pa.Table, names: Sequence[str]) -> int:
+    """How many records share some columns with no other; without columns, whether there is but one record."""
+    return int((np.bincount(_codes(rows, names)) == 1).sum())
 
 
 def _codes(rows: pa.Table, names: Sequence[str], *, as_text: bool = False) -> IntArray:
