@@ -174,6 +174,11 @@ def one_over(share: float) -> float:
     return 1 / share if share else INF
 
 
+def most_common(values: list[str]) -> float:
+    """The share of the most frequent value, 0 of none."""
+    return max(Counter(values).values()) / len(values) if values else 0.0
+
+
 def affiliation(group: list[Row]) -> float:
     persons = {row.person for row in group}
     return max(len({r.person for r in group if r.dx == v}) for v in set(of(group, "dx"))) / len(persons)
@@ -296,6 +301,11 @@ CASES: dict[str, tuple[PrivacyModel, Reference, Second]] = {
     "worst group": (
         WorstGroupProtection(0.5, 5, "pay"),
         lambda g, _: close(g, lambda x, y: x <= y <= x + 5),
+        yes,
+    ),
+    "worst group of categories": (
+        WorstGroupProtection(0.6, 0, "dx", {v: c for v, c in CATEGORY.items() if v != "∅"}),
+        lambda g, _: most_common([CATEGORY[r.dx] for r in g if r.dx is not None]),
         yes,
     ),
     "g": (

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from discreet.classes import EquivalenceClasses, Histogram
-from discreet.errors import UnsuitableColumn
+from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.measure import Direction
 from discreet.privacy.base import (
     PrivacyModel,
     need_choice,
     need_column,
+    need_mapping,
     need_number,
     need_whole,
     record_note,
+    refuse_uncovered,
 )
 from discreet.sentences import Sentence
-from discreet.table.domain import Domain
+from discreet.table.domain import NULL_SIGN, Domain
 from discreet.types import BoolArray, FloatArray
 
 
@@ -108,6 +111,26 @@ def crowded_share(histogram: Histogram, below: FloatArray, above: FloatArray) ->
     shares = np.zeros(count)
     np.maximum.at(shares, owner, inside / size[owner])
     return shares
+
+
+def share_of_category(histogram: Histogram, categories: Mapping[str, str]) -> FloatArray:
+    """The largest share of each class's values that fall into one category; nulls are left out, and a class without values has 0."""
+    domain = histogram.domain
+    known = np.arange(domain.size) != (-1 if domain.null_code is None else domain.null_code)
+    labels = [label for label, there in zip(domain.labels(), known, strict=True) if there]
+    refuse_uncovered(domain, [*categories, *(() if domain.null_code is None else (NULL_SIGN,))], "categories")
+    number = {name: at for at, name in enumerate(dict.fromkeys(categories.values()))}
+    of_value = np.full(domain.size, -1, dtype=np.int64)
+    of_value[known] = [number[categories[label]] for label in labels]
+    shown = np.flatnonzero(of_value[histogram.values] >= 0)
+    owner, records = histogram.class_of_entry[shown], histogram.records[shown]
+    pairs, place = np.unique(owner * len(number) + of_value[histogram.values[shown]], return_inverse=True)
+    inside = np.bincount(place, weights=records, minlength=len(pairs))
+    count = len(histogram.distinct)
+    most = np.zeros(count)
+    np.maximum.at(most, pairs // len(number), inside)
+    total = np.bincount(owner, weights=records, minlength=count)
+    return np.asarray(np.divide(most, total, out=np.zeros(count), where=total > 0))
 
 
 class _Numeric(PrivacyModel):
@@ -267,19 +290,24 @@ class EpsilonMAnonymity(_Numeric):
 
 @dataclass(frozen=True)
 class WorstGroupProtection(_Numeric):
-    """No range of a given ``width`` holds more than a share ``threshold`` of the numbers of any class.
+    """No range of a given ``width``, or none of some ``categories``, holds more than a share ``threshold`` of the values of any class.
 
     max over classes E and a of |{y in E : a <= y <= a + width}| / |E| <= threshold: the probability of
-    disclosing a range of that width in the least protected class. Nulls and missing marks are left out.
+    disclosing a range of that width in the least protected class. Nulls and missing marks are left out. Of an attribute that is no
+    number a range is a set of values that mean about the same: ``categories`` maps every value, as it prints, to its own, and ``width``
+    is 0 (a null needs none: it is left out).
 
     Monotone: a fixed range holds of a mixture at most the largest of the parts' shares.
 
     Loukides and Shao, "Preventing range disclosure in k-anonymised data", Expert Systems with
-    Applications 2011. The paper also allows for ranges of categories and background knowledge; here the
-    attribute is numeric and the attacker knows the class.
+    Applications 2011. The paper also allows for background knowledge; here the attacker knows the class.
 
     >>> classes = EquivalenceClasses.from_columns({"a": [0] * 4}, sensitive={"pay": [1000, 1030, 1050, 4000]})
     >>> WorstGroupProtection(0.5, 50, "pay").measure(classes).value
+    0.75
+    >>> ill = EquivalenceClasses.from_columns({"a": [0] * 4}, sensitive={"dx": ["HIV", "cancer", "flu", "cancer"]})
+    >>> kinds = {"HIV": "incurable", "cancer": "incurable", "flu": "curable"}
+    >>> WorstGroupProtection(0.5, 0, "dx", kinds).measure(ill).value
     0.75
     """
 
@@ -294,17 +322,31 @@ class WorstGroupProtection(_Numeric):
     limit: float
     width: float
     sensitive: str
+    categories: Mapping[str, str] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         need_number("limit", self.limit, high=1.0, above=True)
         need_number("width", self.width)
         need_column("sensitive", self.sensitive)
+        if self.categories is not None:
+            need_mapping("categories", self.categories)
+            if self.width:
+                raise InvalidParameter(
+                    "a width and categories were given: values have one or the other",
+                    remedy="say width = 0, or leave categories out",
+                )
 
     @property
     def threshold(self) -> float:
         return float(self.limit)
 
     def describe(self) -> str:
+        if self.categories is not None:
+            return Sentence(
+                "no category holds more than {limit:.4g} of the {sensitive!r} of a class",
+                limit=self.limit,
+                sensitive=self.sensitive,
+            )
         return Sentence(
             "no range of width {width:g} holds more than {limit:.4g} of the {sensitive!r} of a class",
             width=self.width,
@@ -317,10 +359,19 @@ class WorstGroupProtection(_Numeric):
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
         histogram = classes.histogram(self.sensitive)
+        if self.categories is not None:
+            return share_of_category(histogram, self.categories)
         reach = np.full(histogram.domain.size, float(self.width))
         return crowded_share(histogram, np.zeros_like(reach), reach)
 
+    def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
+        return super().notes(classes, per_class) if self.categories is None else record_note(classes)
+
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
+        if self.categories is not None:
+            return Sentence(
+                "Who knows the class hits the category in up to {value:.0%} of cases.", value=value
+            )
         return Sentence(
             "Who knows the class hits the number with a range of width {width:g} in up to {value:.0%} of "
             "cases.",
