@@ -27,6 +27,70 @@ This page is made from the registries by `python tools/coverage_page.py`; do not
 """
 YEAR = r"\b(?:1[89]|20)\d\d\b"
 Row = tuple[str, str, str]
+ABSENT: tuple[Row, ...] = (
+    (
+        "sibling generalisation",
+        "subtrees (`subtree`), and nodes of the hierarchy per class (`local`)",
+        "Fung, Wang, Chen and Yu 2010",
+    ),
+    (
+        "semantic microaggregation (means of categories by their hierarchy)",
+        "`clustering`, whose groups show nodes of the hierarchy",
+        "Domingo-Ferrer, Sánchez and Rufian-Torrell 2013",
+    ),
+    (
+        "deep generators of artificial records",
+        "`synthetic-trees`, `synthesize --method aim`",
+        "Xu et al. 2019",
+    ),
+    (
+        "realistic stand-ins for names and addresses",
+        "pseudonyms of person ids (`--person-ids pseudonymise`), `encoded-part`",
+        "metrics evaluation on car data, 2023, section 4.4",
+    ),
+    (
+        "event rows aggregated to trips",
+        "rows are judged by person (`--person`); positions to a grid by `position-grid`",
+        "metrics evaluation on car data, 2023, section 4.4",
+    ),
+    (
+        "(1,k)-, (k,1)- and (k,k)-anonymity, k-concealment, n-confusion",
+        "`k-anonymity`, which is stricter than each",
+        "Gionis, Mazza and Tassa 2008; Tassa, Mazza and Gionis 2012",
+    ),
+    ("c-confident δ-presence", "`delta_presence`, by a table of the population", "Nergiz and Clifton 2010"),
+    (
+        "personalised privacy (a guarding node per person)",
+        "requirements per sensitive value: `l-plus-diversity`, `confidence-bounding`",
+        "Xiao and Tao 2006",
+    ),
+    (
+        "m-confidentiality as a requirement",
+        "the attack `minimality`, which measures it",
+        "Wong, Fu, Wang and Pei 2007",
+    ),
+    (
+        "(c,k)-safety against formal background knowledge",
+        "the attack `background-knowledge`",
+        "Martin, Kifer, Machanavajjhala, Gehrke and Halpern 2007",
+    ),
+    (
+        "population risk by a copula",
+        "`pitman`, `snb`, `zayatz`, `loglinear_risk`, or a table of the population",
+        "Rocher, Hendrickx and de Montjoye 2019",
+    ),
+    (
+        "Reiter's record risks",
+        "`individual_risk`; the attack `mechanism-linkage`, by the same probabilities",
+        "Reiter 2005",
+    ),
+    (
+        "costs of mistaken classes in the classification metric",
+        "`classification-metric`, in which all mistakes count alike",
+        "Iyengar 2002",
+    ),
+)
+"""What sources name and is not there, what comes nearest, and where it is described."""
 
 
 def coverage() -> str:
@@ -112,6 +176,14 @@ def coverage() -> str:
                     ),
                 ],
             ),
+            "## Named by sources, and not there",
+            "",
+            "What comes nearest, and where it is described.",
+            "",
+            "| name | what comes nearest | cites |",
+            "|---|---|---|",
+            *(f"| {name} | {nearest} | {cites} |" for name, nearest, cites in ABSENT),
+            "",
         ]
     )
 

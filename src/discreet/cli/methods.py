@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
-from rich import box
+from rich.padding import Padding
 from rich.table import Table as Grid
+from rich.text import Text
 
 from discreet.cli.command import StrictCommand
 from discreet.reports.console import Terminal
+
+if TYPE_CHECKING:
+    from discreet.release.families import MethodFamily
 
 
 @click.command(cls=StrictCommand)
@@ -15,7 +21,7 @@ from discreet.reports.console import Terminal
 def methods(as_json: bool) -> None:
     """List the families of methods by what they do to values: what each guarantees, prevents and leaves to be tried."""
     from discreet.cli.options import print_json
-    from discreet.release.families import RATINGS, method_families
+    from discreet.release.families import method_families
 
     families = method_families()
     if as_json:
@@ -23,19 +29,30 @@ def methods(as_json: bool) -> None:
         return
     console = Terminal()
     for effect in dict.fromkeys(family.effect for family in families):
-        grid = Grid(box=box.SIMPLE_HEAD, header_style="dim", title=effect.capitalize(), title_justify="left")
-        for head in ("family", "methods", "guarantee", "prevents", "try these attacks", "ratings", "source"):
-            grid.add_column(head, overflow="fold")
+        console.print(Text(f"\n{effect.capitalize()}", style="bold"))
         for family in families:
             if family.effect == effect:
-                ratings = [f"{name.replace('_', ' ')} {getattr(family, name)}" for name in RATINGS]
-                grid.add_row(
-                    family.title,
-                    "\n".join(family.methods),
-                    family.guarantee,
-                    "\n".join(family.prevents) or "–",
-                    "\n".join(family.leaves) or "–",
-                    "\n".join(ratings),
-                    family.source,
-                )
-        console.print(grid)
+                console.print(Text(f"\n  {family.title}"))
+                console.print(Padding(_told(family), (0, 0, 0, 4)))
+
+
+def _told(family: MethodFamily) -> Grid:
+    """What there is to know of a family, one subject a line: side by side they would be a few letters wide."""
+    from discreet.release.families import RATINGS
+
+    ratings = (f"{name.replace('_', ' ')} {getattr(family, name)}" for name in RATINGS)
+    lines = {
+        "methods": ", ".join(family.methods),
+        "guarantee": family.guarantee,
+        "prevents": ", ".join(family.prevents),
+        "try these attacks": ", ".join(family.leaves),
+        "measures": ", ".join(family.measures),
+        "ratings": ", ".join(ratings),
+        "source": family.source,
+    }
+    grid = Grid(box=None, show_header=False, pad_edge=False)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for head, told in lines.items():
+        grid.add_row(head, told or "–")
+    return grid
