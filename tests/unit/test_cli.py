@@ -107,6 +107,12 @@ def test_audit_without_roles_says_that_they_are_guesses(people: Path, run: Run) 
     assert "roles were suggested from names and content" in run("audit", people).out
 
 
+def test_check_names_the_risk_that_is_to_be_acknowledged(people: Path, run: Run) -> None:
+    told = run("check", people, "--qi", "age,sex")
+    assert told.code == 0
+    assert "To be acknowledged: uniqueness risk 0." in told.out.splitlines()[-1]
+
+
 def test_quiet_audit_is_one_line(people: Path, run: Run) -> None:
     told = run("audit", people, "--qi", "age,sex", "--quiet")
     words = "This table may be released if the remaining risk is acknowledged."

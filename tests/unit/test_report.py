@@ -18,14 +18,17 @@ from discreet.errors import UnreadableInput
 from discreet.example import town, visits
 from discreet.policy import ColumnPolicy, Policy, Rating
 from discreet.privacy import AlphaKAnonymity, DeltaDisclosure, KAnonymity
+from discreet.release.anonymize import anonymize
 from discreet.release.audit import Audit, audit
 from discreet.release.requirements import required_size
 from discreet.reports import charts
 from discreet.reports.audit.html import notebook, render, report
 from discreet.reports.audit.pictures import pictures
+from discreet.reports.audit.terminal import show_brief
 from discreet.reports.charts import svg
 from discreet.reports.class_sizes import size_bins
 from discreet.reports.figures import Figures
+from discreet.reports.terminal import plain
 from discreet.reports.words import MEASURES
 from helpers.html import Page
 
@@ -349,6 +352,10 @@ def test_a_remaining_risk_is_named() -> None:
     assert "To be acknowledged before the release: gain risk 0.4 (medium;" in text
     assert "gain risk 0.4 (medium;" in Page(notebook(found)).text
     assert "uniqueness risk" not in text[text.index("To be acknowledged") :][:120]
+    release = anonymize(read(table), Policy.of(quasi_identifiers=["sex"], sensitive=["passed"]))
+    for printed in (str(found), str(found.verdict), str(release), plain(show_brief(found), 110)):
+        told = " ".join(printed.replace("│", " ").replace("┃", " ").split())
+        assert "To be acknowledged: gain risk 0.4 (medium; the whole quasi-identifier for passed)" in told
 
 
 # ── the sentences and numbers of pictures ─────────────────────────────────────────────────────────

@@ -151,7 +151,7 @@ def _verdict(table: CheckedTable) -> Verdict:
 
 def _print(tables: Sequence[CheckedTable], *, titles: bool) -> None:
     """A line for each requirement of each table; where a pipeline of GitHub runs, its annotations too."""
-    from discreet.reports.audit.terminal import criterion_line
+    from discreet.reports.audit.terminal import criterion_line, remaining
 
     console = Terminal()
     for table in tables:
@@ -171,6 +171,8 @@ def _print(tables: Sequence[CheckedTable], *, titles: bool) -> None:
             soft_wrap=True,
             style="bold",
         )
+        if told := remaining(verdict):
+            console.print(told, soft_wrap=True, markup=False)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in workflow_commands(tables):
             say(line)

@@ -14,6 +14,7 @@ from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Verdict
 from discreet.reports.figures import zones
 from discreet.reports.terminal import STYLE, footnotes, grid, html, plain, row, title
+from discreet.reports.verdict import acknowledged
 from discreet.reports.words import number
 from discreet.risk.scorr import category
 from discreet.risk.titles import GRADED
@@ -82,7 +83,7 @@ def show_brief(audit: Audit) -> RenderableType:
     about = f"{audit.source.name}: {audit.rows:,} records in {len(audit.classes):,} classes, judged by {verdict.profile.title}"
     told = [f"{place}. {c.description}: {c.found}" for place, c in enumerate(verdict.obstacles[:2], start=1)]
     more = len(verdict.obstacles) - len(told)
-    told += [f"and {more} more" if more > 0 else "nothing else stands in the way"]
+    told += [f"and {more} more" if more > 0 else remaining(verdict) or "nothing else stands in the way"]
     lines = [Text(line, no_wrap=True, overflow="ellipsis") for line in (about, *told)]
     return Group(first, *lines[:4])
 
@@ -105,13 +106,23 @@ def headline(verdict: Verdict, audit: Audit) -> RenderableType:
         body.append(" · extended risk: ")
         body.append(verdict.category, GRADE[verdict.category])
     body.append(f" · judged by {verdict.profile.title} ({verdict.profile.date.isoformat()})")
+    if told := remaining(verdict):
+        body.append(f"\n{told}")
     return Panel(body, border_style=colour, box=box.HEAVY, expand=False)
+
+
+def remaining(verdict: Verdict) -> str:
+    """Which risks remain where a table may be released if they are acknowledged; else nothing."""
+    risks = acknowledged(verdict)
+    return f"To be acknowledged: {'; '.join(risks)}." if risks else ""
 
 
 def show_verdict(verdict: Verdict) -> RenderableType:
     """The verdict alone: in words, then every requirement on a line of its own."""
     colour, symbol = STYLE[verdict.decision]
     body = Text(f"{symbol} {verdict.words}", style=f"bold {colour}")
+    if told := remaining(verdict):
+        body.append(f"\n{told}", "not bold default")
     lines = [
         criterion_line(criterion)
         for criterion in (*verdict.obstacles, *(c for c in verdict.criteria if c.holds))

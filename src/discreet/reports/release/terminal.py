@@ -14,6 +14,7 @@ from discreet.release.outcome import Outcome
 from discreet.release.prices import METHOD
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
+from discreet.reports.audit.terminal import remaining
 from discreet.reports.release import tables
 from discreet.reports.terminal import STYLE, footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import number, percent, several
@@ -49,6 +50,8 @@ def _headline(release: Release) -> RenderableType:
     body.append(f" ({known})\n")
     body.append(f"{symbol} {verdict.words}", style=colour)
     body.append(f" Judged by {verdict.profile.title}.")
+    if told := remaining(verdict):
+        body.append(f"\n{told}")
     return Panel(body, border_style=colour, expand=False)
 
 
