@@ -86,6 +86,27 @@ def test_a_birth_date_that_nearly_everybody_has_alone_goes_for_the_age() -> None
     assert (redundancy.column, redundancy.source, redundancy.follows) == ("birth", "age", False)
 
 
+def test_a_hospital_of_which_many_are_too_small_goes_for_its_county() -> None:
+    # Ten large hospitals and forty small ones: 35 % of the patients were in one that fewer than 11 share.
+    dice = random.Random(6)
+    small = [f"clinic {at}" for at in range(40)]
+    hospitals = [dice.choice([f"hospital {at}" for at in range(10)]) for _ in range(650)]
+    hospitals += [small[at % 40] for at in range(350)]
+    county = {name: f"county {int(name.split()[1]) % 4}" for name in hospitals}
+    columns = {
+        "hospital": hospitals,
+        "county": [county[name] for name in hospitals],
+        "sex": [dice.choice("fm") for _ in hospitals],
+    }
+    (redundancy,) = redundant(counted(columns))
+    assert (redundancy.column, redundancy.source, redundancy.follows) == ("hospital", "county", False)
+    assert "many of its values are too rare" in redundancy.describe()
+    # Where few are, their names stay, and the county is read off them.
+    columns = {name: values[:700] for name, values in columns.items()}
+    (redundancy,) = redundant(counted(columns))
+    assert (redundancy.column, redundancy.source, redundancy.follows) == ("county", "hospital", True)
+
+
 def test_a_column_that_nobody_judged_never_stays_for_one_that_was() -> None:
     table = people()
     assert [each.column for each in redundant(counted(table), ["education_num", "age"])] == ["education"]

@@ -259,8 +259,9 @@ def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, Colu
 
     A sensitive attribute that follows from one is no secret of a person: whoever knows the one knows the other, and it would
     tell apart what the release puts together.
-    The one that stays counts for those that follow from it: without that weight the search would spare it less than it
-    spared all of them, and they could not be read off it any more.
+    The one that stays counts twice: without that weight the search would spare it less than it spared all of them, and they
+    could not be read off it any more. However many say the same, they are one piece of information: five columns about one
+    hospital are no reason to give up everybody's age.
     """
     names = [
         column.name
@@ -293,7 +294,7 @@ def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, Colu
             role: Role = "weight" if column.role == "weight" else "quasi-identifier"
             column = replace(column, role=role, reason=reason)
         columns.append(column)
-    heavier = {name: float(weight) for name, weight in weights.items() if weight > 1}
+    heavier = dict.fromkeys((name for name, columns in weights.items() if columns > 1), 2.0)
     plan = replace(policy.plan, drop_attributes=tuple(dropped), weights=heavier)
     return replace(policy, columns=tuple(columns), plan=plan)
 
@@ -328,7 +329,7 @@ def _heading(table: Table, policy: Policy, telling: Sequence[Combination]) -> tu
         )
     if policy.plan.drop_attributes:
         lines += [
-            "Columns that follow from others are left out, and the one that stays counts for them (weights): to release",
+            "Columns that follow from others are left out, and the one that stays counts twice (weights): to release",
             f"one, take it from drop_attributes: {', '.join(policy.plan.drop_attributes)}.",
         ]
     if telling:

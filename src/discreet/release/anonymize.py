@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
@@ -53,6 +54,7 @@ from discreet.release.requirements import (
     within_mean,
 )
 from discreet.release.rules import known_columns
+from discreet.release.wider import Wider, wider_names, with_wider
 from discreet.search.contest import ALLOWED, FEW_SUPPRESSED, WHOLE, find
 from discreet.search.cost import Cost, cost_of
 from discreet.search.methods import SearchResult
@@ -123,7 +125,8 @@ def anonymize(
         counted.project(without_dropped(policy, plan).quasi_identifiers) if plan.drop_attributes else counted
     )
     coarser = _coarser(left, policy, plan, say)
-    solution = solve(left, policy, plan, say) if coarser is None else _solved(coarser, plan, say)
+    wider = {} if coarser is not None else wider_names(table, policy, plan, counted)
+    solution = solve(left, policy, plan, say, wider=wider) if coarser is None else _solved(coarser, plan, say)
     solution = replace(solution, notes=(*notes, *solution.notes))
     reasons = {**dict.fromkeys(plan.drop_attributes, PLANNED), **dict.fromkeys(unknown, UNKNOWN)}
     # The same for all releases of the table.
@@ -222,13 +225,15 @@ def solve(
     say: Progress,
     *,
     fitted: Sequence[FittedHierarchy] | None = None,
+    wider: Wider = MappingProxyType({}),
 ) -> Solution:
     """The least change that a plan allows for counted classes; no row is touched.
 
-    The classes are those of the policy without the attributes that the plan drops; hierarchies may be ``fitted``.
+    The classes are those of the policy without the attributes that the plan drops, which may tell ``wider`` names of values;
+    hierarchies may be ``fitted``.
     """
     profile = load_profile(policy.profile)
-    ready = prepare(counted, policy, plan, fitted)
+    ready = with_wider(prepare(counted, policy, plan, fitted), wider)
     notes = list(ready.notes)
     learned = [fitted.ladder.name for fitted in ready.fitted if fitted.learned]
     if learned:

@@ -19,14 +19,16 @@ EVIDENCE = 10
 """So many records without the most frequent value must show it: what is nearly constant follows from everything."""
 RARE = 11
 """A value that fewer records have cannot be released as it is."""
+TOO_MANY = 0.25
+"""Of a column where more people than this share have such a value, what follows from it is all that groups could say."""
 
 
 @dataclass(frozen=True)
 class Redundancy:
     """A column that need not be released beside another, and how much of one the other explains.
 
-    It ``follows`` from the other, or else the other follows from it; ``rare``: most records have a value of it that
-    fewer than 11 share.
+    It ``follows`` from the other, or else the other follows from it; ``rare``: more than a quarter of the records have a
+    value of it that fewer than 11 share.
     """
 
     column: str
@@ -41,7 +43,7 @@ class Redundancy:
         >>> Redundancy("county", "postcode", 1.0).describe(), Redundancy("county", "postcode", 0.964).describe()
         ('follows from postcode', 'follows from postcode (96.4%)')
         >>> Redundancy("birth date", "age", 1.0, follows=False, rare=True).describe()
-        'tells age, and most of its values are too rare to be released'
+        'tells age, and many of its values are too rare to be released'
         """
         source: str = self.source
         if self.explained < 1:
@@ -50,7 +52,7 @@ class Redundancy:
             return Sentence("follows from {source}", source=source)
         if self.rare:
             return Sentence(
-                "tells {source}, and most of its values are too rare to be released", source=source
+                "tells {source}, and many of its values are too rare to be released", source=source
             )
         return Sentence("tells {source}", source=source)
 
@@ -108,6 +110,20 @@ def _pairs(classes: EquivalenceClasses, a: str, b: str) -> Crosstab:
     return crosstab(first[places], second[places], sizes, counted[occurring])
 
 
+def told_by(classes: EquivalenceClasses, source: str, column: str) -> AnyIntArray:
+    """For each code of an attribute the code that all records with it have of another; -1 where they have several.
+
+    >>> towns = EquivalenceClasses.from_columns({"town": ["a", "b", "b", "c"], "county": ["x", "x", "y", "y"]})
+    >>> told_by(towns, "town", "county").tolist()
+    [0, -1, 1]
+    """
+    table = _pairs(classes, source, column)
+    told = np.full(len(table.a_totals), -1, dtype=np.int64)
+    told[table.a] = table.b
+    told[np.bincount(table.a, minlength=len(told)) != 1] = -1
+    return told
+
+
 def _swapped(table: Crosstab) -> Crosstab:
     return Crosstab(table.b, table.a, table.records, table.b_totals, table.a_totals)
 
@@ -118,9 +134,9 @@ def redundant(
     """The attributes that need not be released beside others of the classes, each with the one that stays.
 
     Of attributes that follow from each other the finest stays, because the others can be read off it; among equals
-    one with words before one with numbers. One of which most records have a value that fewer than 11 share goes
-    instead: what could be released of it is no finer than what follows from it. One that is so rare and tells half of all
-    others is a key, of which nothing is concluded.
+    one with words before one with numbers. One of which more than a quarter of the records have a value that fewer than 11
+    share goes instead: its values had to be put together, and what follows from it says how, in words that a reader knows.
+    One that is so rare and tells half of all others is a key, of which nothing is concluded.
     Attributes that are not ``judged`` (all are if none is named) never stay for one that is: whoever knows the judged
     one knows them too.
 
@@ -130,7 +146,7 @@ def redundant(
     """
     names = list(classes.names)
     fixed = set(judged) or set(names)
-    rare = {name: _rare_share(classes, name) > 0.5 for name in names}
+    rare = {name: _rare_share(classes, name) > TOO_MANY for name in names}
     links = _links(classes, fixed, least)
     for name in names:
         told = [pair for pair in links if pair[0] == name]
@@ -162,7 +178,7 @@ def nearest(classes: EquivalenceClasses, column: str, others: Sequence[str]) -> 
     >>> nearest(classes, "years", ["level"]).describe()
     'follows from level'
     """
-    rare = _rare_share(classes, column) > 0.5
+    rare = _rare_share(classes, column) > TOO_MANY
     return _likeliest(column, {other: _pairs(classes, other, column) for other in others}, rare)
 
 

@@ -23,6 +23,7 @@ from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, searc
 from discreet.search.lattice.subtree import subtree
 from discreet.search.local.finer import finely
 from discreet.search.local.search import local_recoding, local_recodings, top_down
+from discreet.search.local.tidy import tidied
 from discreet.search.local.trees import THRIFT, grown
 from discreet.search.mondrian.search import mondrian
 from discreet.search.problem import Problem
@@ -179,10 +180,12 @@ def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> list[
                 alone = replace(part, suppression_limit=0.0)
                 return local_recoding(alone, nodes=NODES_OF_A_TREE, end=end, progress=say)
             least, *others = local_recodings(part, start=start, nodes=NODES_OF_A_TREE, end=end, progress=say)
-            complete.extend(others)
+            complete.extend(tidied(other, problem, trees.ladders) for other in others)
             return least
 
-        return consistent(part_by_part(trees, search_part), problem.models, problem.allowed)
+        found = consistent(part_by_part(trees, search_part), problem.models, problem.allowed)
+        tidy = consistent(tidied(found, problem, trees.ladders), problem.models, problem.allowed)
+        return tidy if tidy.suppressed_records <= found.suppressed_records else found
 
     def ranked(recodings: list[Recoding]) -> list[Recoding]:
         first, *_ = sorted(recodings, key=lambda recoding: _rank(recoding, problem))

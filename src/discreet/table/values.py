@@ -86,7 +86,7 @@ class Interval:
 class OneOf:
     """One of several values. ``more`` counts those that were left out to keep the text short.
 
-    ``mark`` tells sets apart that would be printed alike.
+    ``mark`` says what the values have in common, or tells sets apart that would be printed alike.
 
     >>> print(OneOf(("Bachelors", "Masters")), OneOf(("a, b", "c"), more=5), OneOf(("a",), more=7, mark="B"))
     {Bachelors, Masters} {"a, b", c, +5} {a, +7 (B)}
@@ -169,7 +169,7 @@ _MORE = re.compile(
     rf"(?P<bound>{_PLAIN})\s*(?:\+|(?:or|and)\s+(?:more|older|over|above)|und\s+(?:älter|mehr))", re.I
 )
 _LESS = re.compile(rf"(?:under|below|unter)\s+(?P<bound>{_PLAIN})", re.I)
-_COUNTED = r"\+(\d+)(?: \(([A-Z]+)\))?"
+_COUNTED = r"\+(\d+)(?: \(([^()\",{}\r\n]+)\))?"
 _MISREAD = re.compile(rf'[",{{}}\r\n]|^{_COUNTED}$')
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from string import ascii_uppercase
@@ -31,6 +32,10 @@ from discreet.types import IntArray
 
 LONGEST = 60
 """Characters of a set that is written out in a cell, unless the plan says otherwise."""
+MOST_SHARED = 2
+"""A set is named by so many names at most that columns which follow have for its values."""
+SHARED = r"[^()\",{}\r\n]{1,30}"
+"""What such names look like together, so that the label is read again."""
 
 
 def discreetly_named(
@@ -39,7 +44,7 @@ def discreetly_named(
     """The recoding with labels that were made from the data printed so that they tell nothing of suppressed records.
 
     A set names values that released records have, as many as fit into ``length``, and counts the others:
-    ``{Aachen, Bonn, +1}``. An interval that
+    ``{Aachen, Bonn, +1}``, with what a column that follows says of all of them: ``{Aachen, Bonn, +31 (Rhineland)}``. An interval that
     holds the smallest or the largest released value is open there: ``>= 64``. One that ends at a value of fewer people
     than the smallest class has ends between that value and the next, at a round number. Which records share a label
     stays as it is. Labels of hierarchies that somebody gave or that everybody knows are public, and stay.
@@ -119,7 +124,7 @@ def _renamed(recoding: Recoding, j: int, ladder: Ladder | None, least: int, leng
             # What would look like another label stays as it is.
             if told != text and told not in new and told not in old and told not in public:
                 new[at] = told
-    for at, short in _shortened(new, members, public, length).items():
+    for at, short in _shortened(new, members, public, length, _shared_names(domain, ladder)).items():
         new[at] = short
     if new == old:
         return column
@@ -249,9 +254,13 @@ def _loose_dates(text: str, domain: Domain, borders: Borders | None) -> str:
 
 
 def _shortened(
-    labels: Sequence[str | None], members: Mapping[int, list[str]], public: Collection[str], length: int
+    labels: Sequence[str | None],
+    members: Mapping[int, list[str]],
+    public: Collection[str],
+    length: int,
+    shared: Callable[[Sequence[str]], str],
 ) -> dict[int, str]:
-    """Labels of sets that are too long, with fewer names; those that would look alike get a letter.
+    """Labels of sets that are too long, with fewer names, and with what these names share, where that is known.
 
     Members are named in their order, not by how many records have them, which nobody was to learn.
     """
@@ -260,9 +269,11 @@ def _shortened(
         if at not in members or text is None or len(text) <= length or text in public:
             continue
         meant = as_set(text)
-        told = meant and as_set(set_label(meant.members, more=meant.more, width=length))
+        name = shared(members[at]) if meant else ""
+        width = length - (len(name) + len(" ()") if name else 0)
+        told = meant and as_set(set_label(meant.members, more=meant.more, width=width))
         if told and told.more:
-            short[at] = told
+            short[at] = replace(told, mark=name)
     # A set that is written like a value would be read as that value.
     taken = {*public, *(text for at, text in enumerate(labels) if at not in short)}
     alike: dict[str, list[int]] = {}
@@ -270,13 +281,35 @@ def _shortened(
         alike.setdefault(str(short[at]), []).append(at)
     marked = {}
     for text, places in alike.items():
-        free = (
-            letters for letters in _letters() if str(replace(short[places[0]], mark=letters)) not in taken
+        first = short[places[0]]
+        lettered = (
+            replace(first, mark=f"{first.mark} {letters}" if first.mark else letters)
+            for letters in _letters()
         )
+        free = (written for written in map(str, lettered) if written not in taken)
         for at in places:
             unique = len(places) == 1 and text not in taken
-            marked[at] = text if unique else str(replace(short[at], mark=next(free)))
+            marked[at] = text if unique else next(free)
     return marked
+
+
+def _shared_names(domain: Domain, ladder: Ladder | None) -> Callable[[Sequence[str]], str]:
+    """What says of some values what they have in common, by the columns that follow from them: a county, or two."""
+    columns = [
+        dict(zip(domain.labels(), each.names, strict=True))
+        for each in (() if ladder is None else ladder.wider)
+    ]
+
+    def shared(values: Sequence[str]) -> str:
+        for most in (1, MOST_SHARED):
+            for names in columns:
+                told = dict.fromkeys(names.get(value) for value in values)
+                joined = " + ".join(sorted(name for name in told if name))
+                if None not in told and len(told) <= most and re.fullmatch(SHARED, joined):
+                    return joined
+        return ""
+
+    return shared
 
 
 def _letters() -> Iterator[str]:

@@ -14,7 +14,7 @@ from discreet.release.outcome import Outcome
 from discreet.release.prices import METHOD
 from discreet.release.recommend import Advice
 from discreet.release.release import Release
-from discreet.reports.audit.terminal import remaining
+from discreet.reports.audit.terminal import FEW, remaining
 from discreet.reports.release import tables
 from discreet.reports.terminal import STYLE, footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import number, percent, several
@@ -34,7 +34,10 @@ def show_release(release: Release) -> RenderableType:
         parts += [Text(), title("Releases that meet the requirements"), _alternatives(release)]
     if release.verdict.obstacles:
         parts += [Text(), title("What still stands in the way"), _obstacles(release)]
-    return Group(*parts, Text(), *footnotes([f"Note: {note}." for note in release.notes]))
+    # What stands in a table above is not said twice.
+    told = {column.note for column in release.removed}
+    notes = [f"Note: {note}." for note in release.notes if note not in told]
+    return Group(*parts, Text(), *footnotes(notes))
 
 
 def _headline(release: Release) -> RenderableType:
@@ -69,6 +72,8 @@ def _cost(release: Release) -> str:
 
 def _measures(release: Release) -> RenderableType:
     table = grid("measure", "of", "before", "after")
+    extended = release.verdict.profile.extended
+    graded = extended.risks if extended else ()
     for name in (
         "k-anonymity",
         "l-diversity",
@@ -78,6 +83,8 @@ def _measures(release: Release) -> RenderableType:
         "average-risk",
     ):
         released = [measure for measure in release.after.measures if measure.name == name]
+        if len(released) > FEW and all(measure.attribute for measure in released):
+            released = [release.after.measure(name)]
         for measure in released:
             before = _counterpart(release.before, measure)
             # Persons and records are counted both where one has several.
@@ -85,7 +92,14 @@ def _measures(release: Release) -> RenderableType:
             row(table, name, told, "–" if before is None else number(before.value), number(measure.value))
     for name in EXTENDED:
         if any(risk.name == name for risk in release.after.risks):
-            row(table, f"{name} risk, worst", "", _worst(release.before, name), _worst(release.after, name))
+            decides = "" if name in graded else "not judged"
+            row(
+                table,
+                f"{name} risk, worst",
+                decides,
+                _worst(release.before, name),
+                _worst(release.after, name),
+            )
     return table
 
 

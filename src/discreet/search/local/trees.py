@@ -27,7 +27,8 @@ def grown(
     Two nodes are joined, again and again, for which the records of groups that span both are most in relation to the
     number of values that the new node covers, to the power of ``thrift``: a group is written as the smallest node above
     its values, so what groups hold together should have a small one; the more thrift, the evener the tree. Ordered values are joined with their neighbours only; nulls, and
-    missing marks among numbers, keep to themselves up to the root. Hierarchies with a meaning, or that somebody gave, keep their nodes.
+    missing marks among numbers, keep to themselves up to the root. Names of which columns that follow say something wider
+    come together by that first: towns of a county, then counties of a state. Hierarchies with a meaning, or that somebody gave, keep their nodes.
     ``halved`` is the problem with finer trees, for who has it.
     """
     if steered_by_levels(problem):
@@ -80,6 +81,7 @@ def _joins(
     span = members[:, nodes].astype(np.float64)
     size = np.bincount(start.codes).astype(np.float64)[nodes]
     shared = (span * records[:, None]).T @ span
+    wider = [] if ordered else _wider(ladder, start, nodes)
     alive = np.arange(len(nodes))
     joins = []
     while len(alive) > 1:
@@ -88,15 +90,34 @@ def _joins(
         else:
             left, right = (alive[side] for side in np.triu_indices(len(alive), 1))
         covered = size[left] + size[right]
+        apart = np.zeros(len(left), dtype=np.int64)
+        for names in wider:
+            apart += (names[left] != names[right]) | (names[left] < 0)
         # Where nothing is shared the smallest nodes come together first.
-        pick = int(np.lexsort((covered, -np.round(shared[left, right] / covered**thrift, 9)))[0])
+        pick = int(np.lexsort((covered, -np.round(shared[left, right] / covered**thrift, 9), apart))[0])
         a, b = int(left[pick]), int(right[pick])
+        for names in wider:
+            names[a] = names[a] if names[a] == names[b] else -1
         joins.append((int(nodes[a]), int(nodes[b])))
         span[:, a] = np.maximum(span[:, a], span[:, b])
         size[a] += size[b]
         shared[a] = shared[:, a] = (span[:, a] * records) @ span
         alive = alive[alive != b]
     return joins
+
+
+def _wider(ladder: Ladder, start: Step, nodes: IntArray) -> list[IntArray]:
+    """What each column that follows says of the values of some nodes, as numbers; -1 where it says several things of them."""
+    told = []
+    for each in ladder.wider:
+        places = {name: at for at, name in enumerate(dict.fromkeys(each.names)) if name is not None}
+        numbers = np.array([-1 if name is None else places[name] for name in each.names], dtype=np.int64)
+        low = np.full(len(start.labels), len(places), dtype=np.int64)
+        high = np.full(len(start.labels), -1, dtype=np.int64)
+        np.minimum.at(low, start.codes, numbers)
+        np.maximum.at(high, start.codes, numbers)
+        told.append(np.where(low == high, low, -1)[nodes])
+    return told
 
 
 def _partitions(nodes: int, joins: list[tuple[int, int]]) -> list[IntArray]:

@@ -260,6 +260,14 @@ class Step:
 
 
 @dataclass(frozen=True)
+class WiderNames:
+    """What a column says of each value of another from which it follows: the county of a town, say. ``None`` where it says several things."""
+
+    column: str
+    names: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
 class Ladder:
     """A hierarchy fitted to the values of one column: how each code is generalised at each level."""
 
@@ -271,6 +279,8 @@ class Ladder:
     """The whole hierarchy, with the values that the column does not have."""
     assumed: str | None = field(default=None, repr=False, compare=False)
     """Where the hierarchy came from, if nobody gave it."""
+    wider: tuple[WiderNames, ...] = field(default=(), repr=False, compare=False)
+    """What columns that follow from this one say of its values, from the finest one on."""
 
     @property
     def name(self) -> str:
