@@ -488,3 +488,22 @@ def test_drawings_use_only_colours_of_the_page(residents: Audit) -> None:
     drawn = "".join(re.findall(r"<svg viewBox=.*?</svg>", html, re.DOTALL))
     assert "#fe01" not in drawn
     assert not re.search(r'(fill|stroke)="(?!none|var|currentColor|transparent)', drawn)
+
+
+def test_a_printed_release_is_short_however_many_attributes_are_sensitive() -> None:
+    # Of each measure the attribute that is worst off is shown, and nothing is said twice.
+    sex = ["f", "m"] * 40
+    columns: dict[str, list[object]] = {
+        f"answer {n}": [n + i // 2 % (n + 2) for i in range(80)] for n in range(5)
+    }
+    table = pa.table({"sex": sex, "income": list(range(80)), **columns})
+    policy = Policy.of(quasi_identifiers=["sex"], sensitive=list(columns)).replace(insensitive=["income"])
+    release = anonymize(read(table), policy)
+    text = " ".join(str(release).split())
+    assert "l-diversity answer 0 (worst of 5) 2 2 " in text
+    assert "answer 4" not in text
+    assert "income nobody judged it" in text
+    assert any("income was left out" in note for note in release.notes)
+    assert "was left out" not in text
+    assert "correlation risk, worst not judged" in text
+    assert "gain risk, worst 0" in text

@@ -83,13 +83,15 @@ def _measures(release: Release) -> RenderableType:
         "average-risk",
     ):
         released = [measure for measure in release.after.measures if measure.name == name]
+        worst = ""
         if len(released) > FEW and all(measure.attribute for measure in released):
-            released = [release.after.measure(name)]
+            released, worst = [release.after.measure(name)], f" (worst of {len(released)})"
         for measure in released:
             before = _counterpart(release.before, measure)
             # Persons and records are counted both where one has several.
             told = measure.attribute or (measure.unit if len(released) > 1 else "")
-            row(table, name, told, "–" if before is None else number(before.value), number(measure.value))
+            cell = "–" if before is None else number(before.value)
+            row(table, name, told + worst, cell, number(measure.value))
     for name in EXTENDED:
         if any(risk.name == name for risk in release.after.risks):
             decides = "" if name in graded else "not judged"
