@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -174,6 +175,29 @@ def test_a_weight_stays_that_says_no_more_than_what_is_released() -> None:
     assert discreet.anonymize(table, SURVEY).table.names == ("region", "weight")
     # One weight for all tells nothing, whatever becomes of the regions.
     assert discreet.anonymize(strata([1.5]), SURVEY).table.names == ("region", "weight")
+
+
+def test_a_weight_by_two_columns_is_left_out_where_one_of_them_is_hidden() -> None:
+    # Four regions by two sexes, ten people each. Each weight stands for two of the eight strata, which differ in both: alone it
+    # tells neither, but with the sex it tells the region.
+    region, sex = [i % 4 for i in range(80)], [i // 4 % 2 for i in range(80)]
+    rows = {
+        "region": [f"r{at}" for at in region],
+        "sex": ["fm"[at] for at in sex],
+        "weight": [1.0 + (at + 2 * of) % 4 for at, of in zip(region, sex, strict=True)],
+    }
+    policy = Policy.of(
+        quasi_identifiers=["region", "sex"],
+        require=[KAnonymity(20)],
+        profile="research-partner-3",
+        weight="weight",
+    )
+    release = discreet.anonymize(pa.table(rows), replace(policy, plan=Plan(keep=("sex",), shape="uniform")))
+    assert release.table.names == ("region", "sex")
+    assert any("it follows from region and sex, of which less is shown" in note for note in release.notes)
+    # Where both are shown, it says nothing new.
+    shown = discreet.anonymize(pa.table(rows), replace(policy, requirements=(KAnonymity(10),)))
+    assert shown.table.names == ("region", "sex", "weight")
 
 
 def test_a_check_sees_a_weight_that_tells_labels_apart() -> None:

@@ -92,12 +92,14 @@ def telling(original: Table, released: Table, policy: Policy, hidden: Collection
     """The unjudged columns of a release that tell a quasi-identifier of which it hides something, each with the reason.
 
     A column that is the same for all records with one released value of a quasi-identifier says no more than that value.
+    Weights are made by strata of several columns: they may also follow from two together.
     """
     suspects = [name for name in unjudged(released, policy) if name in original.names]
     if not suspects or not hidden or not original.rows:
         return {}
     judged = [name for name in original.names if name in policy.quasi_identifiers]
-    told = tells_hidden(_sampled_codes(original, [*suspects, *judged]), suspects, hidden)
+    weights = [name for name in suspects if name == policy.weight]
+    told = tells_hidden(_sampled_codes(original, [*suspects, *judged]), suspects, hidden, jointly=weights)
     shown = [name for name in policy.quasi_identifiers if name in released.names]
     return {
         each.column: _reason(each)

@@ -187,17 +187,23 @@ def tells_hidden(
     suspects: Sequence[str],
     hidden: Collection[str],
     *,
+    jointly: Collection[str] = (),
     least: float = NEARLY_ALL,
 ) -> tuple[Redundancy, ...]:
     """The suspects that tell, or follow from, a column of which a release hides something, each with that column.
 
     ``columns`` are codes per record. One that follows from a column that is neither suspect nor hidden says nothing new.
+    Of those to be looked at ``jointly`` also one that follows from two columns together, one of them hidden: who knows the
+    other learns what is hidden, as from a weight by region and sex.
 
     >>> strata = {"region": np.arange(60) % 3, "weight": np.arange(60) % 3 // 2, "sex": np.arange(60) % 2}
     >>> [told.describe() for told in tells_hidden(strata, ["weight"], ["region"])]
     ['follows from region']
     >>> tells_hidden(strata, ["weight"], ["sex"])
     ()
+    >>> strata["weight"] = (strata["region"] + 2 * strata["sex"]) % 3
+    >>> [told.describe() for told in tells_hidden(strata, ["weight"], ["region"], jointly=["weight"])]
+    ['follows from region and sex']
     """
     told = []
     for suspect in suspects:
@@ -205,9 +211,25 @@ def tells_hidden(
         if any(_explained(table) >= least for name, table in tables.items() if name not in hidden):
             continue
         likeliest = _likeliest(suspect, {name: table for name, table in tables.items() if name in hidden})
+        if suspect in jointly and (likeliest is None or likeliest.explained < least):
+            likeliest = _by_two(columns, suspect, list(tables), hidden)
         if likeliest is not None and likeliest.explained >= least:
             told.append(likeliest)
     return tuple(told)
+
+
+def _by_two(
+    columns: Mapping[str, AnyIntArray], suspect: str, others: Sequence[str], hidden: Collection[str]
+) -> Redundancy | None:
+    """The two columns from which a suspect follows best together, one of them hidden."""
+    found = []
+    for pair in subsets(others, 2):
+        if set(pair) & set(hidden):
+            sizes = [int(columns[name].max(initial=0)) + 1 for name in pair]
+            numbers, _ = number([columns[name] for name in pair], sizes)
+            table = _codes_by({suspect: columns[suspect], "both": numbers}, "both", suspect)
+            found.append(Redundancy(suspect, Sentence("{columns:and}", columns=pair), _explained(table)))
+    return max(found, key=lambda redundancy: redundancy.explained, default=None)
 
 
 def refines(
