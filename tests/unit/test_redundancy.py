@@ -78,6 +78,18 @@ def test_words_stay_before_numbers_and_the_finer_before_the_coarser() -> None:
     assert left_out == {"education_num": "education", "degree": "education"}
 
 
+def test_a_name_stays_before_its_number_though_two_bear_one_name() -> None:
+    dice = random.Random(8)
+    numbers = [dice.randrange(40) for _ in range(2000)]
+    columns = {
+        "number": numbers,
+        "name": [f"plant {max(number, 1)}" for number in numbers],
+        "month": [dice.randrange(12) for _ in numbers],
+    }
+    (redundancy,) = redundant(counted(columns))
+    assert (redundancy.column, redundancy.source, redundancy.follows) == ("number", "name", True)
+
+
 def test_a_birth_date_that_nearly_everybody_has_alone_goes_for_the_age() -> None:
     dice = random.Random(5)
     ages = [dice.randrange(20, 60) for _ in range(2000)]

@@ -109,6 +109,8 @@ def is_code(name: str, kind: AttributeKind | None) -> bool:
     (True, True, False)
     >>> [is_code(name, KINDS["organisation"]) for name in ("Operating Certificate Number", "number_of_schools")]
     [True, False]
+    >>> is_code("COMPCODE", None), is_code("INCOME", None)
+    (True, False)
     """
     listed = tokens(name)
     words = set(listed)
@@ -117,4 +119,6 @@ def is_code(name: str, kind: AttributeKind | None) -> bool:
         words.discard("number")
     if words & COUNT_WORDS and not words & {"id", "code"}:
         return False
-    return (kind is not None and kind.id in CODED) or bool(words & CODE_WORDS)
+    # Names of old files are written as one: COMPCODE.
+    glued = any(word.endswith("code") for word in listed)
+    return glued or (kind is not None and kind.id in CODED) or bool(words & CODE_WORDS)

@@ -133,8 +133,8 @@ def redundant(
 ) -> tuple[Redundancy, ...]:
     """The attributes that need not be released beside others of the classes, each with the one that stays.
 
-    Of attributes that follow from each other the finest stays, because the others can be read off it; among equals
-    one with words before one with numbers. One of which more than a quarter of the records have a value that fewer than 11
+    Of attributes that follow from each other the finest stays, because the others can be read off it; among equals, or
+    nearly so, one with words before one with numbers. One of which more than a quarter of the records have a value that fewer than 11
     share goes instead: its values had to be put together, and what follows from it says how, in words that a reader knows.
     One that is so rare and tells half of all others is a key, of which nothing is concluded.
     Attributes that are not ``judged`` (all are if none is named) never stay for one that is: whoever knows the judged
@@ -155,9 +155,28 @@ def redundant(
     domains = dict(zip(names, classes.attributes, strict=True))
     kept: list[str] = []
     redundancies: list[Redundancy] = []
+    # What tells each other is equally fine, also where two hospitals bear one name.
+    finest = {
+        name: max(
+            domains[other].size
+            for other in names
+            if other == name
+            or (
+                {(name, other), (other, name)} <= links.keys()
+                and domains[name].size >= least * domains[other].size
+            )
+        )
+        for name in names
+    }
     for name in sorted(
         names,
-        key=lambda name: (name not in fixed, rare[name], -domains[name].size, domains[name].holds_numbers),
+        key=lambda name: (
+            name not in fixed,
+            rare[name],
+            -finest[name],
+            domains[name].holds_numbers,
+            -domains[name].size,
+        ),
     ):
         stay = [other for other in kept if other in fixed]
         sources = [(links[other, name], True, other) for other in stay if (other, name) in links]
