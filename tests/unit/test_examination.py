@@ -177,6 +177,15 @@ def test_a_weight_stays_that_says_no_more_than_what_is_released() -> None:
     assert discreet.anonymize(strata([1.5]), SURVEY).table.names == ("region", "weight")
 
 
+def test_a_weight_that_the_plan_drops_says_from_what_it_follows() -> None:
+    dropped = replace(SURVEY, plan=Plan(drop_attributes=("weight",)))
+    (removed,) = discreet.anonymize(strata([1.5, 2, 4]), dropped).removed
+    assert (removed.name, removed.reason) == ("weight", "it follows from region")
+    weights = pa.array([1 + i * 7 % 11 for i in range(60)])
+    (removed,) = discreet.anonymize(strata([1]).set_column(1, "weight", weights), dropped).removed
+    assert removed.reason == "as the plan says"
+
+
 def test_a_weight_by_two_columns_is_left_out_where_one_of_them_is_hidden() -> None:
     # Four regions by two sexes, ten people each. Each weight stands for two of the eight strata, which differ in both: alone it
     # tells neither, but with the sex it tells the region.

@@ -40,7 +40,7 @@ from discreet.release.prepare import (
 from discreet.release.prices import PriceSearch
 from discreet.release.profile import load_profile
 from discreet.release.release import Alternative, Release
-from discreet.release.removed import PLANNED
+from discreet.release.removed import why_dropped
 from discreet.release.representation import erased_categories
 from discreet.release.requirements import (
     against_original,
@@ -128,7 +128,7 @@ def anonymize(
     wider = {} if coarser is not None else wider_names(table, policy, plan, counted)
     solution = solve(left, policy, plan, say, wider=wider) if coarser is None else _solved(coarser, plan, say)
     solution = replace(solution, notes=(*notes, *solution.notes))
-    reasons = {**dict.fromkeys(plan.drop_attributes, PLANNED), **dict.fromkeys(unknown, UNKNOWN)}
+    reasons = {**why_dropped(table, policy, plan), **dict.fromkeys(unknown, UNKNOWN)}
     # The same for all releases of the table.
     before = changed.audit_original(policy, counted, say)
     price_search = PriceSearch(counted, policy, plan)

@@ -7,14 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.classes import EquivalenceClasses
+from discreet.policy import Policy
+from discreet.policy.plan import Plan
 from discreet.risk.redundancy import NEARLY_ALL, nearest
 from discreet.sentences import Sentence
+from discreet.table import Table
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recoding import Recoding
 
 IDENTIFIER = "it identifies people by itself"
 PERSON = "it says which rows belong to one person"
 PLANNED = "as the plan says"
+LOOKED_AT = 50_000
+"""So many rows are looked at to find out from what a weight follows."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,22 @@ class RemovedColumn:
     def to_dict(self) -> dict[str, object]:
         known = self.loss is not None and not math.isnan(self.loss)
         return {"name": self.name, "reason": self.reason, "loss": self.loss if known else None}
+
+
+def why_dropped(table: Table, policy: Policy, plan: Plan) -> dict[str, str]:
+    """Why a release lacks what its plan drops; of a weight also, from which column that stays it follows.
+
+    Weights are added up, not counted, so a sample of rows is looked at.
+    """
+    reasons: dict[str, str] = dict.fromkeys(plan.drop_attributes, PLANNED)
+    weight = policy.weight
+    shown = [name for name in policy.quasi_identifiers if name not in reasons]
+    if weight in reasons and weight is not None and shown:
+        sampled = table.engine.sample(table, LOOKED_AT)
+        source = nearest(table.engine.count(sampled, quasi_identifiers=[weight, *shown]), weight, shown)
+        if source is not None and source.explained >= NEARLY_ALL:
+            reasons[weight] = Sentence("it {why}", why=Sentence(source.describe()))
+    return reasons
 
 
 def removed_columns(
