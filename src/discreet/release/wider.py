@@ -45,9 +45,9 @@ def wider_names(table: Table, policy: Policy, plan: Plan, counted: EquivalenceCl
         if domain.name in plan.drop_attributes or domain.places is not None:
             continue
         told = [_names(counted, domain.name, name) for name in dropped if name not in naming]
-        found = [each for each in told if each is not None]
-        if found:
-            wider[domain.name] = tuple(sorted(found, key=lambda each: -len(set(each.names))))
+        following = [each for each in told if each is not None]
+        if following:
+            wider[domain.name] = tuple(sorted(following, key=lambda each: -len(set(each.names))))
     return wider
 
 

@@ -241,14 +241,14 @@ def _by_two(
     columns: Mapping[str, AnyIntArray], suspect: str, others: Sequence[str], hidden: Collection[str]
 ) -> Redundancy | None:
     """The two columns from which a suspect follows best together, one of them hidden."""
-    found = []
+    pairs = []
     for pair in subsets(others, 2):
         if set(pair) & set(hidden):
             sizes = [int(columns[name].max(initial=0)) + 1 for name in pair]
             numbers, _ = number([columns[name] for name in pair], sizes)
             table = _codes_by({suspect: columns[suspect], "both": numbers}, "both", suspect)
-            found.append(Redundancy(suspect, Sentence("{columns:and}", columns=pair), _explained(table)))
-    return max(found, key=lambda redundancy: redundancy.explained, default=None)
+            pairs.append(Redundancy(suspect, Sentence("{columns:and}", columns=pair), _explained(table)))
+    return max(pairs, key=lambda redundancy: redundancy.explained, default=None)
 
 
 def refines(

@@ -183,9 +183,9 @@ def nested(problem: Problem, free: Recoding, end: float, say: Progress) -> list[
             complete.extend(tidied(other, problem, trees.ladders) for other in others)
             return least
 
-        found = consistent(part_by_part(trees, search_part), problem.models, problem.allowed)
-        tidy = consistent(tidied(found, problem, trees.ladders), problem.models, problem.allowed)
-        return tidy if tidy.suppressed_records <= found.suppressed_records else found
+        fine = consistent(part_by_part(trees, search_part), problem.models, problem.allowed)
+        tidy = consistent(tidied(fine, problem, trees.ladders), problem.models, problem.allowed)
+        return tidy if tidy.suppressed_records <= fine.suppressed_records else fine
 
     def ranked(recodings: list[Recoding]) -> list[Recoding]:
         first, *_ = sorted(recodings, key=lambda recoding: _rank(recoding, problem))

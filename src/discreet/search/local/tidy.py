@@ -108,6 +108,6 @@ def _narrowest(column: ReleasedAttribute, ladder: Ladder, share: FloatArray, use
     above = np.stack([ladder.steps[i].codes[leaf] for i in level.tolist()], axis=1)
     holds = (above == node) & (share[at] > share[at][:, None])
     width = np.where(holds, share[at], np.inf)
-    found = holds.any(axis=1)
-    parent[at[found]] = at[width[found].argmin(axis=1)]
+    inside = holds.any(axis=1)
+    parent[at[inside]] = at[width[inside].argmin(axis=1)]
     return parent
