@@ -508,3 +508,20 @@ def test_the_command_line_makes_enters_and_makes_again(tmp_path: Path) -> None:
     counts = pyarrow.csv.read_csv(tmp_path / "c-two.csv").to_pydict()
     links = Counter(pyarrow.csv.read_csv(tmp_path / "l-two.csv")["original"].to_pylist())
     assert sum(counts["counterfeits"]) == links[0] == told["counterfeits"]
+
+
+def test_links_of_another_try_are_refused(tmp_path: Path) -> None:
+    """Everybody would be remembered with the values of a group that is not theirs."""
+    table = people(FIRST)
+    release = republish(table, POLICY.replace(person="name"), m=2, seed=1)
+    target = tmp_path / "release.csv"
+    release.save(target, tmp_path / "counterfeits.csv")
+    given = {"original": table, "person": "name", "key": KEY}
+    other = np.roll(release.links, 1)
+    for number, links in enumerate((release.links, other)):
+        register = Register(tmp_path / f"register{number}")
+        if links is other:
+            with pytest.raises(InvalidParameter, match="they name rows for which"):
+                register.add(target, POLICY, groups=GroupedRows("group", links), **given)  # type: ignore[arg-type]
+        else:
+            register.add(target, POLICY, groups=GroupedRows("group", links), **given)  # type: ignore[arg-type]

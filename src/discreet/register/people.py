@@ -18,6 +18,7 @@ import pyarrow.parquet
 from discreet.attacks.composition.candidates import Candidates
 from discreet.attacks.composition.intersection import KnownPeople
 from discreet.classes.alignment import locate
+from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
 from discreet.policy import Policy
 from discreet.register.sealing import hidden, sealed
@@ -97,8 +98,10 @@ class PeopleOfRelease:
         if groups is None:
             return cls(persons, candidates, truth)
         signatures, seals = {}, {}
+        places = read_links(groups.links, released=released.rows, original=fitted.rows, counterfeits=True)
+        _refuse_other_links(pair, released, fitted, places)
         for name in pair.sensitive:
-            shown = _signatures(released, name, groups, fitted.rows)
+            shown = _signatures(released, name, groups.column, places, fitted.rows)
             hashes = hidden(shown.values, name, key)
             signatures[name] = Candidates(hashes, shown.possible[order])
             seals.update(
@@ -180,12 +183,27 @@ def hashes_of(table: Table, column: str, key: str) -> list[str]:
     return names
 
 
-def _signatures(released: Table, sensitive: str, groups: GroupedRows, people: int) -> Candidates:
+def _refuse_other_links(pair: Pair, released: Table, original: Table, places: IntArray) -> None:
+    """Raise if links, such as those of an earlier try, name somebody whose row a released one cannot be.
+
+    With them everybody would be remembered with the values of another group.
+    """
+    there = places >= 0
+    for meaning in (*pair.meanings, *pair.sensitive.values()):
+        (after,) = row_codes(released, [meaning.released])
+        (before,) = row_codes(original, [meaning.original])
+        if not meaning.covers(after[there], before[places[there]]).all():
+            raise InvalidParameter(
+                "the links are not those of these tables: they name rows for which the released ones cannot stand",
+                remedy="give the links that were made with this release, and its original as it was then",
+            )
+
+
+def _signatures(released: Table, sensitive: str, column: str, places: IntArray, people: int) -> Candidates:
     """For each row of the original the values of the group that it is in."""
-    released.column(groups.column)
-    rows = released.engine.to_arrow(released, [groups.column, sensitive])
-    places = read_links(groups.links, released=rows.num_rows, original=people, counterfeits=True)
-    group = rows.column(groups.column).combine_chunks().dictionary_encode().indices.to_numpy()
+    released.column(column)
+    rows = released.engine.to_arrow(released, [column, sensitive])
+    group = rows.column(column).combine_chunks().dictionary_encode().indices.to_numpy()
     domain = released.engine.domain(released, sensitive)
     (codes,) = row_codes(released, [domain])
     inside = np.zeros((int(group.max(initial=-1)) + 1, domain.size), dtype=bool)
