@@ -199,6 +199,26 @@ def test_what_each_record_risks_stands_by_the_index(people: pd.DataFrame) -> Non
     assert "person 3" not in repr(saved)
 
 
+def test_individual_risks_come_with_weights() -> None:
+    """Franconi's eight people: the frequencies as sdcMicro's guidelines print them, the risks by the closed forms for f of 1 and 2."""
+    key = ["a", "b", "b", "c", "d", "e", "f", "a"]
+    weights = [18.0, 45.5, 39.0, 17.0, 541.0, 8.0, 5.0, 92.0]
+    policy = discreet.Policy.of(quasi_identifiers=["key"], weight="w")
+    risks = discreet.record_risks(pa.table({"key": key, "w": weights}), policy).to_pandas()
+    assert risks["class_size"].tolist() == [2, 2, 2, 1, 1, 1, 1, 2]
+    assert (1 / risks["journalist"]).round(1).tolist() == [110.0, 84.5, 84.5, 17.0, 541.0, 8.0, 5.0, 110.0]
+    told = [0.0171, 0.0220, 0.0220, 0.1771, 0.0117, 0.2971, 0.4024, 0.0171]
+    assert risks["individual"].round(4).tolist() == told
+
+
+def test_where_the_population_is_counted_nothing_is_estimated_of_it(tmp_path: Any) -> None:
+    (tmp_path / "all.csv").write_text("key\na\na\nb\n")
+    policy = discreet.Policy.of(quasi_identifiers=["key"], population=str(tmp_path / "all.csv"))
+    names = discreet.record_risks(pa.table({"key": ["a", "b"]}), policy).to_arrow().column_names
+    assert "journalist" in names
+    assert "individual" not in names
+
+
 def test_risks_in_a_file_are_private(people: pd.DataFrame, tmp_path: Any) -> None:
     place = discreet.record_risks(people, POLICY).save(tmp_path / "risks.csv")
     assert place.stat().st_mode & 0o077 == 0

@@ -23,6 +23,7 @@ from discreet.release.prepare import (
     with_roles,
 )
 from discreet.release.write import check_target, write_rows
+from discreet.risk.individual import individual_risk
 from discreet.risk.information import attribute_bits, identity_bits
 from discreet.risk.prosecutor import journalist, prosecutor
 from discreet.table import Table
@@ -76,8 +77,10 @@ def record_risks(source: object, policy: GivenPolicy | None = None, *, progress:
     """The class and the risks of every record, in the order of the table.
 
     ``class`` numbers the equivalence classes, ``class_size`` counts a record's class in persons, ``prosecutor`` is
-    1 / class size, and ``journalist`` 1 / the size in the population if the policy tells it (El Emam 2013). ``identity_bits`` are
-    what the class tells of who it is, ``bits_of_…`` what of each sensitive value (Bezzi 2007, 2010).
+    1 / class size, and ``journalist`` 1 / the size in the population if the policy tells it (El Emam 2013); if that
+    was not counted but follows from weights or a sampling fraction, ``individual`` is the mean of 1 / size over what it may be
+    (Benedetti, Franconi 1998). ``identity_bits`` are what the class tells of who it is, ``bits_of_…`` what of each sensitive
+    value (Bezzi 2007, 2010).
 
     >>> import discreet
     >>> people = pa.table({"age": [47, 31, 31], "sex": ["m", "f", "f"]})
@@ -110,6 +113,8 @@ def _risks(table: Table, policy: Policy, classes: EquivalenceClasses) -> pa.Tabl
     population = population_sizes(policy, classes)
     if population is not None:
         columns["journalist"] = journalist(classes, population).values[numbers]
+        if policy.population is None:
+            columns["individual"] = individual_risk(classes.persons, population.people)[numbers]
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
