@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import pytest
@@ -51,7 +52,8 @@ def test_a_step_is_taken_and_taken_back(client: TestClient, service: Service, ta
     audits = service.latest(service.cases.get(table), "audit")
     given = {"method": "rank-swap", "columns[]": ["1"], "percent": "7,5"}
     answer = client.post(f"/case/{table}/steps", data=given, headers=HX)
-    assert "rank-swap of age (percent=7.5)" in answer.text
+    listed = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", answer.text.partition('id="steps"')[2]))
+    assert "Rank swapping: age · How strong, in %: 7.5" in listed
     assert steps() == [{"method": "rank-swap", "columns": ["age"], "percent": 7.5}]
     # The verdict is about the table as it is: it is not out of date.
     assert audits is None or not service.outdated(service.cases.get(table), audits)

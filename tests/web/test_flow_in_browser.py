@@ -207,7 +207,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.wait_for_selector("#untrue-keep")
     page.check("#untrue-column-1")
     page.click("#take-untrue")
-    says(page, "#steps", "pram of age (keep=0.8, kind=plain)")
+    says(page, "#steps", "age · Chance to stay as it is: 0.8 · Kind: plain")
     page.click("#remove-step-0")
     page.wait_for_selector("#steps", state="detached")
     settled(page)

@@ -25,6 +25,7 @@ from helpers.browser import (
     VERDICT,
     go,
     home_of,
+    says,
     settled,
     upload,
     watched,
@@ -129,6 +130,29 @@ def test_work_survives_a_reload_and_other_tabs_and_can_be_cancelled(
     twin.wait_for_selector(WORKING, state="detached")
     assert page.text_content(VERDICT) == twin.text_content(VERDICT)
     assert complaints == []
+    page.context.close()
+
+
+def test_a_page_asks_again_after_the_server_has_failed_once(
+    chromium: Browser, own_home: Program, judged: str
+) -> None:
+    """It said so, stayed as it was for good, and work that ended was never shown."""
+    page, _ = watched(chromium, own_home)
+    failed: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        if failed:
+            route.continue_()
+        else:
+            failed.append(route.request.url)
+            route.fulfill(status=503, body="<p>busy</p>", content_type="text/html")
+
+    page.route("**/state", fail_once)
+    page.goto(f"{home_of(page).rstrip('/')}{judged}")
+    says(page, "#notice", "busy")
+    settled(page)
+    page.wait_for_selector("#notice:empty", state="attached")
+    assert failed
     page.context.close()
 
 

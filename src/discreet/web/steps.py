@@ -43,10 +43,15 @@ class StepField:
 
 @dataclass(frozen=True)
 class ListedStep:
-    """A step of the policy in words. ``mark`` tells whether another one stands at its place by now."""
+    """A step of the policy: what it does to which columns, and what was given of what a form asks for.
+
+    ``mark`` tells whether another one stands at its place by now.
+    """
 
     number: int
-    words: str
+    title: str
+    columns: tuple[str, ...]
+    fields: tuple[StepField, ...]
     source: str
     mark: str
 
@@ -54,9 +59,20 @@ class ListedStep:
 def listed(case: Case) -> list[ListedStep]:
     """The steps of a case in their order."""
     return [
-        ListedStep(number, step.describe(), step.source, mark_of(step))
+        ListedStep(number, step.title, step.columns, _given(step), step.source, mark_of(step))
         for number, step in enumerate(policy_of(case).perturb)
     ]
+
+
+def _given(step: Perturbation) -> tuple[StepField, ...]:
+    """What was given to a step, as the fields of its form; of one that has no form, nothing."""
+    if not offered(step.id):
+        return ()
+    parameters = step.parameters()
+    fields = [
+        dataclasses.replace(field, value=_shown(parameters.get(field.name))) for field in fields_of(step.id)
+    ]
+    return tuple(field for field in fields if field.value)
 
 
 def fields_of(method: str) -> list[StepField]:

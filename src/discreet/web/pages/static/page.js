@@ -274,8 +274,11 @@
     request.addEventListener("load", () => {
       if (gone) notice.replaceChildren();
       gone = false;
-      if (request.status === 200) renew(JSON.parse(request.responseText));
-      else notice.innerHTML = request.responseText;
+      if (request.status === 200) return renew(JSON.parse(request.responseText));
+      notice.innerHTML = request.responseText;
+      // A table that is gone stays so; what fails now may answer soon.
+      gone = request.status >= 500;
+      if (gone) look(RETRY);
     });
     request.addEventListener("error", () => {
       if (!gone) tell(document.body.dataset.gone);
@@ -309,7 +312,14 @@
       xhr.addEventListener("loadend", () => look(requestConfig.verb === "get" && xhr.status >= 400 ? RETRY : 0));
     });
     document.addEventListener("pointerdown", (event) => {
-      pressed = event.target.closest("section.part");
+      // Another button opens a menu of the browser, which keeps the release to itself.
+      if (event.button === 0) pressed = event.target.closest("section.part");
+    });
+    document.addEventListener("change", (event) => {
+      // So does the list of a select.
+      if (!pressed || !event.target.matches("select")) return;
+      pressed = null;
+      look(200);
     });
     for (const kind of ["pointerup", "pointercancel"]) {
       document.addEventListener(kind, () => {
