@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,11 +22,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discreet.classes.population import Population
 from discreet.engine.read import read
 from discreet.policy import Policy
+from discreet.privacy import DeltaPresence, KMap
 from discreet.register import Register
-from discreet.risk.presence import delta_presence, k_map
-from discreet.risk.prosecutor import PopulationSizes
 from tables import ADULT_COLUMNS, DATA
 
 KEY = "only for measuring, known to everybody"
@@ -141,9 +142,9 @@ def presence(count: int) -> None:
             table, outside = read(sample), read(whole)
             classes = table.engine.count(table, quasi_identifiers=KNOWN)
             people = outside.engine.count(outside, quasi_identifiers=KNOWN)
-            sizes = PopulationSizes.by_table(classes, people, {})
-            k_map(classes, sizes)
-            delta_presence(classes, sizes)
+            beside = replace(classes, outside=Population(people))
+            for model in (KMap(1), DeltaPresence(1.0)):
+                model.measure(beside)
 
         timed(measured)
         timed(plain)

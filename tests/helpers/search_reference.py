@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
+import numpy as np
 from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.population import Population
 from discreet.privacy import PrivacyModel
 from discreet.search.problem import Problem, make_problem
 from discreet.table.hierarchies.hierarchy import Hierarchy, Ladder
@@ -32,13 +35,21 @@ class Example:
     weights: dict[str, float]
     suppression_limit: float
     suppression_weight: float
+    population: list[Row]
+    """People of whom the table may be a part."""
 
     @property
     def names(self) -> list[str]:
         return list(self.trees)
 
     def classes(self) -> EquivalenceClasses:
-        return counted(self.rows, self.names, self.events)
+        people = EquivalenceClasses.from_columns(
+            {name: [row[name] for row in self.population] for name in self.names}
+        )
+        trees = {name: Hierarchy.of(name, tree) for name, tree in self.trees.items()}
+        return dataclasses.replace(
+            counted(self.rows, self.names, self.events), outside=Population(people, trees)
+        )
 
     def ladders(self, classes: EquivalenceClasses) -> list[Ladder]:
         return [
@@ -68,6 +79,29 @@ def counted(rows: Sequence[Row], names: list[str], events: bool) -> EquivalenceC
         sensitive={name: [row[name] for row in rows] for name in ("dx", "pay")},
         person=[row["person"] for row in rows] if events else None,
     )
+
+
+@dataclass(frozen=True)
+class PlainPopulation:
+    """The population of an example, looked through person by person."""
+
+    example: Example
+
+    def people(self, classes: EquivalenceClasses) -> np.ndarray:
+        paths = {
+            name: {**{path[0]: [*path, ROOT] for path in tree}, "None": ["null", ROOT]}
+            for name, tree in self.example.trees.items()
+        }
+        return np.array(
+            [
+                sum(
+                    all(label in paths[name][str(row[name])] for name, label in classes.labels(place).items())
+                    for row in self.example.population
+                )
+                for place in range(len(classes))
+            ],
+            dtype=np.float64,
+        )
 
 
 # ── random tables and hierarchies ────────────────────────────────────────────────────────────────────
@@ -103,6 +137,7 @@ def examples(draw: st.DrawFn) -> Example:
     # A column of nothing but nulls has no numbers to speak of.
     first: Row = {**{name: own[0] for name, own in values.items()}, "person": 0, "dx": "flu", "pay": 1}
     rows = [first, *draw(st.lists(row, min_size=1, max_size=13))]
+    people = draw(st.lists(row, min_size=1, max_size=25))
     return Example(
         rows,
         hierarchies,
@@ -110,6 +145,7 @@ def examples(draw: st.DrawFn) -> Example:
         weights={name: draw(st.sampled_from([1.0, 1.0, 2.5])) for name in hierarchies},
         suppression_limit=draw(st.sampled_from([0.0, 0.4, 1.0, 1.0])),
         suppression_weight=draw(st.sampled_from([1.0, 0.0, 0.4, 3.0])),
+        population=[first, *people],
     )
 
 
@@ -145,6 +181,7 @@ def holding(
         if keep
     ]
     classes = counted(rows, example.names, example.events)
+    classes = dataclasses.replace(classes, outside=PlainPopulation(example))
     masks = [model.holds(classes) for model in models]
     return {
         tuple(classes.labels(place).values()): all(bool(mask[place]) for mask in masks)

@@ -16,12 +16,14 @@ from discreet.privacy import (
     BetaLikeness,
     ConfidenceBounding,
     DeltaDisclosure,
+    DeltaPresence,
     DistributionModel,
     EpsilonMAnonymity,
     GBalance,
     HAffiliation,
     KAnonymity,
     KEAnonymity,
+    KMap,
     LDiversity,
     LinkedKAnonymity,
     LPlusDiversity,
@@ -42,7 +44,7 @@ from discreet.search.lattice.search import search, walk
 from discreet.search.problem import Evaluation, Grouper, Problem
 from discreet.utility.objectives.registry import OBJECTIVES
 from helpers.profiles import tries
-from helpers.search_reference import Example, best_of_all, counted, examples, generalised
+from helpers.search_reference import Example, PlainPopulation, best_of_all, counted, examples, generalised
 
 TREE = {"acne": ("skin", "any"), "flu": ("lung", "any"), "gastritis": ("stomach", "any")}
 CATEGORY = {"acne": "mild", "flu": "mild", "gastritis": "bad", "∅": "unknown"}
@@ -79,6 +81,9 @@ ALL: dict[str, PrivacyModel] = {
     "epsilon m": EpsilonMAnonymity(1, 1.5, "pay"),
     "relative epsilon m": EpsilonMAnonymity(0.5, 1.5, "pay", kind="relative"),
     "worst group": WorstGroupProtection(0.6, 2, "pay"),
+    "k map": KMap(4),
+    "estimated k map": KMap(9, estimator="poisson", sampling_fraction=0.1),
+    "presence": DeltaPresence(0.6),
     "linked k": LinkedKAnonymity(2),
     "balance": GBalance(0.4),
     "affiliation": HAffiliation(0.7, "dx"),
@@ -118,7 +123,8 @@ def all_ways_agree(example: Example, models: list[PrivacyModel], objective: str)
         (
             model.k
             for model in models
-            if hasattr(model, "k") and model.id not in ("x-y-privacy", "k-e-anonymity", "linked-k-anonymity")
+            if hasattr(model, "k")
+            and model.id not in ("x-y-privacy", "k-e-anonymity", "k-map", "linked-k-anonymity")
         ),
         default=1,
     )
@@ -254,11 +260,14 @@ def holding(example: Example, node: tuple[int, ...], model: PrivacyModel) -> dic
         {**row, **dict(zip(example.names, key, strict=True))}
         for row, key in zip(example.rows, keys, strict=True)
     ]
-    classes = counted(rows, example.names, example.events)
+    classes = replace(counted(rows, example.names, example.events), outside=PlainPopulation(example))
     mask = model.holds(classes)
     return {tuple(classes.labels(place).values()): bool(mask[place]) for place in range(len(classes))}
 
 
 def test_which_models_absorb() -> None:
     absorbing = {name for name, model in ALL.items() if model.absorbing}
-    assert absorbing == {"k", "k records", "k persons", "distinct l", "p", "p+", "p alpha", "k e"}
+    assert absorbing == {"k", "k records", "k persons", "distinct l", "p", "p+", "p alpha", "k e"} | {
+        "k map",
+        "estimated k map",
+    }

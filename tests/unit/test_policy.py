@@ -21,11 +21,13 @@ from discreet.privacy import (
     BetaLikeness,
     ConfidenceBounding,
     DeltaDisclosure,
+    DeltaPresence,
     EpsilonMAnonymity,
     GBalance,
     HAffiliation,
     KAnonymity,
     KEAnonymity,
+    KMap,
     LDiversity,
     LinkedKAnonymity,
     LPlusDiversity,
@@ -72,6 +74,9 @@ EXAMPLES: list[PrivacyModel] = [
     HAffiliation(0.5, "dx"),
     HAffiliation(0.5, "dx", unit="records"),
     LinkedKAnonymity(3),
+    KMap(20),
+    KMap(20, estimator="zero-truncated-poisson", significance=0.05),
+    DeltaPresence(0.2),
 ]
 
 
@@ -263,7 +268,7 @@ def test_a_star_stands_for_every_sensitive_attribute() -> None:
 
 
 @pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: f"{model.id} {model.parameters()}"[:60])
-def test_every_model_can_be_required_of_a_table(model: PrivacyModel) -> None:
+def test_every_model_can_be_required_of_a_table(model: PrivacyModel, tmp_path: Path) -> None:
     """Through ``check``, with the verdict as JSON: a number, or a word where JSON has no number."""
     table = pa.table(
         {
@@ -276,7 +281,8 @@ def test_every_model_can_be_required_of_a_table(model: PrivacyModel) -> None:
     policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["dx", "income"], require=[model])
     if model.sensitive == "dx" and isinstance(model, LPlusDiversity):
         policy = policy.replace(requirements=[LPlusDiversity("dx", {"HIV": 0.5, "flu": 0.5})])
-    verdict = discreet.check(table, policy)
+    (tmp_path / "people.csv").write_text("age,sex\n" + "31,f\n" * 9)
+    verdict = discreet.check(table, policy.replace(population=tmp_path / "people.csv", sampling_fraction=0.4))
     for criterion in verdict.criteria:
         value = criterion.to_dict()["value"]
         assert value is None or isinstance(value, str) or math.isfinite(float(str(value)))

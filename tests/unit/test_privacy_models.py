@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.population import Population
 from discreet.errors import EmptyTable, InvalidParameter, UnknownColumn, UnsuitableColumn
 from discreet.privacy import (
     MODELS,
@@ -16,11 +18,13 @@ from discreet.privacy import (
     BetaLikeness,
     ConfidenceBounding,
     DeltaDisclosure,
+    DeltaPresence,
     EpsilonMAnonymity,
     GBalance,
     HAffiliation,
     KAnonymity,
     KEAnonymity,
+    KMap,
     LDiversity,
     LinkedKAnonymity,
     LPlusDiversity,
@@ -65,15 +69,21 @@ EXAMPLES: tuple[PrivacyModel, ...] = (
     HAffiliation(0.5, "dx"),
     HAffiliation(0.5, "dx", unit="records"),
     LinkedKAnonymity(3),
+    KMap(2),
+    KMap(9, estimator="poisson", sampling_fraction=0.1),
+    KMap(9, estimator="zero-truncated-poisson", significance=0.05, sampling_fraction=0.1),
+    DeltaPresence(0.5),
 )
 
 
 def small(**more: object) -> EquivalenceClasses:
-    return EquivalenceClasses.from_columns(
+    classes = EquivalenceClasses.from_columns(
         {"sex": ["f", "f", "m", "m"]},
         sensitive={"dx": ["flu", "acne", "flu", "flu"], "pay": [10, 20, 30, 31]},
         **more,  # type: ignore[arg-type]
     )
+    people = EquivalenceClasses.from_columns({"sex": ["f"] * 5 + ["m"]})
+    return replace(classes, outside=Population(people))
 
 
 def only(values: list[object], name: str = "pay", classes: list[object] | None = None) -> EquivalenceClasses:

@@ -170,6 +170,8 @@ PARAMETERS: dict[str, dict[str, object]] = {
     "t-closeness": {"t": 0.25, "sensitive": "dx"},
     "beta-likeness": {"beta": 1.0, "sensitive": "dx"},
     "delta-disclosure": {"delta": 1.0, "sensitive": "dx"},
+    "k-map": {"k": 20},
+    "delta-presence": {"delta": 0.2},
     "k-e-anonymity": {"k": 3, "e": 1000.0, "sensitive": "pay"},
     "epsilon-m-anonymity": {"epsilon": 10.0, "m": 2, "sensitive": "pay"},
     "worst-group-protection": {"width": 10.0, "limit": 0.5, "sensitive": "pay"},
@@ -190,6 +192,8 @@ VARIANTS: list[tuple[str, dict[str, object]]] = [
     ("confidence-bounding", {"h": 0.5, "sensitive": "dx", "value": "flu", "given": ["age"]}),
     ("x-y-privacy", {"h": 0.5, "k": 3, "sensitive": "dx", "given": ["age"]}),
     ("k-anonymity", {"k": 5, "unit": "records"}),
+    ("k-map", {"k": 20, "estimator": "poisson"}),
+    ("k-map", {"k": 20, "estimator": "zero-truncated-poisson", "significance": 0.05}),
     ("h-affiliation", {"h": 0.5, "sensitive": "dx", "unit": "records"}),
     ("h-affiliation", {"h": 0.5, "sensitive": "dx", "harmless": ["none"]}),
 ]

@@ -22,8 +22,19 @@ def locate(classes: EquivalenceClasses, codes: Sequence[AnyIntArray]) -> IntArra
     >>> locate(classes, [np.array([1, 0]), np.array([1, 1])])
     array([ 1, -1])
     """
-    packing = Packing.of([domain.size for domain in classes.attributes])
-    known, asked = packing.pack(classes.codes), packing.pack(codes)
+    return places_of([domain.size for domain in classes.attributes], classes.codes, codes)
+
+
+def places_of(sizes: Sequence[int], those: Sequence[AnyIntArray], wanted: Sequence[AnyIntArray]) -> IntArray:
+    """Where each combination of codes that is wanted stands among those that are distinct; -1 where it does not.
+
+    >>> places_of([9], [np.array([4, 2])], [np.array([2, 3])])
+    array([ 1, -1])
+    """
+    packing = Packing.of(sizes)
+    known, asked = packing.pack(those), packing.pack(wanted)
+    if not len(known[0]):
+        return np.full(len(asked[0]), -1, dtype=np.int64)
     if len(known) == 1:
         order = np.argsort(known[0], kind="stable")
         at = np.searchsorted(known[0][order], asked[0]).clip(max=len(order) - 1)
@@ -32,8 +43,8 @@ def locate(classes: EquivalenceClasses, codes: Sequence[AnyIntArray]) -> IntArra
     both = np.concatenate([np.stack(known), np.stack(asked)], axis=1)
     numbers = np.unique(both, axis=1, return_inverse=True)[1].ravel()
     place = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
-    place[numbers[: len(classes)]] = np.arange(len(classes))
-    return place[numbers[len(classes) :]]
+    place[numbers[: len(known[0])]] = np.arange(len(known[0]))
+    return place[numbers[len(known[0]) :]]
 
 
 def match_in_order(

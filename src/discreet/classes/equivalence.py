@@ -7,7 +7,7 @@ after that works on the arrays here and never sees a row.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,15 @@ from numpy.typing import ArrayLike
 
 from discreet.arrays import distinct
 from discreet.classes.histogram import Histogram, PersonCounts, Unit
-from discreet.classes.packing import Packing, merged_words, run_bounds, run_starts, smallest_type, sort_words
+from discreet.classes.outside import Outside
+from discreet.classes.packing import (
+    Packing,
+    class_bounds,
+    merged_words,
+    run_starts,
+    smallest_type,
+    sort_words,
+)
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
 from discreet.types import AnyIntArray, BoolArray, CodeArray, FloatArray, IntArray
@@ -49,6 +57,8 @@ class EquivalenceClasses:
     sensitive_codes: Mapping[str, CodeArray] = field(default_factory=dict, repr=False)
     person_codes: IntArray | None = field(default=None, repr=False)
     weights: FloatArray | None = field(default=None, repr=False)
+    outside: Outside | None = field(default=None, repr=False, compare=False)
+    """The population of which the table is a part, where it is known."""
 
     # ── making ────────────────────────────────────────────────────────────────────────────────────
 
@@ -76,7 +86,7 @@ class EquivalenceClasses:
         else:
             words, counts = sort_words(words, counts, spent=spent)
         m = len(attributes)
-        indptr = _class_bounds(packing, words, m)
+        indptr = class_bounds(packing, words, m)
         starts = indptr[:-1]
         person_codes = packing.unpack(words, m).astype(np.int64) if persons else None
         return cls(
@@ -205,6 +215,11 @@ class EquivalenceClasses:
         return None if self.weights is None else self._people_weighed(self.class_of_cell, len(self))
 
     @cached_property
+    def class_population(self) -> FloatArray | None:
+        """People of the population whom the values of each class may stand for."""
+        return None if self.outside is None else self.outside.people(self)
+
+    @cached_property
     def total_weight(self) -> float | None:
         """The estimated size of the population: the weights of all people added up, each person once."""
         if self.weights is None:
@@ -271,7 +286,7 @@ class EquivalenceClasses:
             columns.append(self.person_codes)
         packing = Packing.of(sizes)
         words, counts = sort_words(packing.pack(columns), self.counts)
-        starts = _class_bounds(packing, words, 2)[:-1]
+        starts = class_bounds(packing, words, 2)[:-1]
         records = np.add.reduceat(counts, starts)
         people = None
         if self.person_codes is not None:
@@ -384,10 +399,14 @@ class EquivalenceClasses:
             sensitive_codes={name: codes[cells] for name, codes in self.sensitive_codes.items()},
             person_codes=None if self.person_codes is None else self.person_codes[cells],
             weights=None if self.weights is None else self.weights[cells],
+            outside=self.outside,
         )
 
     def recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
         """The classes after each class was given new codes: those that agree are merged, with their cells."""
+        return replace(self._recoded(domains, class_codes), outside=self.outside)
+
+    def _recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
         if self.person_codes is None and self.weights is None and len(self.counts) > PIECE:
             packing = Packing.of([domain.size for domain in (*domains, *self.sensitive)])
             if packing.words == 1:
@@ -458,14 +477,6 @@ class EquivalenceClasses:
             domain.name: domain.label(int(codes[position]))
             for domain, codes in zip(self.attributes, self.codes, strict=True)
         }
-
-
-def _class_bounds(packing: Packing, words: Sequence[IntArray], fields: int) -> IntArray:
-    """Where ordered words begin to differ in their first ``fields`` attributes, and where they end."""
-    if not fields:
-        return np.array([0, len(words[0])] if len(words[0]) else [0])
-    last = packing.fields[fields - 1]
-    return run_bounds(words[: last.word + 1], last.shift)
 
 
 def _encode(name: str, values: Sequence[object]) -> tuple[Domain, AnyIntArray]:

@@ -11,7 +11,7 @@ from discreet.arrays import distinct
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.histogram import Histogram, PersonCounts
 from discreet.classes.packing import smallest_type
-from discreet.types import AnyIntArray, CodeArray, IntArray
+from discreet.types import AnyIntArray, CodeArray, FloatArray, IntArray
 
 TABLE_CELLS = 1 << 19
 """Counts of up to so many groups × values are kept as a table, from which those of coarser groups are made."""
@@ -44,6 +44,7 @@ class MergedClasses(EquivalenceClasses):
             sensitive=parent.sensitive,
             sensitive_codes=parent.sensitive_codes,
             person_codes=parent.person_codes,
+            outside=parent.outside,
             parent=parent,
             owner=owner,
             groups_=groups,
@@ -51,6 +52,14 @@ class MergedClasses(EquivalenceClasses):
 
     def __len__(self) -> int:
         return self.groups_
+
+    @cached_property
+    def class_population(self) -> FloatArray | None:
+        """At least so many people: those whose values some class of the group has, whatever its label will be."""
+        inner = self.parent.class_population
+        if inner is None:
+            return None
+        return np.bincount(self.owner, weights=inner, minlength=self.groups_).astype(np.float64)
 
     @cached_property
     def total(self) -> int:

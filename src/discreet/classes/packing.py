@@ -240,3 +240,11 @@ def distinct_rows(owner: AnyIntArray, values: AnyIntArray, size: int) -> tuple[I
     width = int(values.max(initial=0)) + 1
     keys = distinct(owner.astype(np.int64) * width + values)
     return np.searchsorted(keys, np.arange(size + 1) * width), keys % width
+
+
+def class_bounds(packing: Packing, words: Sequence[IntArray], fields: int) -> IntArray:
+    """Where ordered words begin to differ in their first ``fields`` attributes, and where they end."""
+    if not fields:
+        return np.array([0, len(words[0])] if len(words[0]) else [0])
+    last = packing.fields[fields - 1]
+    return run_bounds(words[: last.word + 1], last.shift)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from discreet.classes.alignment import locate
 from discreet.classes.equivalence import EquivalenceClasses
+from discreet.classes.fitting import sums_fitting
 from discreet.classes.histogram import Unit
 from discreet.errors import UnknownColumn
 from discreet.table.domain import Domain
@@ -19,6 +21,8 @@ from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.meaning import KINDS, Meaning
 from discreet.table.values import SUPPRESSED, OneOf
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 MOST_COMPARED = 2_000_000
 """Pairs of a released and an original class that are compared to find out whether values were made up."""
@@ -207,7 +211,9 @@ class Pair:
             for some, fitting in self._fitting(classes, self.original.records)
         )
 
-    def _fitting(self, classes: IntArray, sizes: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    def _fitting(
+        self, classes: IntArray, sizes: NDArray[Number]
+    ) -> Iterator[tuple[IntArray, NDArray[Number]]]:
         """Some released classes at a time, with the sum of ``sizes`` of the original classes that each may stand for."""
         before = np.arange(len(self.original))
         step = max(_CHUNK // max(len(before), 1), 1)
@@ -223,7 +229,14 @@ class Pair:
         >>> Pair.of(people, EquivalenceClasses.from_columns({"age": ["47", "[30, 39]", "{31, 47}"]})).fitting
         array([1, 2, 2])
         """
-        fitting = np.zeros(len(self.released), dtype=np.int64)
+        return self.fitting_amounts(self.original.persons.astype(np.float64)).astype(np.int64)
+
+    def fitting_amounts(self, amounts: FloatArray) -> FloatArray:
+        """How much each released class may stand for, of what each class of the original amounts to."""
+        sums = sums_fitting(self.original, self.released, self.meanings, amounts)
+        if sums is not None:
+            return sums
+        fitting = np.zeros(len(self.released))
         exact = np.ones(len(self.released), dtype=bool)
         same = []
         for meaning, codes in zip(self.meanings, self.released.codes, strict=True):
@@ -234,9 +247,9 @@ class Pair:
             same.append(own[codes])
         # Single values are looked up; comparing every class with every other is for intervals and sets.
         at = locate(self.original, [codes[exact] for codes in same]) if exact.any() else np.empty(0, np.int64)
-        fitting[exact] = np.where(at >= 0, self.original.persons[at], 0)
-        for some, people in self._fitting(np.flatnonzero(~exact), self.original.persons):
-            fitting[some] = people
+        fitting[exact] = np.where(at >= 0, amounts[at], 0)
+        for some, sum_of in self._fitting(np.flatnonzero(~exact), amounts):
+            fitting[some] = sum_of
         return fitting
 
     @cached_property

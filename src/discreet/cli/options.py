@@ -85,6 +85,11 @@ ROLES = [
         type=PATH,
         help="Table of the whole population, to count who shares a combination there.",
     ),
+    click.option(
+        "--population-count",
+        help="Column of it that says how many people a row stands for (else: one).",
+        metavar="COLUMN",
+    ),
 ]
 EVIDENCE = [
     click.option(
@@ -298,5 +303,6 @@ def make_policy(
         profile=given.get("profile"),
         sampling_fraction=given.get("sampling_fraction"),
         population=given.get("population"),
+        population_count=given.get("population_count"),
     )
     return policy, assumed

@@ -66,6 +66,7 @@ class _Read(Strict):
 class _Population(Strict):
     sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
     table: Text | None = None
+    count: Text | None = None
 
 
 @with_settings(Plan)
@@ -218,6 +219,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         unknown=parsed.unknown,
         sampling_fraction=parsed.population.sampling_fraction,
         population=parsed.population.table,
+        population_count=parsed.population.count,
         read=ReadOptions(**given(parsed.read, ReadOptions)).given(),
         plan=Plan(**given(parsed.anonymize, Plan)),
         kpis=tuple(Kpi(**kpi.model_dump()) for kpi in parsed.kpi),
@@ -353,7 +355,11 @@ def dumps(
     document.add("profile", tomlkit.item(policy.profile))
     if policy.unknown != Policy.unknown:
         document.add("unknown", tomlkit.item(policy.unknown))
-    population = {"sampling_fraction": policy.sampling_fraction, "table": policy.population}
+    population = {
+        "sampling_fraction": policy.sampling_fraction,
+        "table": policy.population,
+        "count": policy.population_count,
+    }
     if any(value is not None for value in population.values()):
         document.add("population", tomlkit.item(plain(population, nulls=False)))
     if policy.read:

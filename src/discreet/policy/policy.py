@@ -72,8 +72,8 @@ class Policy:
     """Roles, requirements and profile. Frozen: ``replace`` and ``require`` make a changed one.
 
     ``sampling_fraction`` is the share of the population that is in the table, ``population`` the file of a table of
-    the whole population: either tells how many people share a quasi-identifier outside the table. ``perturb`` are the
-    steps that change values before anything is generalised, in their order. ``guarantees`` are asked of how a release was
+    the whole population: either tells how many people share a quasi-identifier outside the table. If a row of that stands
+    for several people, ``population_count`` is the column that says for how many. ``perturb`` are the steps that change values before anything is generalised, in their order. ``guarantees`` are asked of how a release was
     made, and checked by its statement and the ledger.
 
     >>> policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"])
@@ -86,6 +86,7 @@ class Policy:
     profile: str = DEFAULT_PROFILE
     sampling_fraction: float | None = None
     population: str | None = None
+    population_count: str | None = None
     read: Mapping[str, object] = field(default_factory=dict)
     plan: Plan = field(default_factory=Plan)
     kpis: tuple[Kpi, ...] = ()
@@ -137,6 +138,7 @@ class Policy:
         profile: str = DEFAULT_PROFILE,
         sampling_fraction: float | None = None,
         population: str | PathLike[str] | None = None,
+        population_count: str | None = None,
         unknown: Unknown = "examine",
     ) -> Policy:
         """A policy from lists of column names. Columns that are not named are examined (see ``unknown``)."""
@@ -149,6 +151,7 @@ class Policy:
             requirements=require,
             sampling_fraction=sampling_fraction,
             population=population,
+            population_count=population_count,
         )
 
     # ── who is who ────────────────────────────────────────────────────────────────────────────────
@@ -206,6 +209,7 @@ class Policy:
         profile: str | None = None,
         sampling_fraction: float | None = None,
         population: str | PathLike[str] | None = None,
+        population_count: str | None = None,
     ) -> Policy:
         """A policy in which the named roles are held by exactly the named columns.
 
@@ -269,6 +273,7 @@ class Policy:
             profile=profile or self.profile,
             sampling_fraction=self.sampling_fraction if sampling_fraction is None else sampling_fraction,
             population=self.population if population is None else str(population),
+            population_count=population_count or self.population_count,
         )
 
     def _plan_for(self, names: Sequence[str]) -> Plan:

@@ -13,6 +13,7 @@ from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
+from discreet.privacy.presence import DeltaPresence, KMap
 from discreet.privacy.registry import MODELS, WORDING, build_model, build_required
 from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
 
@@ -24,12 +25,14 @@ __all__ = [
     "BetaLikeness",
     "ConfidenceBounding",
     "DeltaDisclosure",
+    "DeltaPresence",
     "DistributionModel",
     "EpsilonMAnonymity",
     "GBalance",
     "HAffiliation",
     "KAnonymity",
     "KEAnonymity",
+    "KMap",
     "LDiversity",
     "LPlusDiversity",
     "LinkedKAnonymity",

@@ -81,6 +81,11 @@ class PrivacyModel(ABC):
         return False
 
     @property
+    def needs_population(self) -> bool:
+        """Whether it asks who shares the values of each class outside the table."""
+        return False
+
+    @property
     def named_values(self) -> tuple[str, ...]:
         """The sensitive values that it protects by name; one that no record has would protect nobody."""
         return ()
@@ -280,7 +285,8 @@ def assess(
     rows = []
     for model in models:
         # What classes hold is the same for all of a kind; their values are not.
-        asked = classes.whole if isinstance(classes, ClassKinds) and model.needs_attributes else classes
+        apart = model.needs_attributes or model.needs_population
+        asked = classes.whole if isinstance(classes, ClassKinds) and apart else classes
         if original is not None and isinstance(model, DistributionModel) and not model.relative:
             asked = PartOfTable.seen_from(original, classes)
         fails = ~model.holds(asked)

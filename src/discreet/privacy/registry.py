@@ -16,11 +16,14 @@ from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
+from discreet.privacy.presence import DeltaPresence, KMap
 from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
 from discreet.sentences import Sentence
 
 _ALL: tuple[type[PrivacyModel], ...] = (
     KAnonymity,
+    KMap,
+    DeltaPresence,
     LDiversity,
     MultiAttributeLDiversity,
     LPlusDiversity,

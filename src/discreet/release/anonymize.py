@@ -26,6 +26,7 @@ from discreet.release.coarsen import CoarserClasses, coarsened, needs_coarsening
 from discreet.release.constraints import check_constraints
 from discreet.release.outcome import Outcome, outcome_of
 from discreet.release.perturb import PerturbedTable, perturbed
+from discreet.release.population import beside_population
 from discreet.release.prepare import (
     as_shown,
     check_plan,
@@ -124,6 +125,7 @@ def anonymize(
     left = (
         counted.project(without_dropped(policy, plan).quasi_identifiers) if plan.drop_attributes else counted
     )
+    left = beside_population(left, policy)
     coarser = _coarser(left, policy, plan, say)
     wider = {} if coarser is not None else wider_names(table, policy, plan, counted)
     solution = solve(left, policy, plan, say, wider=wider) if coarser is None else _solved(coarser, plan, say)

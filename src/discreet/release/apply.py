@@ -15,6 +15,7 @@ from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.progress import Asked, telling
 from discreet.release.build import Solution, make_release
 from discreet.release.perturb import perturbed
+from discreet.release.population import beside_population
 from discreet.release.prepare import (
     as_shown,
     count_classes,
@@ -77,7 +78,7 @@ def apply(
     _refuse_other_columns(recipe, without_dropped(policy, policy.plan))
     refuse_unnamed_persons(table, policy)
     counted = count_classes(table, policy)
-    classes = counted.project(recipe.quasi_identifiers)
+    classes = beside_population(counted.project(recipe.quasi_identifiers), policy)
     profile = load_profile(policy.profile)
     plan = replace(
         policy.plan,

@@ -39,13 +39,16 @@ from discreet.privacy import (
 )
 from discreet.progress import Asked, telling
 from discreet.release import rendered
+from discreet.release.codebook import Given as Codebook
+from discreet.release.codebook import codebook_beside
 from discreet.release.exposure import COMBINED, Exposure, combined, estimated, expose
+from discreet.release.grouped import grouped, grouped_risks, worst_measure
 from discreet.release.guarantees import Claim, judged_guarantees
 from discreet.release.missing import MissingValues, missing_values
+from discreet.release.population import population_measures, population_sizes, with_people
 from discreet.release.prepare import (
     count_classes,
     open_both,
-    population_sizes,
     refuse_absent_values,
     refuse_unnamed_persons,
     with_roles,
@@ -59,7 +62,6 @@ from discreet.risk.individual import global_risk
 from discreet.risk.loglinear import loglinear_risk
 from discreet.risk.markov import markov_risk
 from discreet.risk.population import dankar, pitman, snb, zayatz
-from discreet.risk.presence import delta_presence, k_map
 from discreet.risk.prosecutor import (
     average_risk,
     journalist,
@@ -186,8 +188,8 @@ class Audit:
                 "population": None if self.policy.population is None else Path(self.policy.population).name,
             },
             "verdict": self.verdict.to_dict(),
-            "measures": _grouped(self.measures),
-            "risks": _grouped_risks(self.risks),
+            "measures": grouped(self.measures),
+            "risks": grouped_risks(self.risks),
             "estimates": {
                 f"{estimate.name} ({estimate.method})"
                 if estimate.method
@@ -215,6 +217,7 @@ def audit(
     claim: Claim | None = None,
     known: Sequence[str] | None = None,
     order: Sequence[str] | None = None,
+    codebook: Codebook | None = None,
     progress: Asked = None,
 ) -> Audit:
     """Audit a table: measure, estimate, and decide by the policy's profile.
@@ -222,11 +225,14 @@ def audit(
     ``source`` is a table or anything ``discreet.read`` takes; ``policy`` a policy, its file or a dict of what stands in
     one; without it the roles are suggested.
     ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence. ``claim`` is what is
-    at hand about how the table was made, where a guarantee is required. The Markov-model risk is that of somebody who knows
-    the quasi-identifiers ``known`` (the first if not given) and infers the others in an ``order`` (that of the table).
+    at hand about how the table was made, where a guarantee is required. Of a release the ``codebook`` tells short labels
+    to those who count in a table of the population: the one beside the file, if no other is given. The Markov-model risk
+    is that of somebody who knows the quasi-identifiers ``known`` (the first if not given) and infers the others in an
+    ``order`` (that of the table).
     """
     say = telling(progress)
     table, given = open_both(source, policy)
+    codebook = codebook or codebook_beside(source)
     policy, notes = with_roles(table, given, say)
     # Only to tell an unknown profile before anything is counted.
     load_profile(policy.profile)
@@ -235,7 +241,9 @@ def audit(
     say("counting equivalence classes")
     counted = count_classes(table, policy)
     refuse_absent_values(policy, counted, slips_only=True)
-    result = audit_counted(table, policy, counted, detail=detail, claim=claim, notes=notes, progress=say)
+    result = audit_counted(
+        table, policy, counted, detail=detail, claim=claim, codebook=codebook, notes=notes, progress=say
+    )
     if known is None and order is None:
         return result
     chain = markov_risk(counted, known=counted.names[:1] if known is None else known, order=order)
@@ -250,6 +258,7 @@ def audit_counted(
     detail: Detail = "core",
     original: EquivalenceClasses | None = None,
     claim: Claim | None = None,
+    codebook: Codebook | None = None,
     notes: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Audit:
@@ -262,14 +271,17 @@ def audit_counted(
     told = [*notes, *_limitations(classes, policy, detail)]
     say("privacy models")
     # Of millions of classes most hold the same: one of each kind is looked at, exactly.
+    counted = population_sizes(policy, classes, codebook) if policy.population is not None else None
+    if counted is not None:
+        classes = with_people(classes, counted)
     kinds = ClassKinds.of(classes) if are_many(classes) and original is None else classes
     # Who of the population shares a class's values depends on its values or weights, unless it is a fraction of all.
     sampled = kinds if policy.population is None and classes.weights is None else classes
-    population = population_sizes(policy, sampled)
+    population = population_sizes(policy, sampled) if counted is None else counted
     measures = measure_all(kinds, linked=policy.person is not None)
     measures.insert(-1, marketer(sampled, population))
-    if policy.population is not None and population is not None:
-        measures += [k_map(classes, population), delta_presence(classes, population)]
+    if counted is not None:
+        measures += population_measures(classes, counted)
     if kinds is not classes:
         measures = [replace(measure, per_class=None) for measure in measures]
     say("risks per record")
@@ -413,39 +425,6 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
         model="two-way" if len(levels) > 1 and math.prod(levels) <= TWO_WAY_CELLS else "independence",
     )
     return [*estimates, fitted.unique, fitted.matches]
-
-
-def worst_measure(measures: Sequence[Measure]) -> Measure:
-    """The least protective of several measures of one kind."""
-    pick = min if measures[0].better == "higher" else max
-    return pick(measures, key=lambda measure: measure.value)
-
-
-def _grouped(measures: Sequence[Measure]) -> dict[str, object]:
-    """Measures by name: the worst over sensitive attributes, and each attribute's own."""
-    groups: dict[str, object] = {}
-    for name in dict.fromkeys(measure.name for measure in measures):
-        same = [measure for measure in measures if measure.name == name]
-        entry = worst_measure(same).to_dict()
-        if same[0].attribute is not None:
-            entry["by_attribute"] = {str(measure.attribute): measure.to_dict()["value"] for measure in same}
-        elif len(same) > 1:
-            entry["by_unit"] = {measure.unit: measure.to_dict()["value"] for measure in same}
-        groups[name] = entry
-    return groups
-
-
-def _grouped_risks(risks: Sequence[RecordRisk]) -> dict[str, object]:
-    """Risks by name: for the whole quasi-identifier, and for each attribute alone."""
-    groups: dict[str, object] = {}
-    for name in dict.fromkeys(risk.name for risk in risks):
-        same = [risk for risk in risks if risk.name == name]
-        whole = [risk for risk in same if risk.attribute is None] or same
-        entry = max(whole, key=lambda risk: risk.max).to_dict()
-        told = ("attribute", "sensitive", "min", "mean", "median", "max")
-        entry["parts"] = [{k: v for k, v in risk.to_dict().items() if k in told} for risk in same]
-        groups[name] = entry
-    return groups
 
 
 def versions() -> dict[str, str]:

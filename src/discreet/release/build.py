@@ -17,6 +17,7 @@ from discreet.policy.suggest import recognise_columns
 from discreet.privacy import PrivacyModel
 from discreet.release.audit import Audit, audit_counted
 from discreet.release.coarsen import CoarserClasses
+from discreet.release.codebook import make_codebook
 from discreet.release.constraints import measure_constraints
 from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
@@ -76,8 +77,7 @@ def make_release(
     The recipe carries what is required; what was wished for beyond depends on the number of these rows.
     """
     progress("applying the change")
-    table = perturbed.table
-    recoding, notes = solution.chosen.recoding, solution.notes
+    table, recoding, notes = perturbed.table, solution.chosen.recoding, solution.notes
     gone, keyed = _gone(policy, plan, left_out, key)
     # Persons are counted also where the release will not tell them apart.
     columns = [name for name in table.names if name not in gone or name == policy.person]
@@ -105,17 +105,18 @@ def make_release(
     notes += tuple(column.note for column in removed if column.reason != gone[column.name])
     progress("auditing the release")
     rules = measure_constraints(perturbed.original, released, policy.constraints)
-    notes = (*notes, *_told(solution.chosen.method, recoding, plan, stand_ins))
-    notes += tuple(rule.note for rule in rules if rule.note)
+    notes += (*_told(solution.chosen.method, recoding, plan, stand_ins), *(r.note for r in rules if r.note))
     if (loss := leaf_share_loss(recoding)) > MUCH:
         progress("what each column costs")
         notes += tuple(too_many_columns(loss, recoding.classes.total_persons, price_search.of_columns()))
     counting = _remaining(named, values, gone.keys() - {policy.person})
     remaining = counting.without(gone)
+    codebook = make_codebook(recoding, solution.fitted) if policy.population else None
     # Looked at before it is put in order, which happens when many rows are read.
     recounted = count_classes(counting.fit(linked), counting)
-    after = audit_counted(remaining.fit(released), remaining, recounted, original=recoding.classes)
-    notes += (ORDER_KEPT,) * (plan.order == "kept")
+    notes = (*notes, ORDER_KEPT) if plan.order == "kept" else notes
+    fit = remaining.fit(released)
+    after = audit_counted(fit, remaining, recounted, original=recoding.classes, codebook=codebook)
     return Release(
         released := _ordered(released, plan),
         recoding,

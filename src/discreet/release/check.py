@@ -10,6 +10,7 @@ from discreet.errors import DiscreetError
 from discreet.policy.file import GivenPolicy, open_policy
 from discreet.progress import Asked
 from discreet.release.audit import audit
+from discreet.release.codebook import codebook_beside
 from discreet.release.guarantees import find_claim
 from discreet.release.prepare import open_table
 from discreet.release.profile import load_profile
@@ -57,7 +58,8 @@ def check(
         notes.append(
             Sentence("what lies beside the file about its guarantee cannot be used: {why}", why=str(error))
         )
-    verdict = audit(table, shown, detail="core", claim=claim, progress=progress).verdict
+    codebook = codebook_beside(source)
+    verdict = audit(table, shown, detail="core", claim=claim, codebook=codebook, progress=progress).verdict
     if asked.person is not None and shown.person is None:
         notes.append(
             Sentence(

@@ -20,11 +20,11 @@ from discreet.errors import (
 )
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy, open_policy
-from discreet.policy.hierarchies import FittedHierarchy, hierarchies, named_hierarchies
+from discreet.policy.hierarchies import FittedHierarchy, hierarchies
 from discreet.policy.plan import FOLLOWED, METHODS, Plan
 from discreet.policy.policy import SLIP
 from discreet.policy.suggest import suggest
-from discreet.risk.prosecutor import PopulationSizes
+from discreet.release.population import beside_population
 from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, Table
 from discreet.table.hierarchies.hierarchy import Ladder
@@ -77,42 +77,6 @@ def count_classes(table: Table, policy: Policy) -> EquivalenceClasses:
         # A release may have been made without its weights.
         weight=policy.weight if policy.weight in table.names else None,
     )
-
-
-def population_sizes(policy: Policy, classes: EquivalenceClasses) -> PopulationSizes | None:
-    """How many people of the population share each class's values, by the best that the policy knows of it.
-
-    A table of the population is counted; else the sampling weights are added up, or all classes are taken to be
-    sampled by the one fraction.
-    """
-    if policy.population is not None:
-        people = _count_population(policy.population, policy, classes)
-        return PopulationSizes.by_table(classes, people, named_hierarchies(policy, people))
-    weighed = PopulationSizes.by_weights(classes)
-    if weighed is None and policy.sampling_fraction is not None:
-        return PopulationSizes.by_fraction(classes, policy.sampling_fraction)
-    return weighed
-
-
-def _count_population(file: str, policy: Policy, classes: EquivalenceClasses) -> EquivalenceClasses:
-    """The people of the population by the quasi-identifiers of some classes."""
-    missing = policy.read.get("missing", ())
-    table = read(file, missing=missing if isinstance(missing, Sequence) else (), expected=policy.names)
-    lacking = [name for name in classes.names if name not in table.names]
-    if lacking:
-        raise InvalidPolicy(
-            [
-                Sentence(
-                    "the table of the population, {name}, has no column {lacking}",
-                    name=table.source.name,
-                    lacking=tuple(lacking),
-                )
-            ],
-            remedy="give a table that has all quasi-identifiers, under the same names",
-        )
-    types = {c.name: c.type for c in policy.columns if c.type and c.name in classes.names}
-    person = policy.person if policy.person in table.names else None
-    return table.engine.count(table.retype(types), quasi_identifiers=classes.names, person=person)
 
 
 def refuse_unnamed_persons(table: Table, policy: Policy) -> None:
@@ -402,7 +366,7 @@ def prepare(
     Hierarchies that are at hand need not be ``fitted`` again.
     """
     refuse_absent_values(policy, counted)
-    covered, notes = cover(counted, plan)
+    covered, notes = cover(beside_population(counted, policy), plan)
     fitted = tuple(fitted or hierarchies(without_dropped(policy, plan), covered.classes))
     _refuse_levels([hierarchy.ladder for hierarchy in fitted], plan)
     ladders = tuple(covered.priced(ladder) for ladder in kept_ladders(fitted, plan))

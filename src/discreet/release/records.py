@@ -15,10 +15,10 @@ from discreet.files.writing import atomically
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
+from discreet.release.population import population_sizes
 from discreet.release.prepare import (
     count_classes,
     open_both,
-    population_sizes,
     refuse_unnamed_persons,
     with_roles,
 )

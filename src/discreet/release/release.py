@@ -37,6 +37,7 @@ from discreet.release.estimates import entries_of_matrix, plain_steps
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
 from discreet.release.perturb import PerturbedTable, complaints
+from discreet.release.population import beside_population
 from discreet.release.prepare import open_table
 from discreet.release.prices import Prices, PriceSearch
 from discreet.release.records import RecordRisks, record_risks
@@ -257,6 +258,7 @@ class Release(AsFrames):
             mean_limit=mean_limit(self.verdict.profile),
             unexamined=unjudged(self.table, self.policy) if self.plan.unexamined == "drop" else (),
             absent=[column.name for column in self.removed],
+            beside=lambda classes: beside_population(classes, self.policy, tuple(self.codebook)),
         )
         held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
         names = [name for name in self.perturbed.columns if name in held.names and name not in self.recoded]

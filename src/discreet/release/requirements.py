@@ -25,6 +25,7 @@ from discreet.privacy import (
     DistributionModel,
     HAffiliation,
     KAnonymity,
+    KMap,
     LinkedKAnonymity,
     PrivacyModel,
     TCloseness,
@@ -106,6 +107,17 @@ def required_models(
     for asked in policy.requirements:
         entry = {"model": asked.id, **asked.parameters()}
         models += [(model, "policy", asked.source) for model in models_of(entry, sensitive)]
+    fraction = policy.sampling_fraction
+    models = [
+        (
+            replace(model, sampling_fraction=fraction)
+            if isinstance(model, KMap) and model.estimator and model.sampling_fraction is None
+            else model,
+            by,
+            source,
+        )
+        for model, by, source in models
+    ]
     if policy.person is None:
         models = [
             (

@@ -7,7 +7,7 @@ requirements are asked of what was counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +19,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
+from discreet.classes import EquivalenceClasses
 from discreet.privacy import DistributionModel, PrivacyModel
 from discreet.release.tally import RowBatches, Tally, canonical, unseen_class
 from discreet.risk.unexamined import SHARE
@@ -106,6 +107,7 @@ def verify(
     mean_limit: Fraction | None = None,
     unexamined: Collection[str] = (),
     absent: Collection[str] = (),
+    beside: Callable[[EquivalenceClasses], EquivalenceClasses] = lambda classes: classes,
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
 
@@ -117,7 +119,8 @@ def verify(
     file most readers take an empty sensitive value for a null; then the two count as one
     (``blanks_are_nulls``). The mean over all rows of one over the persons of their class is at most ``mean_limit``.
     Of the ``unexamined`` columns none may make many rows unique by itself. Columns that are ``absent`` from the release
-    may not be in the file.
+    may not be in the file. ``beside`` counts the people of the population who share the values of each class, where a
+    model asks for them.
     """
     held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
     failures = [
@@ -152,7 +155,7 @@ def verify(
         if held.singles(name) > SHARE * held.rows
     ]
     for model in models:
-        counted = base
+        counted = beside(base) if model.needs_population else base
         if model.sensitive is not None and not (isinstance(model, DistributionModel) and model.relative):
             # Subtracting from nothing leaves what is above 0.
             counted = tally.with_unseen(model.sensitive, +left[model.sensitive])

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.classes import EquivalenceClasses
-from discreet.classes.pair import Pair
+from discreet.classes.pair import Told
+from discreet.classes.population import Population
 from discreet.errors import InvalidParameter
 from discreet.measure import Measure, RecordRisk
 from discreet.risk.population import checked_fraction
@@ -59,7 +60,11 @@ class PopulationSizes:
 
     @classmethod
     def by_table(
-        cls, classes: EquivalenceClasses, population: EquivalenceClasses, hierarchies: Mapping[str, Hierarchy]
+        cls,
+        classes: EquivalenceClasses,
+        population: EquivalenceClasses,
+        hierarchies: Mapping[str, Hierarchy],
+        told: Told | None = None,
     ) -> PopulationSizes:
         """F by counting: the people of a table of the population whom the class's values may stand for.
 
@@ -68,12 +73,12 @@ class PopulationSizes:
         >>> classes.attributes[0].values.to_pylist(), PopulationSizes.by_table(classes, people, {}).people
         (['47', '[30, 39]'], array([1., 3.]))
         """
-        fitting = Pair.of(population, classes, hierarchies=hierarchies).fitting
+        fitting = Population(population, hierarchies, told or {}).people(classes)
         few = int((fitting < classes.persons).sum())
         basis = "F is counted in the table of the population"
         if few:
             basis += f"; {few:,} classes have more people in the table, which then count"
-        return cls(np.maximum(fitting, classes.persons).astype(np.float64), basis)
+        return cls(np.maximum(fitting, classes.persons), basis)
 
 
 def prosecutor(classes: EquivalenceClasses) -> RecordRisk:

@@ -44,14 +44,6 @@ WORDING: Mapping[str, Wording] = MappingProxyType(
             "Marketer risk",
             "The share of records that someone who links the whole table is expected to hit.",
         ),
-        "k-map": Wording(
-            "k-map",
-            "The fewest people of the population who share the quasi-identifiers of somebody in the table.",
-        ),
-        "delta-presence": Wording(
-            "δ-presence",
-            "The greatest chance with which it can be told that somebody of the population is in the table.",
-        ),
         "share-above": Wording(
             Sentence("Records in classes under {small_group}", small_group=SMALL_GROUP),
             Sentence(

@@ -11,9 +11,11 @@ from typing import Literal
 import numpy as np
 
 from discreet.classes import EquivalenceClasses
+from discreet.classes.population import Population
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import KAnonymity, PrivacyModel
 from discreet.privacy.base import WithClassSize
+from discreet.search.lattice.population import LevelsOfPopulation
 from discreet.search.lattice.space import Grouper, NodeGroups
 from discreet.search.suppression import FEW_GROUPS, SuppressionRule, Work
 from discreet.sentences import Sentence
@@ -200,6 +202,14 @@ class Problem:
         return 1e-11 * self.pricing.worst
 
     @cached_property
+    def population(self) -> LevelsOfPopulation | None:
+        """The people outside at every level, where requirements ask for them."""
+        outside = self.classes.outside
+        if not isinstance(outside, Population) or not any(model.needs_population for model in self.models):
+            return None
+        return LevelsOfPopulation(self, outside)
+
+    @cached_property
     def rule(self) -> SuppressionRule:
         """What decides which groups are suppressed."""
         return SuppressionRule(self.models, self.classes.event_level)
@@ -294,6 +304,7 @@ class Problem:
     def prepare(self) -> None:
         """Make what is made on first use, before threads share it."""
         _ = (self.codes, self.pricing, self.allowed, self.classes.records, self.classes.class_of_cell)
+        _ = self.population
         self.evaluate(self.heights, Grouper(self))
 
 

@@ -69,7 +69,13 @@ class RecodedGroups:
 
     @cached_property
     def merged(self) -> EquivalenceClasses:
-        return MergedClasses.of(self.recoding.classes, self.owner, int(self.owner.max()) + 1)
+        merged = MergedClasses.of(self.recoding.classes, self.owner, int(self.owner.max()) + 1)
+        if self.recoding.classes.outside is not None and self._shown[1]:
+            classes, order = self.written
+            people = np.zeros(len(merged))
+            people[order] = classes.class_population
+            merged.__dict__["class_population"] = people
+        return merged
 
     @property
     def sizes(self) -> IntArray:

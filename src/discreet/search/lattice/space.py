@@ -44,7 +44,10 @@ class NodeGroups:
     @cached_property
     def merged(self) -> EquivalenceClasses:
         """The groups as classes, without quasi-identifier values."""
-        return self._merge()
+        merged, population = self._merge(), self._problem.population
+        if population is not None:
+            merged.__dict__["class_population"] = population.people(self.node, self.first)
+        return merged
 
     @cached_property
     def written(self) -> tuple[EquivalenceClasses, NDArray[np.intp]]:

@@ -255,6 +255,10 @@ class _Rest:
         number[rest] = np.arange(len(rest))
         domain = Domain("class", pa.array(np.arange(len(rest) + 1)))
         self._classes = classes if self._all else classes.recoded([domain], [number])
+        if not self._all and classes.class_population is not None:
+            # Numbers stand for nobody outside.
+            people = np.bincount(number, weights=classes.class_population, minlength=len(rest) + 1)
+            self._classes.__dict__["class_population"] = people
 
     def held(self, models: Sequence[PrivacyModel], cell: IntArray, cells: int) -> BoolArray:
         """Which cells meet the requirements."""
