@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -14,7 +15,9 @@ from discreet.policy.file import dumps, loads
 from discreet.policy.plan import Plan
 from discreet.policy.suggest import suggest
 from discreet.release.check import check
+from discreet.release.removed import removed_columns
 from discreet.risk.redundancy import explained, redundant
+from discreet.transform.recoding import Recoding
 
 SCHOOL = ("none", "primary", "lower", "upper", "college", "master")
 
@@ -189,6 +192,28 @@ def test_it_can_be_undone() -> None:
     assert named.plan.drop_attributes == ()
     fewer = policy.replace(insensitive=["education"])
     assert fewer.plan.weights == {}
+
+
+def test_what_is_left_open_of_a_column_is_lost() -> None:
+    # Four towns of two counties. A label of towns of both says nothing of the county, though it leaves out half of the towns; and a
+    # town that stays for its streets tells one of them or all of its own.
+    town = [f"town {i // 10 % 4}" for i in range(240)]
+    street = [f"street {i // 10 % 4 * 3 + i % 3}" for i in range(240)]
+    county = ["x" if name in ("town 0", "town 1") else "y" for name in town]
+    classes = counted({"town": town, "county": county, "street": street})
+    left = classes.project(["town"])
+
+    def losses(groups: list[int]) -> list[float | None]:
+        owner, kept = np.array(groups), np.ones(max(groups) + 1, dtype=bool)
+        shown = Recoding.of_groups(left, owner, kept=kept, method="example")
+        reasons = dict.fromkeys(("county", "street"), "as the plan says")
+        return [each.loss for each in removed_columns(classes, shown, reasons, ["county", "street"])]
+
+    # Three streets of twelve stand in a town: two of eleven others are left open.
+    assert losses([0, 1, 2, 3]) == pytest.approx([0.0, 2 / 11])
+    assert losses([0, 0, 1, 1]) == pytest.approx([1 / 3, 5 / 11]), "no less than is lost of the town"
+    assert losses([0, 1, 0, 1]) == pytest.approx([1.0, 5 / 11])
+    assert losses([0, 0, 0, 0]) == pytest.approx([1.0, 1.0])
 
 
 def test_a_column_that_is_left_out_must_not_come_back(tmp_path: Path) -> None:

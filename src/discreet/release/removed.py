@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet.classes import EquivalenceClasses
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
-from discreet.risk.redundancy import NEARLY_ALL, nearest
+from discreet.risk.redundancy import NEARLY_ALL, Redundancy, most_frequent, nearest
 from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.transform.loss import attribute_changes
@@ -26,8 +28,9 @@ LOOKED_AT = 50_000
 class RemovedColumn:
     """A column that the release lacks, the reason, and for a quasi-identifier what is lost with it.
 
-    The ``loss`` of one that follows from a released attribute to a share λ is 1 − λ (1 − L), where L is the loss of that
-    attribute: as much can be read off what is released. That of others is 1.
+    The ``loss`` of one that follows from a released attribute to a share λ is 1 − λ (1 − L), where L is the share of its
+    other values that the labels of that attribute leave open, and at least the loss of that attribute: as much can be read
+    off what is released. That of others is 1.
     """
 
     name: str
@@ -85,9 +88,50 @@ def removed_columns(
         if source is None or source.explained < NEARLY_ALL:
             removed.append(RemovedColumn(name, reasons[name], 1.0))
             continue
-        loss = 1.0 - source.explained * (1.0 - losses[source.source])
+        open_share = max(losses[source.source], _left_open(counted, recoding, source))
+        loss = 1.0 - source.explained * (1.0 - open_share)
         removed.append(RemovedColumn(name, Sentence("it {why}", why=Sentence(source.describe())), loss))
     return tuple(removed)
+
+
+def _left_open(counted: EquivalenceClasses, recoding: Recoding, redundancy: Redundancy) -> float:
+    """Which share of the other values of a column the labels of the one that it goes with leave open, on average over records.
+
+    A value goes with that of the other column which most of its records have. 0 where the search began with other values than
+    those that were counted.
+
+    >>> import numpy as np
+    >>> towns = EquivalenceClasses.from_columns({"town": ["a", "b", "c", "d"], "county": ["x", "x", "y", "y"]})
+    >>> town = towns.project(["town"])
+    >>> pairs = [Recoding.of_groups(town, np.array(g), kept=np.ones(2, bool), method="") for g in ([0, 0, 1, 1], [0, 1, 0, 1])]
+    >>> [_left_open(towns, each, Redundancy("county", "town", 1.0)) for each in pairs]
+    [0.0, 1.0]
+    """
+    at = recoding.classes.index(redundancy.source)
+    values = recoding.classes.attributes[at].size
+    size = counted.attributes[counted.index(redundancy.column)].size
+    if values != counted.attributes[counted.index(redundancy.source)].size or size < 2:
+        return 0.0
+    if redundancy.follows:
+        goes = most_frequent(counted, redundancy.source, redundancy.column)
+        mine, others = np.arange(values), goes
+    else:
+        goes = most_frequent(counted, redundancy.column, redundancy.source)
+        mine, others = goes, np.arange(size)
+    kept, records = recoding.kept, recoding.classes.records
+    labels = recoding.columns[at].codes.astype(np.int64)
+    shown = np.unique(labels[kept] * values + recoding.classes.codes[at][kept])
+    label, value = np.divmod(shown, values)
+    # Of each value that a label stands for all that go with it, each once.
+    order = np.argsort(mine, kind="stable")
+    starts = np.searchsorted(mine[order], np.arange(values + 1))
+    counts = np.diff(starts)[value]
+    owner = np.repeat(label, counts)
+    first = np.repeat(starts[value] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+    reached = others[order][first + np.arange(len(owner))]
+    left = np.bincount(np.unique(owner * size + reached) // size, minlength=int(labels.max(initial=0)) + 1)
+    share = np.where(kept, np.maximum(left[labels] - 1, 0) / (size - 1), 1.0)
+    return float(share @ records / records.sum())
 
 
 def loss_with_removed(recoding: Recoding, removed: Sequence[RemovedColumn]) -> float:

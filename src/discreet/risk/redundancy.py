@@ -124,6 +124,21 @@ def told_by(classes: EquivalenceClasses, source: str, column: str) -> AnyIntArra
     return told
 
 
+def most_frequent(classes: EquivalenceClasses, source: str, column: str) -> AnyIntArray:
+    """For each code of an attribute the code of another that most people with it have; the first among equals.
+
+    >>> towns = EquivalenceClasses.from_columns({"town": ["a", "b", "b", "b"], "county": ["x", "x", "y", "y"]})
+    >>> most_frequent(towns, "town", "county").tolist()
+    [0, 1]
+    """
+    table = _pairs(classes, source, column)
+    order = np.lexsort((-table.b, table.records))
+    most = np.zeros(len(table.a_totals), dtype=np.int64)
+    # Of several pairs with one value the last counts.
+    most[table.a[order]] = table.b[order]
+    return most
+
+
 def _swapped(table: Crosstab) -> Crosstab:
     return Crosstab(table.b, table.a, table.records, table.b_totals, table.a_totals)
 
