@@ -16,6 +16,7 @@ from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recoding import Recoding
+from discreet.types import AnyIntArray
 
 IDENTIFIER = "it identifies people by itself"
 PERSON = "it says which rows belong to one person"
@@ -112,12 +113,12 @@ def _left_open(counted: EquivalenceClasses, recoding: Recoding, redundancy: Redu
     size = counted.attributes[counted.index(redundancy.column)].size
     if values != counted.attributes[counted.index(redundancy.source)].size or size < 2:
         return 0.0
+    mine: AnyIntArray = np.arange(values)
+    others: AnyIntArray = np.arange(size)
     if redundancy.follows:
-        goes = most_frequent(counted, redundancy.source, redundancy.column)
-        mine, others = np.arange(values), goes
+        others = most_frequent(counted, redundancy.source, redundancy.column)
     else:
-        goes = most_frequent(counted, redundancy.column, redundancy.source)
-        mine, others = goes, np.arange(size)
+        mine = most_frequent(counted, redundancy.column, redundancy.source)
     kept, records = recoding.kept, recoding.classes.records
     labels = recoding.columns[at].codes.astype(np.int64)
     shown = np.unique(labels[kept] * values + recoding.classes.codes[at][kept])
