@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 from discreet.reports.charts import svg
 from discreet.reports.charts.points import PlottedOutcome, risk_against_loss
+from discreet.reports.labels import Label
 from discreet.reports.phrasebook import phrasebook, translate_drawing
 
 
@@ -27,6 +29,30 @@ def test_names_beside_points_grow_away_from_them_in_another_language() -> None:
     assert anchors["most detail"] == ["middle"]
     assert anchors["simplest labels"] == ["end"]
     assert anchors["chosen"] == []
+
+
+def test_names_of_two_releases_at_one_place_do_not_lie_over_one_another() -> None:
+    """Adult: the one that was chosen and the one that leaves a few records out cost the same and leave the same risk."""
+    plotted = [
+        PlottedOutcome(name=name, loss=loss, risk=risk, best=best, shape="square")
+        for name, loss, risk, best in (
+            ("chosen", 0.131, 0.021, False),
+            ("a name of many letters", 0.131, 0.021, False),
+            ("most detail", 0.091, 0.021, True),
+            ("simplest labels", 0.381, 0.003, True),
+        )
+    ]
+    drawn = risk_against_loss(plotted, nothing="").inside()
+    boxes = {}
+    for look, words in re.findall(r"<text([^>]*)>([^<]*)</text>", drawn):
+        if words in {point["name"] for point in plotted}:
+            x, y = (float(re.search(rf' {axis}="([\d.-]+)"', look)[1]) for axis in "xy")  # type: ignore[index]
+            anchor = re.search(r'text-anchor="(\w+)"', look)
+            wide = svg.width_of(words, svg.FONT)
+            left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor[1] if anchor else "start"]
+            boxes[words] = Label(left, y, wide, 1.2 * svg.FONT)
+    assert len(boxes) == 4
+    assert [(a, b) for a, b in combinations(boxes, 2) if boxes[a].covers(boxes[b])] == []
 
 
 def test_there_is_room_for_words_of_as_many_but_wider_letters() -> None:

@@ -100,12 +100,12 @@ def test_the_words_of_a_drawing_are_translated_and_escaped() -> None:
     assert book is not None
     drawing = '<svg viewBox="0 0 90 40" width="100"><text text-anchor="end">Uniqueness</text><text>a &lt; b</text></svg>'
     assert translate_drawing(drawing, book) == (
-        '<svg viewBox="-38 0 128 40" width="138"><text text-anchor="end">Einzigartigkeit</text><text>a &lt; b</text></svg>'
+        '<svg viewBox="-38 0 128 40" width="143"><text text-anchor="end">Einzigartigkeit</text><text>a &lt; b</text></svg>'
     )
     head = '<svg viewBox="0 0 90 40" width="100"><text transform="rotate(-40 27 -8)">low</text></svg>'
     longer = Phrasebook({"low": "ziemlich niedrig"})
     # Thirteen letters more, as wide as they are: 76 to the right and upwards.
-    assert translate_drawing(head, longer).startswith('<svg viewBox="0 -76 166 116" width="176">')
+    assert translate_drawing(head, longer).startswith('<svg viewBox="0 -76 166 116" width="185">')
     styled = head.replace('width="100"', 'style="min-width:90px;max-width:180px"')
     assert 'style="min-width:166px;max-width:332px"' in translate_drawing(styled, longer)
     hostile = Phrasebook({"low": "<b>"})

@@ -18,6 +18,7 @@ from functools import cache
 from html import escape, unescape
 from importlib import resources
 from importlib.resources.abc import Traversable
+from math import ceil
 from typing import Any
 
 from discreet.reports.charts.svg import FONT, SAID, width_of
@@ -226,7 +227,7 @@ def _wider(box: re.Match[str], left: int, more: int) -> str:
     wide = float(box[1]) + left + more
     # Letters stay as large as they were.
     grown = wide / float(box[1])
-    width = f' width="{int(box[3]) + left + more}"' if box[3] else ""
+    width = f' width="{ceil(grown * int(box[3]))}"' if box[3] else ""
     if box[4]:
         width += f' style="min-width:{grown * int(box[4]):.0f}px;max-width:{grown * int(box[5]):.0f}px"'
     return f'<svg viewBox="{-left} {-more} {wide:g} {float(box[2]) + more:g}"{width}'

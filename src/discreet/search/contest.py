@@ -38,7 +38,7 @@ REASONS = {
 }
 """Why the winner of a contest won, by the shape that was asked for."""
 MOST_DETAIL, SIMPLEST, WHOLE = "most detail", "simplest labels", "nobody left out"
-FEW_SUPPRESSED = "a few records suppressed"
+FEW_SUPPRESSED = "few left out"
 """What loses less than a result that erases no category."""
 TITLES = (MOST_DETAIL, SIMPLEST, WHOLE, FEW_SUPPRESSED)
 """What another result of a contest is better in than the chosen one."""

@@ -28,6 +28,8 @@ from discreet.release.outcome import Outcome
 
 LONGER = 0.3
 """By so much words of another language may be longer."""
+MARGIN = 10.0
+"""So far right of the plot a name may reach: the drawing is wider than that."""
 _HALF_WIDTHS = {"circle": 6.0, "square": 6.5, "diamond": 7.5}
 
 
@@ -69,8 +71,15 @@ def risk_against_loss(
         fill, size = "accent" if point["best"] else "paper", _HALF_WIDTHS[point["shape"]]
         drawing.mark(*place, point["shape"], size=size, fill=fill, stroke="accent")
     names = [point["name"] for point in points]
-    roomy = [name + " " * round(len(name) * LONGER) for name in names]
-    labels = beside(places, roomy, width=drawing.width, height=drawing.height, size=FONT, line=front)
+    labels = beside(
+        places,
+        names,
+        width=drawing.width + MARGIN,
+        height=drawing.height,
+        size=FONT,
+        line=front,
+        longer=LONGER,
+    )
     for label, name, (at, _) in zip(labels, names, places, strict=True):
         # Words of another language are longer: they must grow away from the point.
         side: Anchor = "end" if label.x + label.width <= at else "start" if label.x >= at else "middle"
