@@ -8,6 +8,7 @@ import pickle
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -25,6 +26,7 @@ from discreet.release.profile import load_profile, profile_names
 from discreet.release.verdict import WORDS
 from discreet.reports.audit.html import KEY_MEASURES
 from discreet.reports.charts.svg import Drawing
+from discreet.reports.html import say
 from discreet.reports.phrasebook import Language, Phrasebook, pairs, phrasebook, translate_drawing, words_of
 from discreet.reports.words import MEASURES, percent, title_of
 from discreet.risk.titles import TITLES as RISKS
@@ -93,6 +95,16 @@ def test_numbers_are_german_and_names_stay() -> None:
     )
     assert german("No such sentence.") is None
     assert translate("No such sentence.", "en") == "No such sentence."
+
+
+@pytest.mark.parametrize(
+    ("language", "begin"), [("en", "age lost most: 38.2%"), ("de", "age verlor am meisten: 38,2")]
+)
+def test_a_column_that_begins_a_sentence_keeps_its_small_letter(language: str, begin: str) -> None:
+    lost = Sentence("{column} lost most: {share} of its detail.", column="age", share=percent(0.382))
+    context: Any = {"language": language}
+    assert say(context, lost, capital=True).startswith(begin)
+    assert say(context, Sentence("nothing is lost"), capital=True, plain=True)[0] == "N"
 
 
 def test_the_words_of_a_drawing_are_translated_and_escaped() -> None:

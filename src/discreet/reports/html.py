@@ -52,9 +52,16 @@ def say(
     book = phrasebook(language)
     said = given if book is None else book.translate(given, context.get("names", ()))
     shown = str(given if said is None else said)
-    # The letter of a model stays as it is: t-closeness.
-    shown = shown[:1].upper() + shown[1:] if capital and shown[1:2] != "-" else shown
+    # The letter of a model stays as it is (t-closeness), and so does the name of a column.
+    kept = shown[1:2] == "-" or _begins_with_a_name(given, shown)
+    shown = shown[:1].upper() + shown[1:] if capital and not kept else shown
     return shown if said is not None or plain else Markup('<span lang="en">{}</span>').format(shown)
+
+
+def _begins_with_a_name(sentence: str, shown: str) -> bool:
+    """Whether a sentence, as it is shown, begins with the column that it speaks of."""
+    column = sentence.parameters.get("column") if isinstance(sentence, Sentence) else None
+    return isinstance(column, str) and bool(column) and shown.startswith(column)
 
 
 def page(
