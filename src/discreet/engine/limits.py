@@ -68,7 +68,7 @@ def memory() -> int | None:
 
 
 def taken_memory() -> int:
-    """The bytes of this process that are in no file; elsewhere than on Linux the most that it has had; 0 on Windows."""
+    """The bytes of this process that are in no file; elsewhere than on Linux the most that it has had; 0 where nothing tells."""
     try:
         told = re.search(r"^RssAnon:\s*(\d+) kB", STATUS.read_text(encoding="ascii"), re.MULTILINE)
     except OSError:
@@ -77,8 +77,10 @@ def taken_memory() -> int:
         return int(told[1]) << 10
     if sys.platform == "win32":
         return 0
-    import resource
-
+    try:
+        import resource
+    except ImportError:
+        return 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most << 10
 
