@@ -53,11 +53,6 @@ ABSENT: tuple[Row, ...] = (
         "rows are judged by person (`--person`); positions to a grid by `position-grid`",
         "metrics evaluation on car data, 2023, section 4.4",
     ),
-    (
-        "(1,k)-, (k,1)- and (k,k)-anonymity, k-concealment, n-confusion",
-        "`k-anonymity`, which is stricter than each",
-        "Gionis, Mazza and Tassa 2008; Tassa, Mazza and Gionis 2012",
-    ),
     ("c-confident δ-presence", "`delta_presence`, by a table of the population", "Nergiz and Clifton 2010"),
     (
         "personalised privacy (a guarding node per person)",
@@ -115,7 +110,11 @@ def coverage() -> str:
                     "discreet.register",
                     "discreet.baskets",
                 )
-                + _citing_in("discreet.release.stream", "discreet.release.composition"),
+                + _citing_in(
+                    "discreet.release.stream",
+                    "discreet.release.composition",
+                    "discreet.attacks.linkage.matchings",
+                ),
             ),
             *_section(
                 "Differential privacy",

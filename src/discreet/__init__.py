@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from discreet.release.compare import compare as compare
     from discreet.release.composition import BcfAnonymity as BcfAnonymity
     from discreet.release.composition import bcf_anonymity as bcf_anonymity
+    from discreet.release.concealment import concealment as concealment
     from discreet.release.difference import Difference as Difference
     from discreet.release.difference import diff as diff
     from discreet.release.family_contest import FamilyComparison as FamilyComparison
@@ -108,6 +109,7 @@ _PUBLIC = {
     "BetaLikeness": "discreet.privacy:BetaLikeness",
     "BucketRelease": "discreet.release.bucketize:BucketRelease",
     "CandidateRule": "discreet.release.rule_search:CandidateRule",
+    "Concealment": "discreet.attacks.linkage.matchings:Concealment",
     "CountedClasses": "discreet.release.parts:CountedClasses",
     "Comparison": "discreet.release.compare:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
@@ -152,6 +154,7 @@ _PUBLIC = {
     "compare": "discreet.release.compare:compare",
     "compare_families": "discreet.release.family_contest:compare_families",
     "compare_methods": "discreet.release.frontier:compare_methods",
+    "concealment": "discreet.release.concealment:concealment",
     "count": "discreet.release.parts:count",
     "diff": "discreet.release.difference:diff",
     "evidence_report": "discreet.reports.evidence.html:evidence_report",

@@ -57,6 +57,12 @@ from discreet.reports.words import Edition
     type=click.IntRange(min=1),
     help="Exit with 1 unless forward, cross and backward attacks leave everybody so many records (needs --earlier).",
 )
+@click.option(
+    "--concealment",
+    type=click.IntRange(min=1),
+    help="Exit with 1 unless so many records may be everybody's, and so many people behind each record, for whoever knows all of "
+    "them (needs --original).",
+)
 @click.option("--exposed", is_flag=True, help="Show the most exposed people in JSON (contains values).")
 @reading_options
 def attack(
@@ -67,6 +73,7 @@ def attack(
     attacks: str | None,
     max_advantage: float | None,
     bcf: int | None,
+    concealment: int | None,
     exposed: bool,
     report_file: Path | None,
     edition: Edition,
@@ -82,12 +89,18 @@ def attack(
     from discreet.release.attack import attack as run_attack
     from discreet.release.codebook import codebook_beside
     from discreet.release.composition import bcf_anonymity
+    from discreet.release.concealment import concealment as find_concealment
     from discreet.reports.evidence.terminal import show_attacks
 
     if bcf is not None and (original is None or not earlier):
         raise InvalidParameter(
             "BCF-anonymity is that of several releases",
             remedy="name those before with --earlier, and --original",
+        )
+    if concealment is not None and original is None:
+        raise InvalidParameter(
+            "among how many records somebody hides is told by the original",
+            remedy="name the table that the release was made from (--original)",
         )
     refuse_unwritable(report_file)
     with progress(quiet=as_json) as tell:
@@ -105,8 +118,13 @@ def attack(
             **intruder(given),
         )
         left = None if bcf is None else bcf_anonymity(release, policy, earlier=earlier, original=first)
-        told = () if left is None else (left.says,)
-        attacked = dataclasses.replace(attacked, notes=(*assumed, *attacked.notes, *told))
+        hidden = None
+        if concealment is not None:
+            hidden = find_concealment(
+                release, policy, original=first, links=given["links"], codebook=given["codebook"]
+            )
+        measured = tuple(told.says for told in (left, hidden) if told is not None)
+        attacked = dataclasses.replace(attacked, notes=(*assumed, *attacked.notes, *measured))
         if report_file is not None:
             from discreet.reports.evidence.html import evidence_report
 
@@ -125,4 +143,5 @@ def attack(
         print_result(show_attacks(attacked), report_file)
     too_far = max_advantage is not None and attacked.exposure > max_advantage + 1e-12
     too_few = left is not None and bcf is not None and not left.holds(bcf)
-    return EXIT_NOT_MET if too_far or too_few else 0
+    too_open = hidden is not None and concealment is not None and not hidden.holds(concealment)
+    return EXIT_NOT_MET if too_far or too_few or too_open else 0
