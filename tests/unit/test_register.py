@@ -22,6 +22,7 @@ from discreet.register import Register
 from discreet.register.entry import RegisterEntry
 from discreet.register.people import PeopleOfRelease
 from discreet.register.timeline import timeline_of
+from discreet.reports.certificate import render_certificate
 
 KEY = "a key that nobody will guess"
 POLICY = Policy.of(
@@ -372,3 +373,59 @@ def test_the_timeline_is_printed_and_drawn(register: Register, tmp_path: Path) -
     assert picture.read_text("utf-8").startswith("<svg")
     told = json.loads(CliRunner().invoke(cli, [*given[:3], "--json"]).output)
     assert (told["schema"], told["points"][0]["people"]) == ("discreet-timeline-1", 6)
+
+
+# ── certificates ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def certified(register: Register, *more: object) -> tuple[int, str]:
+    page = register.path.parent / "certificate.html"
+    words = ["register", "certificate", str(register.path), "1", "-o", str(page), *map(str, more)]
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    if done.exception is not None:
+        raise done.exception
+    return done.return_value, page.read_text("utf-8")
+
+
+def test_a_certificate_says_what_is_known_and_shows_no_value(register: Register) -> None:
+    folder = register.path.parent
+    second = {"original": folder / "people.csv", "person": "name", "key": KEY}
+    register.add(folder / "second.csv", POLICY, **second)  # type: ignore[arg-type]
+    code, page = certified(register, "--release", folder / "first.csv")
+    entry = register.show(1)
+    assert code == 0
+    for told in (entry.sha256, entry.policy_sha256, entry.people_sha256, entry.hash, entry.time, "first.csv"):
+        assert told in page
+    assert "The file is the published one" in page
+    # What later releases add is not held against the first; with both, Cem and Dora are given away.
+    assert "leaves everybody at least two possible values" in page
+    assert "33.3%" in register_page(register, 2)
+    for text in (*PEOPLE["name"], *PEOPLE["dx"], "[20, 29]", KEY):
+        assert f">{text}<" not in page
+    code, page = certified(register, "--release", folder / "second.csv")
+    assert (code, "This file is not the one that was published" in page) == (1, True)
+
+
+def register_page(register: Register, number: int) -> str:
+    return render_certificate(register.certificate(number))
+
+
+def test_a_certificate_says_of_a_withdrawal_what_it_means(register: Register) -> None:
+    register.withdraw(1, "a <column> too many")
+    told = register.certificate(1)
+    assert (told.holds, told.latest, told.unchanged) == (False, 2, None)
+    page = register_page(register, 1)
+    assert "a &lt;column&gt; too many" in page
+    assert "it still counts" in page
+    # German to its end: what has no translation would be marked.
+    german = render_certificate(told, language="de")
+    assert "Veröffentlicht und zurückgezogen" in german
+    assert 'lang="en"' not in german
+
+
+def test_no_certificate_of_a_register_that_was_changed(register: Register) -> None:
+    kept = register.path / "0001.people.parquet"
+    kept.write_bytes(kept.read_bytes()[:-1])
+    with pytest.raises(UnreadableInput, match="cannot be trusted"):
+        certified(register)
+    assert not (register.path.parent / "certificate.html").exists()

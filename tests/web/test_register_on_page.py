@@ -63,6 +63,12 @@ def test_a_register_is_begun_listed_and_withdrawn_from(
     german = client.get(f"/case/{table}/register/timeline", headers={"accept-language": "de"}).text
     assert "von 3 Menschen nur einen möglichen Wert" in german
     assert "people" not in german
+    assert f"/case/{table}/register/1/certificate" in now
+    page = client.get(f"/case/{table}/register/1/certificate")
+    assert "Certificate of release 1" in page.text
+    assert Register(folder).show(1).sha256 in page.text
+    assert "script-src" not in page.headers["content-security-policy"].replace("script-src 'none'", "")
+    assert client.get(f"/case/{table}/register/7/certificate").status_code == 422
     reason = {"reason": "a column was forgotten", "unseen": "yes"}
     answer = client.post(f"/case/{table}/register/1/withdraw", data=reason, headers=HX)
     assert "Withdrawal of 1: a column was forgotten" in answer.text

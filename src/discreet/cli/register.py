@@ -8,14 +8,16 @@ from typing import Any
 
 import click
 
+from discreet.cli import EXIT_NOT_MET
 from discreet.cli.command import StrictGroup
-from discreet.cli.options import PATH, load_policy, print_json, read_key
+from discreet.cli.options import LANGUAGE, PATH, load_policy, print_json, read_key
 from discreet.cli.streams import InputFile
 from discreet.files.writing import write_text
 from discreet.policy import Policy
 from discreet.register import Register
 from discreet.register.entry import RegisterEntry
 from discreet.register.people import GroupedRows
+from discreet.reports.certificate import render_certificate
 from discreet.reports.console import Terminal
 from discreet.reports.register import show_entries, show_entry
 from discreet.reports.timeline import TITLE, drawing, show_timeline
@@ -121,6 +123,22 @@ def timeline(folder: Path, chart: Path | None, as_json: bool) -> None:
     if chart is not None:
         write_text(chart, drawing(laid_over).standalone(title=TITLE))
     _print(laid_over.to_dict(), lambda: show_timeline(laid_over), as_json=as_json)
+
+
+@register.command()
+@DIR
+@NUMBER
+@click.option("--output", "-o", type=PATH, required=True, help="Where the page is written (HTML).")
+@click.option("--release", type=PATH, help="A file that is to be the published one: end with 1 if it is not.")
+@LANGUAGE
+def certificate(folder: Path, number: int, output: Path, release: Path | None, language: str) -> int:
+    """Write what is known about release NUMBER as one page: when, for whom, by which policy, and what all releases up to it
+    leave open. Reads and checks everything in DIR; needs no key.
+    """
+    told = Register(folder).certificate(number, release=release)
+    write_text(output, render_certificate(told, language=language))
+    Terminal().print(f"Wrote the certificate of release {number} to {output.name}.")
+    return EXIT_NOT_MET if told.unchanged is False else 0
 
 
 def _policy(file: Path) -> Policy:

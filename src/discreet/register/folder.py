@@ -27,6 +27,7 @@ from discreet.files.writing import atomically
 from discreet.policy.file import GivenPolicy, open_policy
 from discreet.policy.file import dumps as policy_text
 from discreet.policy.plan import VALUES_LEFT
+from discreet.register.certificate import ReleaseCertificate
 from discreet.register.entry import RegisterEntry
 from discreet.register.judging import Judgement, judge_people
 from discreet.register.people import GroupedRows, PeopleOfRelease
@@ -103,7 +104,7 @@ class Register:
             kind="release",
             time=_now(),
             file=handed_out.name if several is None else several.pattern,
-            sha256=hash_of(*([handed_out] if several is None else several.files)),
+            sha256=_hash_of_release(handed_out),
             rows=table.rows,
             audience=audience,
             profile=opened.profile or "",
@@ -191,6 +192,25 @@ class Register:
             marks = [entry.key for entry in entries if entry.people_sha256]
             known, unjudged = self._kept(entries, marks[-1] if marks else "")
         return timeline_of(entries, known, unjudged)
+
+    def certificate(self, number: int, *, release: str | PathLike[str] | None = None) -> ReleaseCertificate:
+        """What is known about a release, after everything in the register was read and checked; needs no key.
+
+        ``release`` is a file that is to be the published one: its checksum is compared.
+        """
+        entries = self.check()
+        entry = self._release(entries, number)
+        told = self.timeline()
+        return ReleaseCertificate(
+            entry,
+            _withdrawn(entries).get(number),
+            Timeline(
+                tuple(point for point in told.points if point.number <= number),
+                tuple(other for other in told.unjudged if other <= number),
+            ),
+            entries[-1].number,
+            None if release is None else _hash_of_release(Path(release)) == entry.sha256,
+        )
 
     def _kept(
         self, entries: Sequence[RegisterEntry], mark: str
@@ -320,6 +340,12 @@ class Register:
             Sentence("the register {name} cannot be trusted: {what}", name=self.path.name, what=what),
             remedy="restore the folder from a copy; until then nothing is judged or entered",
         )
+
+
+def _hash_of_release(release: Path) -> str:
+    """The checksum of a file, or of all that belong to a release of several files."""
+    several = members(release)
+    return hash_of(*([release] if several is None else several.files))
 
 
 def _withdrawn(entries: Sequence[RegisterEntry]) -> Mapping[int, RegisterEntry]:

@@ -226,4 +226,5 @@ def _matching(
             "the records of the release cannot all be those of people of the original",
             remedy="give the original that the release was made from",
         )
-    return np.asarray(flow.flow[1 + person, 1 + len(people) + record]).ravel().astype(np.int64)
+    used = flow.flow[1 + person, 1 + len(people) + record]
+    return np.asarray(used, dtype=np.int64).ravel()

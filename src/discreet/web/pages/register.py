@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse
 
+from discreet.reports.certificate import render_certificate
 from discreet.reports.timeline import picture
 from discreet.web.cases import Case
+from discreet.web.pages.language import language_of
 from discreet.web.pages.release_views import without_style
 from discreet.web.pages.rendering import render
 from discreet.web.pages.sections import show_section
 from discreet.web.refusals import not_found
 from discreet.web.registers import RegisterPlace, open_place, place_of
+from discreet.web.security import REPORT_POLICY
 from discreet.web.service import Service
 
 LONGEST_PATH = 4096
@@ -50,6 +54,14 @@ def router(service: Service) -> APIRouter:
         drawn = picture(_place(service.cases.get(case_id)).register.timeline())
         svg = "" if drawn is None else without_style(drawn.svg)
         return render(request, "parts/timeline.html.jinja", {"picture": drawn, "svg": svg})
+
+    @routes.get("/case/{case_id}/register/{number}/certificate")
+    def certificate(request: Request, case_id: str, number: int) -> Response:
+        told = _place(service.cases.get(case_id)).register.certificate(number)
+        return HTMLResponse(
+            render_certificate(told, language=language_of(request)),
+            headers={"content-security-policy": REPORT_POLICY},
+        )
 
     return routes
 
