@@ -200,7 +200,7 @@ def _run(starts: IntArray, stops: IntArray) -> IntArray:
     """
     lengths = stops - starts
     before = np.cumsum(lengths) - lengths
-    return np.arange(lengths.sum()) + np.repeat(starts - before, lengths)
+    return np.asarray(np.arange(lengths.sum()) + np.repeat(starts - before, lengths))
 
 
 def _matching(
@@ -226,5 +226,5 @@ def _matching(
             "the records of the release cannot all be those of people of the original",
             remedy="give the original that the release was made from",
         )
-    used = flow.flow[1 + person, 1 + len(people) + record]
-    return np.asarray(used, dtype=np.int64).ravel()
+    used: IntArray = np.asarray(flow.flow[1 + person, 1 + len(people) + record], dtype=np.int64)
+    return used.ravel()
