@@ -85,10 +85,10 @@ class CondensedGroups:
 
 @dataclass(frozen=True)
 class Condensation(_OfNumbers):
-    """CondensedGroups of at least ``k`` neighbours become as many artificial records with the mean and, in expectation, the covariances of the group.
+    """Groups of at least ``k`` neighbours become as many artificial records with the mean and, in expectation, the covariances of the group.
 
     Along each eigenvector of a group's covariance matrix numbers are drawn evenly with its eigenvalue as variance, and moved so
-    that the mean of the group stays. CondensedGroups are formed from one record after another, with the k - 1 nearest that are left (columns on one
+    that the mean of the group stays. Groups are formed from one record after another, with the k - 1 nearest that are left (columns on one
     scale); the last that are too few join the group before. With ``dynamic`` records are taken one by one, in their order, as they would
     arrive: each joins the group whose mean is nearest, and a group of 2k is split in two of k along its first eigenvector, as if its
     records were spread evenly along it. Of a group only means and covariances are used then: it need not be kept who was in it.
@@ -102,7 +102,7 @@ class Condensation(_OfNumbers):
     id: ClassVar[str] = "condensation"
     title: ClassVar[str] = "condensation"
     says: ClassVar[str] = (
-        "CondensedGroups of neighbours become as many artificial records with the same means and spread."
+        "Groups of neighbours become as many artificial records with the same means and spread."
     )
     keeps: ClassVar[str] = (
         "every group of neighbours has the same means (dynamic: those reckoned when it was split), up to rounding"
@@ -208,7 +208,7 @@ def _arriving(scaled: FloatArray, parts: Sequence[IntArray], k: int) -> Condense
 
 
 class _Stream:
-    """CondensedGroups that records join, with the mean and the covariances of each."""
+    """Groups that records join, with the mean and the covariances of each."""
 
     def __init__(self, scaled: FloatArray, k: int) -> None:
         self._scaled, self._k = scaled, k
