@@ -194,7 +194,7 @@ def singling_out_by_predicates(
 
 
 def _of_one(released: _PeopleOfGuesses, rng: random.Random) -> list[tuple[Condition, ...]]:
-    """AttributeValues that one artificial record has, and the ends of numbers."""
+    """Values that one artificial record has, and the ends of numbers."""
     guesses: list[Condition] = []
     for j, (values, codes) in enumerate(zip(released.values, released.codes, strict=True)):
         often = np.bincount(codes, weights=released.sizes, minlength=len(values.labels))
