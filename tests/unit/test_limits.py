@@ -16,10 +16,12 @@ import openpyxl
 import pyarrow as pa
 import pytest
 
+from discreet.baskets.baskets import Baskets
 from discreet.engine import limits
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.files import reading
 
 Run = Callable[..., Any]
 
@@ -60,7 +62,7 @@ def test_usual_spreadsheets_are_read(tmp_path: Path) -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that a test need not write gigabytes for."""
-    monkeypatch.setattr(limits, "UNPACKED_FREE", 4 << 20)
+    monkeypatch.setattr(reading, "UNPACKED_FREE", 4 << 20)
 
 
 def test_a_gzip_file_that_grows_out_of_all_proportion(small: None, tmp_path: Path) -> None:
@@ -68,6 +70,13 @@ def test_a_gzip_file_that_grows_out_of_all_proportion(small: None, tmp_path: Pat
     file.write_bytes(gzip.compress(b"age,sex\n" + b"31,f\n" * 4_000_000))
     with pytest.raises(UnreadableInput, match="more than 200 times its size"):
         read(file)
+
+
+def test_baskets_that_grow_out_of_all_proportion(small: None, tmp_path: Path) -> None:
+    file = tmp_path / "baskets.txt.gz"
+    file.write_bytes(gzip.compress(b"milk,bread\n" * 1_000_000))
+    with pytest.raises(UnreadableInput, match="more than 200 times its size"):
+        Baskets.read(file)
 
 
 def test_a_spreadsheet_that_grows_out_of_all_proportion(small: None, tmp_path: Path) -> None:

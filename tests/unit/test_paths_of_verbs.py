@@ -15,12 +15,15 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+import discreet
 from conftest import Run
 from discreet.dp.ledger import Ledger
 from discreet.engine.targets import put_table
 from discreet.errors import InvalidParameter, UnreadableInput
 from discreet.files.addresses import DatabaseAddress
 from discreet.files.writing import UNFINISHED, refuse_clashes
+from discreet.policy import load
+from discreet.policy.plan import Plan
 from discreet.register import Register
 
 PEOPLE = "pid,age,sex,ill\n" + "".join(
@@ -117,6 +120,45 @@ def test_a_file_in_a_folder_that_is_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="would lie in the folder"):
         refuse_clashes([tmp_path / "a.csv"], [tmp_path])
     refuse_clashes([tmp_path.with_name("a.csv")], [tmp_path, tmp_path / ("x" * 300), tmp_path / "a\0b"])
+
+
+def test_a_file_that_would_be_read_next_time_is_refused(place: Path) -> None:
+    """What fits the pattern of the table would be taken for a part of it."""
+    (place / "parts").mkdir()
+    (place / "parts" / "a.csv").write_text(PEOPLE)
+    (place / "here").symlink_to("parts")
+    for target in ("parts/b.csv", "here/b.csv", "parts/sub/b.csv"):
+        with pytest.raises(
+            InvalidParameter, match=r"b\.csv would be one of the files that are read next time"
+        ):
+            refuse_clashes([Path(target)], [Path("glob:parts/**/*.csv")])
+    refuse_clashes([Path("parts/b.parquet"), Path("b.csv")], [Path("glob:parts/**/*.csv")])
+
+
+@pytest.mark.parametrize("source", ["people.csv", "glob:peo*.csv", "sqlite:///people.db#people"])
+def test_what_python_writes_replaces_nothing_that_it_read(source: str, place: Path) -> None:
+    """From wherever it is written then."""
+    read = "people.db" if "sqlite" in source else "people.csv"
+    policy = load("policy.toml")
+    release = discreet.anonymize(source, policy, plan=Plan(method="mondrian"))
+    risks, audit = discreet.record_risks(source, policy), discreet.audit(source, policy)
+    before = Path(read).read_bytes()
+    os.chdir("register")
+    Path("link.csv").symlink_to(f"../{read}")
+    os.link(f"../{read}", "hard.csv")
+    writes: list[Callable[[], object]] = [
+        lambda: release.save("hard.csv"),
+        lambda: release.save("o.csv", report="link.csv"),
+        lambda: release.save("sqlite:///o.db#t", recipe=place / read),
+        lambda: risks.save("link.csv"),
+        lambda: discreet.report(audit, place / read),
+    ]
+    for write in writes:
+        with pytest.raises(InvalidParameter, match=r"is a file that is read"):
+            write()
+    assert Path(f"../{read}").read_bytes() == before
+    assert not {"o.csv", "o.db"} & set(os.listdir())
+    assert str(place) not in str([audit.to_dict(), repr(release), repr(release.table.source)])
 
 
 LONG = "x" * 300

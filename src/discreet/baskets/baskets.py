@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ import pyarrow as pa
 
 from discreet.arrays import distinct
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
-from discreet.files.reading import check_regular
+from discreet.files.reading import check_regular, unpacked
 from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.types import BoolArray, Int32Array, IntArray
@@ -75,7 +74,7 @@ class Baskets:
         check_regular(file)
         need_separator(separator)
         try:
-            content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+            content = unpacked(file) if file.suffix == ".gz" else file.read_bytes()
             # Windows begins files with a mark of the order of bytes.
             text = content.decode(encoding).removeprefix("\ufeff")
             lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))

@@ -12,16 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
+from discreet.files.reading import CHUNK, check_unpacked
 from discreet.sentences import Sentence
 
 MAX_COLUMNS = 2_000
 """Columns of a table."""
 MAX_COUNTED = 200
 """Columns that are counted together."""
-UNPACKED_RATIO = 200
-"""A packed file may be so many times larger inside: text about people is 5 to 50 times."""
-UNPACKED_FREE = 256 << 20
-"""Up to this size a packed file may be anything inside."""
 MAX_CELLS = 50_000_000
 """Cells of a sheet, from its first to its last filled one in both directions: each takes memory, filled or not."""
 MEMORY = "DISCREET_MEMORY"
@@ -37,7 +34,6 @@ USUAL_MEMORY = 4 << 30
 LEAST_MEMORY = 256 << 20
 """With less an engine does little but move rows to disk and back."""
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-CHUNK = 1 << 20
 CELL = re.compile(rb"""\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
 REPEATED = re.compile(rb"""number-(rows|columns)-repeated=["']([0-9]{1,10})["']""")
 
@@ -151,19 +147,6 @@ def check_counted(names: Sequence[str]) -> None:
                 max_counted=MAX_COUNTED,
             ),
             remedy="name fewer quasi-identifiers and sensitive attributes",
-        )
-
-
-def check_unpacked(path: Path, unpacked: int) -> None:
-    """Raise if a packed file grows out of all proportion."""
-    if unpacked > max(UNPACKED_FREE, UNPACKED_RATIO * path.stat().st_size):
-        raise UnreadableInput(
-            Sentence(
-                "{name} unpacks to more than {unpacked_ratio} times its size",
-                name=path.name,
-                unpacked_ratio=UNPACKED_RATIO,
-            ),
-            remedy="unpack it first, if that is what it should hold",
         )
 
 

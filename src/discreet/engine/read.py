@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -23,6 +24,7 @@ from discreet.engine.sqlalchemy import sql_batches
 from discreet.engine.sqlite import sqlite_batches
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
 from discreet.files.addresses import database_address
+from discreet.files.members import absolute
 from discreet.sentences import Sentence
 from discreet.table import Source, Table
 from discreet.table.frames import FrameKind
@@ -96,9 +98,13 @@ def read(
     target = engine or default_engine()
     if address is not None:
         batches = sqlite_batches(address) if address.kind == "sqlite" else sql_batches(address)
-        return target.read_batches(batches, Source(address.name, address.kind), options)
+        told = Source(
+            address.name, address.kind, place=None if address.file is None else address.file.absolute()
+        )
+        return target.read_batches(batches, told, options)
     if isinstance(source, (str, PathLike)):
-        return target.read_file(Path(source), options)
+        made = target.read_file(Path(source), options)
+        return replace(made, source=replace(made.source, place=absolute(Path(source))))
     reader, library = _batches(source)
     check_columns(reader.schema.names, "the frame")
     check_names(reader.schema.names, "the frame")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import re
@@ -79,6 +80,52 @@ def members(path: Path) -> Members | None:
             )
     # Without where the folder lies, which is nobody's business.
     return Members("/".join(Path(pattern).parts[max(fixed - 1, 0) :]), files, partitions)
+
+
+def absolute(path: Path) -> Path:
+    """The same file or pattern, from wherever it is looked at.
+
+    >>> absolute(Path("glob:/data/*.csv"))
+    PosixPath('glob:/data/*.csv')
+    """
+    text = str(path)
+    if not text.startswith(PATTERN) or os.path.exists(path):
+        return path.absolute()
+    return Path(PATTERN + str(Path(text.removeprefix(PATTERN)).absolute()))
+
+
+def would_fit(target: Path, path: Path) -> bool:
+    """Whether a file would be one of those that a pattern stands for, once it is there.
+
+    >>> pattern = Path("glob:visits/**/*.csv")
+    >>> [would_fit(Path(name), pattern) for name in ("visits/a.csv", "visits/2024/5/a.csv", "visits/a.tsv", "a.csv")]
+    [True, True, False, False]
+    """
+    text = str(path)
+    if not text.startswith(PATTERN) or os.path.exists(path):
+        return False
+    parts = Path(text.removeprefix(PATTERN)).parts
+    fixed = len(list(takewhile(lambda part: not glob.has_magic(part), parts)))
+    folder, wanted = Path(os.path.realpath(Path(*parts[:fixed]))), Path(os.path.realpath(target))
+    return wanted.is_relative_to(folder) and _fit(wanted.relative_to(folder).parts, parts[fixed:])
+
+
+def _fit(names: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    """Whether names of folders and a file fit the parts of a pattern, one after the other.
+
+    >>> [_fit((name,), ("**",)) for name in ("a.csv", ".a.csv")]
+    [True, False]
+    """
+    if not names:
+        return not parts or set(parts) == {"**"}
+    if not parts:
+        return False
+    if names[0].startswith(".") and not parts[0].startswith("."):
+        # No star stands for what is hidden.
+        return parts[0] == "**" and _fit(names, parts[1:])
+    if parts[0] == "**":
+        return _fit(names, parts[1:]) or _fit(names[1:], parts)
+    return fnmatch.fnmatchcase(names[0], parts[0]) and _fit(names[1:], parts[1:])
 
 
 def _partition(file: Path, fixed: int) -> dict[str, str | None]:

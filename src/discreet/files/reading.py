@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 from os import PathLike
@@ -15,6 +16,11 @@ TEXT_BYTES = 16 << 20
 HIERARCHY_BYTES = 256 << 20
 RECIPE_BYTES = 1 << 30
 """A recipe of a local method names every combination of values."""
+UNPACKED_RATIO = 200
+"""A packed file may be so many times larger inside: text about people is 5 to 50 times."""
+UNPACKED_FREE = 256 << 20
+"""Up to this size a packed file may be anything inside."""
+CHUNK = 1 << 20
 
 
 def check_regular(path: Path) -> os.stat_result:
@@ -80,3 +86,26 @@ def read_text(path: str | PathLike[str], what: str, *, remedy: str, limit: int =
         ),
         remedy=remedy,
     )
+
+
+def check_unpacked(path: Path, unpacked: int) -> None:
+    """Raise if a packed file grows out of all proportion."""
+    if unpacked > max(UNPACKED_FREE, UNPACKED_RATIO * path.stat().st_size):
+        raise UnreadableInput(
+            Sentence(
+                "{name} unpacks to more than {unpacked_ratio} times its size",
+                name=path.name,
+                unpacked_ratio=UNPACKED_RATIO,
+            ),
+            remedy="unpack it first, if that is what it should hold",
+        )
+
+
+def unpacked(path: Path) -> bytes:
+    """What a gzip file holds; one that grows out of all proportion is refused before it is taken in."""
+    content = bytearray()
+    with gzip.open(path) as packed:
+        while chunk := packed.read(CHUNK):
+            content += chunk
+            check_unpacked(path, len(content))
+    return bytes(content)

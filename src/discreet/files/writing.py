@@ -16,7 +16,7 @@ from pathlib import Path
 
 from discreet.errors import InvalidParameter, UnreadableInput
 from discreet.files.addresses import DatabaseAddress
-from discreet.files.members import members
+from discreet.files.members import members, would_fit
 from discreet.sentences import Sentence
 
 PART = re.compile(r"\.discreet-[0-9a-f]{16}\.part(\..*)?", re.DOTALL)
@@ -215,14 +215,16 @@ def destination(target: Path) -> Path:
 def refuse_clashes(
     outputs: Iterable[Path | None], inputs: Iterable[Path | DatabaseAddress | None] = ()
 ) -> None:
-    """Raise if a file to be written is one that is read, or lies in a folder that is, or is to be written twice, under
-    whatever name.
+    """Raise if a file to be written is one that is read, or lies in a folder that is, or fits a pattern that is, or is to be
+    written twice, under whatever name.
 
     >>> refuse_clashes([Path("a.csv"), Path("./a.csv")])
     Traceback (most recent call last):
     discreet.errors.InvalidParameter: a.csv is to be written twice; name another file
     """
-    read = [file for path in inputs if path is not None for file in _files_of(path)]
+    given = [path for path in inputs if path is not None]
+    patterns = [path for path in given if isinstance(path, Path)]
+    read = [file for path in given for file in _files_of(path)]
     written: list[Path] = []
     for target in filter(None, outputs):
         if any(same_file(target, path) for path in read):
@@ -240,6 +242,11 @@ def refuse_clashes(
                     folder=folder.name,
                 ),
                 remedy="name a file elsewhere",
+            )
+        if any(would_fit(target, pattern) for pattern in patterns):
+            raise InvalidParameter(
+                Sentence("{name} would be one of the files that are read next time", name=target.name),
+                remedy="name a file that the pattern of what is read does not fit",
             )
         if any(same_file(target, other) for other in written):
             raise InvalidParameter(

@@ -126,7 +126,7 @@ class RepublishedTable:
         target, other = Path(path), Path(counterfeits)
         for each in (target, other):
             check_target(each)
-        refuse_clashes([target, other, *([] if links is None else [Path(links)])], [])
+        refuse_clashes([target, other, *([] if links is None else [Path(links)])], self.source.files)
 
         def write(first: Path, second: Path) -> None:
             write_rows(self.rows, first)

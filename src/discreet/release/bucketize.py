@@ -179,7 +179,7 @@ class BucketRelease:
         for each in (target, other):
             check_target(each)
         outputs = [target, other, *(Path(each) for each in (recipe, links) if each is not None)]
-        refuse_clashes(outputs, self.policy.files)
+        refuse_clashes(outputs, [*self.policy.files, *self.source.files])
 
         def checked(first: Path, second: Path) -> None:
             told = self._complaint(first, second)

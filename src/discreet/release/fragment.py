@@ -18,7 +18,7 @@ from discreet.errors import (
     RequirementNotMet,
     UnknownColumn,
 )
-from discreet.files.writing import folder_atomically, refuse_filled_folder, write_text
+from discreet.files.writing import folder_atomically, refuse_clashes, refuse_filled_folder, write_text
 from discreet.perturb.base import whole, without_marks
 from discreet.perturb.randomness import Randomness
 from discreet.plain import plain
@@ -176,6 +176,8 @@ class FragmentRelease:
         target = Path(folder)
         names = [f"fragment-{number}{suffix}" for number in range(1, len(self.fragments) + 1)]
         refuse_filled_folder(target)
+        if recipe is not None:
+            refuse_clashes([Path(recipe)], [*self.source.files, target])
 
         def written(part: Path) -> None:
             for name, fragment in zip(names, self.fragments, strict=True):

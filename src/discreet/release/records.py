@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
-from discreet.files.writing import atomically
+from discreet.files.writing import atomically, refuse_clashes
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
@@ -41,6 +41,8 @@ class RecordRisks(AsFrames):
 
     rows: pa.Table = field(repr=False)
     kind: FrameKind = field(repr=False)
+    files: tuple[Path, ...] = field(default=(), repr=False)
+    """What they were worked out from, which they do not replace."""
 
     def __repr__(self) -> str:
         return f"RecordRisks({self.rows.num_rows:,} records: {', '.join(self.rows.column_names)})"
@@ -69,6 +71,7 @@ class RecordRisks(AsFrames):
         """Write them to a file that nobody else can read."""
         target = Path(path)
         check_target(target)
+        refuse_clashes([target], self.files)
         atomically(target, lambda part: write_rows(self.rows, part), private=True)
         return target
 
@@ -96,7 +99,7 @@ def record_risks(source: object, policy: GivenPolicy | None = None, *, progress:
     say("counting equivalence classes")
     classes = count_classes(table, roles)
     say("risks per record")
-    return RecordRisks(_risks(table, roles, classes), table.frame_kind)
+    return RecordRisks(_risks(table, roles, classes), table.frame_kind, table.source.files)
 
 
 def _risks(table: Table, policy: Policy, classes: EquivalenceClasses) -> pa.Table:

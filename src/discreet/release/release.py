@@ -301,9 +301,9 @@ class Release(AsFrames):
             check_target(Path(codebook))
         if isinstance(target, DatabaseAddress):
             # Its file keeps all else that it holds.
-            refuse_clashes(outputs, [*self.policy.files, target])
+            refuse_clashes(outputs, [*self.policy.files, *self.before.source.files, target])
         else:
-            refuse_clashes([target, *outputs], self.policy.files)
+            refuse_clashes([target, *outputs], [*self.policy.files, *self.before.source.files])
 
         def checked(back: Callable[[], RowBatches], *, blanks_are_nulls: bool = False) -> None:
             told = self._complaint(back, blanks_are_nulls=blanks_are_nulls)

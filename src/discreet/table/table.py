@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -29,6 +30,13 @@ class Source:
     sha256: str | None = None
     frame: FrameKind | None = field(default=None, repr=False, compare=False)
     """Of a frame: which library it came from, and with which types."""
+    place: Path | None = field(default=None, repr=False, compare=False)
+    """The file that it was read from, or the pattern of several: nothing is written over them, and nobody is told."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What no result may replace."""
+        return () if self.place is None else (self.place,)
 
     @property
     def left_out(self) -> str:
@@ -46,9 +54,8 @@ class Source:
         return f"{what} was read without {' and '.join(counts)} the table" if counts else ""
 
     def to_dict(self) -> dict[str, object]:
-        document: dict[str, object] = plain(replace(self, frame=None))
-        document.pop("frame", None)
-        return document
+        document: dict[str, object] = plain(replace(self, frame=None, place=None))
+        return {key: value for key, value in document.items() if key not in ("frame", "place")}
 
 
 class Lease:

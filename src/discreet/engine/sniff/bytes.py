@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from discreet.engine.limits import check_unpacked
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
-from discreet.files.reading import check_regular
+from discreet.files.reading import CHUNK, check_regular, check_unpacked
 from discreet.sentences import Sentence
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
-CHUNK = 1 << 20
 # A sample must hold some whole lines, however long they are; beyond this it is no table.
 LONGEST_SAMPLE = 1 << 26
 LINES_WANTED = 50

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.files.writing import write_text
+from discreet.files.writing import refuse_clashes, write_text
 from discreet.policy import dumps
 from discreet.reports.audit import tables
 from discreet.reports.audit.pictures import pictures
@@ -35,6 +35,7 @@ def report(
     The ``internal`` edition shows the values of the riskiest classes; the ``public`` one shows no value of
     any column and no count of a few people, and says so. ``language``: ``en`` or ``de``.
     """
+    refuse_clashes([Path(path)], audit.source.files)
     return write_text(Path(path), render(audit, edition=edition, language=language))
 
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from discreet.errors import InvalidParameter
-from discreet.files.writing import write_text
+from discreet.files.writing import refuse_clashes, write_text
 from discreet.policy import Policy
 from discreet.release import legal
 from discreet.release.attack import Attacks
@@ -94,6 +94,8 @@ def evidence_report(
     distributions and the most exposed people; the ``public`` one shows no value of any column and no count of a
     few people, and says so. ``language``: ``en`` or ``de``.
     """
+    read = [] if comparison is None else [*comparison.original.files, *comparison.release.files]
+    refuse_clashes([Path(path)], [*read, *([] if attacks is None else attacks.source.files)])
     return write_text(
         Path(path),
         render_evidence(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from discreet.files.writing import write_text
+from discreet.files.writing import refuse_clashes, write_text
 from discreet.policy import dumps
 from discreet.release.family_contest import FamilyComparison
 from discreet.release.prices import METHOD
@@ -60,6 +60,7 @@ def release_report(
     verified; a release ``in_database`` was verified there and has none; ``drawn`` are the edition's pictures, if they were drawn before; ``families`` is
     what `compare_families` found on the original, which the internal edition draws; ``language`` is ``en`` or ``de``.
     """
+    refuse_clashes([Path(path)], release.before.source.files)
     return write_text(
         Path(path),
         render_release(
