@@ -53,7 +53,6 @@ ABSENT: tuple[Row, ...] = (
         "rows are judged by person (`--person`); positions to a grid by `position-grid`",
         "metrics evaluation on car data, 2023, section 4.4",
     ),
-    ("c-confident δ-presence", "`delta_presence`, by a table of the population", "Nergiz and Clifton 2010"),
     (
         "personalised privacy (a guarding node per person)",
         "requirements per sensitive value: `l-plus-diversity`, `confidence-bounding`",

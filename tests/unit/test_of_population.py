@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from scipy.special import gammaincinv
 
 import discreet
 from discreet.classes import EquivalenceClasses
@@ -21,7 +22,7 @@ from discreet.cli import cli
 from discreet.errors import DiscreetError, GoalUnreachable, InvalidParameter, InvalidPolicy
 from discreet.policy.plan import METHODS, Plan
 from discreet.privacy import DeltaPresence, KMap
-from discreet.privacy.presence import ESTIMATORS, least_size
+from discreet.privacy.presence import ESTIMATORS, LEAST_CONFIDENCE, MOST_CONFIDENCE, least_size, surely_there
 
 QI = ("age", "town")
 TOWNS = ("Ulm", "Bonn", "Kiel")
@@ -277,3 +278,68 @@ def test_fitting_people_are_counted_as_loops_count_them(seed: int) -> None:
             )
             for person in people
         )
+
+
+# ── statistics instead of a list of everybody ─────────────────────────────────────────────────────────
+
+
+def chance_of_fewer(number: int, mean: float) -> float:
+    """P(X < number) of a Poisson variable, added up."""
+    return math.fsum(math.exp(-mean + n * math.log(mean) - math.lgamma(n + 1)) for n in range(number))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_so_many_others_are_there_with_the_confidence_and_no_more(confidence: float) -> None:
+    means = np.random.default_rng(2).random(60) * np.repeat([2, 20, 300], 20)
+    for mean, others in zip(
+        means.tolist(), surely_there(means, confidence).astype(int).tolist(), strict=True
+    ):
+        assert chance_of_fewer(others, mean) <= 1 - confidence < chance_of_fewer(others + 1, mean)
+
+
+@pytest.mark.parametrize("confidence", [LEAST_CONFIDENCE, 0.9, 0.99, MOST_CONFIDENCE])
+def test_merged_classes_have_at_least_the_others_of_their_parts(confidence: float) -> None:
+    """So that a search may prune. G(q), the mean at which q others are sure, falls per head: so it is subadditive."""
+    number = np.arange(1, 3_000)
+    assert (np.diff(gammaincinv(number, confidence) / number) < 0).all()
+    means = np.random.default_rng(3).random((2, 2_000)) * 40
+    apart = surely_there(means[0], confidence) + surely_there(means[1], confidence)
+    assert (surely_there(means.sum(axis=0), confidence) >= apart).all()
+
+
+def test_the_chance_is_kept_in_most_of_the_populations_that_the_statistics_allow() -> None:
+    """A class of 6 in the table, of 40 that are expected, half of whom are in the table."""
+    classes = EquivalenceClasses.from_columns({"sex": ["f"] * 6})
+    classes.__dict__["class_population"] = np.array([40.0])
+    told = DeltaPresence(1, confidence=0.9, sampling_fraction=0.5).measure(classes).value
+    drawn = 6 / (6 + np.random.default_rng(4).poisson(20.0, 20_000))
+    kept = (drawn <= told + 1e-12).mean()
+    assert told == 6 / (6 + surely_there(np.array([20.0]), 0.9)[0])
+    assert 0.9 <= kept <= 0.95
+
+
+def test_a_confidence_is_met_by_the_release_and_found_by_the_check(tmp_path: Path) -> None:
+    table, everybody = town(tmp_path, 5, people=300)
+    model = DeltaPresence(0.6, confidence=0.95)
+    policy = asking(tmp_path, model)
+    with pytest.raises(InvalidParameter, match="no sampling fraction is known"):
+        discreet.check(table, policy)
+    share = table.num_rows / len(everybody)
+    policy = replace(policy, sampling_fraction=share)
+    release = discreet.anonymize(table, policy)
+    rows = [tuple(map(str, row.values())) for row in release.to_arrow().select(QI).to_pylist()]
+    for row in dict.fromkeys(rows):
+        here = rows.count(row)
+        mean = (1 - share) * sum(all(map(fits, row, person)) for person in everybody)
+        others = math.ceil(here / 0.6 - here)
+        assert chance_of_fewer(others, mean) <= 0.05 + 1e-9
+    place = release.save(tmp_path / "open.csv")
+    assert discreet.check(place, policy).passes
+    exact = replace(policy, requirements=(DeltaPresence(0.6),))
+    assert discreet.anonymize(table, exact).loss < release.loss
+
+
+def test_confidences_that_promise_nothing_are_refused() -> None:
+    for confidence in (0.5, 1.0):
+        with pytest.raises(InvalidParameter, match="confidence must be"):
+            DeltaPresence(0.5, confidence=confidence)

@@ -18,6 +18,7 @@ from discreet.types import FloatArray, IntArray
 Estimator = Literal["poisson", "zero-truncated-poisson"]
 ESTIMATORS: tuple[Estimator, ...] = ("poisson", "zero-truncated-poisson")
 SIGNIFICANCE = 0.01
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.8, 0.999999
 
 
 class OfPopulation(PrivacyModel):
@@ -146,7 +147,20 @@ class DeltaPresence(OfPopulation):
 
     Monotone: the share of a merged class is a mean of those of its parts.
 
-    Nergiz, Atzori and Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007.
+    With a ``confidence`` c the counts of the population are statistics: F people are expected to have such values, and each of those who are
+    not in the table (all but the ``sampling_fraction``) has them by chance. Then δ(T) = max of f(E) / (f(E) + q(E)), with q the most others of
+    whom there are at least so many with probability c: P(X ≥ q) ≥ c, X Poisson with mean (1 − ``sampling_fraction``) · F(E). Chances below 0.8 are
+    refused: for them merged classes might have fewer others than their parts.
+
+    Nergiz, Atzori and Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007; c-confident: Nergiz and Clifton, "δ-presence
+    without complete world knowledge", TKDE 2010.
+
+    >>> classes = EquivalenceClasses.from_columns({"sex": ["f", "f", "m"]})
+    >>> classes.__dict__["class_population"] = np.array([10.0, 4.0])
+    >>> DeltaPresence(0.5).measure(classes).per_class
+    array([0.2 , 0.25])
+    >>> DeltaPresence(0.5, confidence=0.95, sampling_fraction=0.2).measure(classes).per_class
+    array([0.33333333, 0.5       ])
     """
 
     id: ClassVar[str] = "delta-presence"
@@ -159,10 +173,16 @@ class DeltaPresence(OfPopulation):
     )
 
     delta: float
+    confidence: float | None = None
+    sampling_fraction: float | None = None
     sensitive: None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         need_number("delta", self.delta, high=1.0, above=True)
+        if self.confidence is not None:
+            need_number("confidence", self.confidence, low=LEAST_CONFIDENCE, high=MOST_CONFIDENCE)
+        if self.sampling_fraction is not None:
+            need_number("sampling_fraction", self.sampling_fraction, high=1.0, above=True)
 
     @property
     def threshold(self) -> float:
@@ -173,6 +193,13 @@ class DeltaPresence(OfPopulation):
         return "lower"
 
     def describe(self) -> str:
+        if self.confidence is not None:
+            return Sentence(
+                "of the people of the population who share the values of a class, at most a share of {delta:.4g} is in the table, "
+                "with a confidence of {confidence:.4g}",
+                delta=self.delta,
+                confidence=self.confidence,
+            )
         return Sentence(
             "of the people of the population who share the values of a class, at most a share of {delta:.4g} is in the table",
             delta=self.delta,
@@ -182,7 +209,19 @@ class DeltaPresence(OfPopulation):
         return "probability"
 
     def per_class(self, classes: EquivalenceClasses) -> FloatArray:
-        return np.asarray(classes.persons / self.people(classes))
+        people = self.people(classes)
+        if self.confidence is None:
+            return np.asarray(classes.persons / people)
+        if self.sampling_fraction is None:
+            raise InvalidParameter(
+                "δ-presence is asked for with a confidence, and no sampling fraction is known",
+                remedy="say [population] sampling_fraction = 0.1 (--sampling-fraction 0.1), the share of the population that is in the "
+                "table",
+            )
+        # `people` are at least those of the table, who may be more than are expected.
+        expected = np.asarray(classes.class_population, dtype=np.float64)
+        others = surely_there(expected * (1.0 - self.sampling_fraction), self.confidence)
+        return np.asarray(classes.persons / (classes.persons + others))
 
     def meaning(self, value: float, classes: EquivalenceClasses) -> str:
         return Sentence(
@@ -191,6 +230,11 @@ class DeltaPresence(OfPopulation):
         )
 
     def notes(self, classes: EquivalenceClasses, per_class: FloatArray) -> tuple[str, ...]:
+        if self.confidence is not None:
+            return (
+                "the counts of the population are taken for statistics, by which everybody outside of the table has the values of a "
+                "class by chance",
+            )
         return (
             Sentence(
                 "of those whom a class fits, everybody is in the table with a chance of at least {least:.3g}",
@@ -240,3 +284,28 @@ def largest_passing(
     # The size that is asked for never falls as k grows.
     passing = np.searchsorted(least, persons, side="right")
     return np.maximum(passing, persons).astype(np.float64)
+
+
+# ── others of whom only statistics are known ──────────────────────────────────────────────────────────
+
+
+def surely_there(expected: FloatArray, confidence: float) -> FloatArray:
+    """The most people of whom there are at least so many with probability ``confidence``, where so many are ``expected`` (Poisson).
+
+    Of 8 expected there are at least 4 with a chance of 95.8 %, and at least 5 with one of 90.0 %:
+
+    >>> surely_there(np.array([0.0, 3.0, 8.0]), 0.95)
+    array([0., 1., 4.])
+    """
+    # Takes long to load, and only who asks for a confidence needs it.
+    from scipy.special import pdtr, pdtrik
+
+    below = 1.0 - confidence
+    means, of_class = np.unique(expected, return_inverse=True)
+    some = means > 0
+    least = np.zeros(len(means))
+    # The first number that is not reached with probability `below`; the inverse is exact but for rounding.
+    least[some] = np.maximum(np.floor(np.nan_to_num(pdtrik(below, means[some]))) + 1.0, 0.0)
+    least[(least > 0) & (pdtr(np.maximum(least - 1.0, 0.0), means) > below)] -= 1.0
+    least[some & (pdtr(least, means) <= below)] += 1.0
+    return least[of_class.ravel()]

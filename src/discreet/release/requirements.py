@@ -22,6 +22,7 @@ from discreet.policy.plan import Plan
 from discreet.privacy import (
     AlphaKAnonymity,
     BetaLikeness,
+    DeltaPresence,
     DistributionModel,
     HAffiliation,
     KAnonymity,
@@ -111,7 +112,11 @@ def required_models(
     models = [
         (
             replace(model, sampling_fraction=fraction)
-            if isinstance(model, KMap) and model.estimator and model.sampling_fraction is None
+            if (
+                (isinstance(model, KMap) and model.estimator)
+                or (isinstance(model, DeltaPresence) and model.confidence)
+            )
+            and model.sampling_fraction is None
             else model,
             by,
             source,
