@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from discreet.release.composition import BcfAnonymity as BcfAnonymity
     from discreet.release.composition import bcf_anonymity as bcf_anonymity
     from discreet.release.concealment import concealment as concealment
+    from discreet.release.confidentiality import Confidentiality as Confidentiality
+    from discreet.release.confidentiality import m_confidentiality as m_confidentiality
     from discreet.release.difference import Difference as Difference
     from discreet.release.difference import diff as diff
     from discreet.release.family_contest import FamilyComparison as FamilyComparison
@@ -110,6 +112,7 @@ _PUBLIC = {
     "BucketRelease": "discreet.release.bucketize:BucketRelease",
     "CandidateRule": "discreet.release.rule_search:CandidateRule",
     "Concealment": "discreet.attacks.linkage.matchings:Concealment",
+    "Confidentiality": "discreet.release.confidentiality:Confidentiality",
     "CountedClasses": "discreet.release.parts:CountedClasses",
     "Comparison": "discreet.release.compare:Comparison",
     "DeltaDisclosure": "discreet.privacy:DeltaDisclosure",
@@ -164,6 +167,7 @@ _PUBLIC = {
     "frontier": "discreet.release.frontier:frontier",
     "learn": "discreet.dp.learning:learn",
     "load_policy": "discreet.policy.file:load",
+    "m_confidentiality": "discreet.release.confidentiality:m_confidentiality",
     "merge": "discreet.release.parts:merge",
     "read": "discreet.engine.read:read",
     "recommend": "discreet.release.recommend:recommend",

@@ -63,6 +63,13 @@ from discreet.reports.words import Edition
     help="Exit with 1 unless so many records may be everybody's, and so many people behind each record, for whoever knows all of "
     "them (needs --original).",
 )
+@click.option(
+    "--m-confidentiality",
+    "confidentiality",
+    type=click.FloatRange(min=1),
+    metavar="M",
+    help="Exit with 1 if whoever knows method and requirements is surer of anybody's value than 1/M (needs --original).",
+)
 @click.option("--exposed", is_flag=True, help="Show the most exposed people in JSON (contains values).")
 @reading_options
 def attack(
@@ -74,6 +81,7 @@ def attack(
     max_advantage: float | None,
     bcf: int | None,
     concealment: int | None,
+    confidentiality: float | None,
     exposed: bool,
     report_file: Path | None,
     edition: Edition,
@@ -90,6 +98,7 @@ def attack(
     from discreet.release.codebook import codebook_beside
     from discreet.release.composition import bcf_anonymity
     from discreet.release.concealment import concealment as find_concealment
+    from discreet.release.confidentiality import m_confidentiality
     from discreet.reports.evidence.terminal import show_attacks
 
     if bcf is not None and (original is None or not earlier):
@@ -100,6 +109,11 @@ def attack(
     if concealment is not None and original is None:
         raise InvalidParameter(
             "among how many records somebody hides is told by the original",
+            remedy="name the table that the release was made from (--original)",
+        )
+    if confidentiality is not None and original is None:
+        raise InvalidParameter(
+            "what a method tells is found out beside the original",
             remedy="name the table that the release was made from (--original)",
         )
     refuse_unwritable(report_file)
@@ -123,7 +137,12 @@ def attack(
             hidden = find_concealment(
                 release, policy, original=first, links=given["links"], codebook=given["codebook"]
             )
-        measured = tuple(told.says for told in (left, hidden) if told is not None)
+        sure = None
+        if confidentiality is not None:
+            sure = m_confidentiality(
+                release, policy, original=first, links=given["links"], codebook=given["codebook"]
+            )
+        measured = tuple(told.says for told in (left, hidden, sure) if told is not None)
         attacked = dataclasses.replace(attacked, notes=(*assumed, *attacked.notes, *measured))
         if report_file is not None:
             from discreet.reports.evidence.html import evidence_report
@@ -144,4 +163,5 @@ def attack(
     too_far = max_advantage is not None and attacked.exposure > max_advantage + 1e-12
     too_few = left is not None and bcf is not None and not left.holds(bcf)
     too_open = hidden is not None and concealment is not None and not hidden.holds(concealment)
-    return EXIT_NOT_MET if too_far or too_few or too_open else 0
+    too_sure = sure is not None and confidentiality is not None and not sure.holds(confidentiality)
+    return EXIT_NOT_MET if too_far or too_few or too_open or too_sure else 0

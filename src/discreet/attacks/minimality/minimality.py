@@ -24,6 +24,7 @@ from discreet.types import BoolArray, FloatArray, IntArray
 _AT_ONCE = 2_000_000
 """Counts of hypothetical classes that are judged at once."""
 
+UNASKED = "nothing to find: no requirement looks at {sensitive!r}, so no violation speaks of it"
 SOURCE = "Wong et al., Minimality attack in privacy preserving data publishing, 2007"
 
 
@@ -103,10 +104,7 @@ def _testable(pair: Pair, models: Sequence[PrivacyModel], sensitive: str) -> tup
     if not pair.truthful:
         return None, "not tried: released values are not generalisations of the original ones"
     if not any(model.sensitive == sensitive for model in models):
-        return None, Sentence(
-            "nothing to find: no requirement looks at {sensitive!r}, so no violation speaks of it",
-            sensitive=sensitive,
-        )
+        return None, Sentence(UNASKED, sensitive=sensitive)
     if any(
         not isinstance(model, KAnonymity) and (model.sensitive != sensitive or model.needs_attributes)
         for model in models
