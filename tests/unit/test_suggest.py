@@ -94,6 +94,18 @@ def test_residents_of_the_example_town(residents: pa.Table) -> None:
         assert found[name] == "quasi-identifier"
 
 
+def test_amounts_with_an_empty_cell_among_them_name_nobody(tmp_path: Path) -> None:
+    """They are kept as texts, and were taken for a text that is different in every row."""
+    file = tmp_path / "amounts.csv"
+    amounts = [f"{20 + number % 60},{number * 17 % 997}.{number % 100:02}\n" for number in range(120)]
+    file.write_text("".join(["age,qfx\n", *amounts]), encoding="utf-8")
+    whole = roles(discreet.suggest(discreet.read(file)))
+    file.write_text("".join(["age,qfx\n", "31,\n", *amounts]), encoding="utf-8")
+    table = discreet.read(file)
+    assert table.columns[1].storage == "text"
+    assert roles(discreet.suggest(table)) == whole
+
+
 def test_visits_of_the_example_town(residents: pa.Table) -> None:
     policy = discreet.suggest(discreet.read(visits(residents, seed=2)))
     found = roles(policy)

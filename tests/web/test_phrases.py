@@ -36,6 +36,7 @@ from discreet.table.identifiers.kinds import KINDS
 from discreet.table.identifiers.numbers import CHECKS
 from discreet.utility.measures import MEASURES as LOSSES
 from discreet.web.pages.language import translate
+from discreet.web.pages.rendering import say as say_on_page
 
 LINES = [(text, said) for _, text, said in pairs("de")]
 SOURCE = Path(discreet.__file__).parent
@@ -102,8 +103,19 @@ def test_numbers_are_german_and_names_stay() -> None:
 )
 def test_a_column_that_begins_a_sentence_keeps_its_small_letter(language: str, begin: str) -> None:
     lost = Sentence("{column} lost most: {share} of its detail.", column="age", share=percent(0.382))
+    moved = Sentence(
+        "{attribute} moved most: {value} of its values would have to change back.",
+        attribute="geb. am",
+        value=percent(0.2),
+    )
     context: Any = {"language": language}
     assert say(context, lost, capital=True).startswith(begin)
+    context["names"] = ()
+    both = Sentence(
+        "{most} {nothing}", most=lost, nothing=Sentence("{names:and} lost nothing.", names=("sex",))
+    )
+    assert say_on_page(context, both, capital=True).startswith(begin)
+    assert say(context, moved, capital=True)[:7] == "geb. am"
     assert say(context, Sentence("nothing is lost"), capital=True, plain=True)[0] == "N"
 
 

@@ -193,7 +193,9 @@ def _role(
     if finding is not None:
         said = Sentence("{kind}: {why}", kind=Sentence(finding.kind.title), why=Sentence(finding.reason))
         return finding.kind.role, said
-    if profile.column.storage == "text" and profile.distinct_share > 0.95 and profile.rows >= 50:
+    # Numbers among empty cells are kept as texts; what names a person has no fractions.
+    text = profile.column.storage == "text" and profile.column.type != "continuous"
+    if text and profile.distinct_share > 0.95 and profile.rows >= 50:
         return "direct-identifier", "text that is different in nearly every row, so it may name a person"
     if profile.column.storage == "integer" and profile.distinct == profile.rows >= 50 and numbered:
         return "direct-identifier", "a number that is different in every row, as row numbers and ids are"

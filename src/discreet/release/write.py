@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import math
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -28,6 +29,8 @@ SPREADSHEET_ROWS = 1_048_575
 SPREADSHEET_TEXT = 32_767
 CONTROL = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\ufffe\uffff"
 """Signs that XML, of which spreadsheets are made, cannot hold."""
+FRACTION = r"^[+-]?[0-9]+[.][0-9]+([eE][+-]?[0-9]+)?$"
+"""A number with a decimal point, and nothing beside it."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +43,29 @@ class TextDialect:
     delimiter: str = ","
     decimal: str = "."
 
+    def numbers(self, rows: pa.Table, among_texts: Collection[str] = ()) -> pa.Table:
+        """Rows with numbers as people wrote them; ``among_texts`` names columns of numbers that are kept as texts, as
+        those with empty cells are, or that became labels: a cell that is a number is one there, too.
+
+        >>> mixed = pa.table({"pay": ["1.5", "", "[1.5, 2)"], "code": ["1.5", "1.7", "1.9"]})
+        >>> TextDialect(";", ",").numbers(mixed, ["pay"]).to_pydict()
+        {'pay': ['1,5', '', '[1.5, 2)'], 'code': ['1.5', '1.7', '1.9']}
+        """
+        if self.decimal == ".":
+            return rows
+        for i, column in enumerate(rows.schema):
+            texts = rows.column(i)
+            if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+                texts = pc.replace_substring(pc.cast(texts, pa.string()), ".", self.decimal)
+            elif column.name in among_texts and _is_text(texts):
+                marked = pc.replace_substring(texts, ".", self.decimal)
+                texts = pc.if_else(pc.match_substring_regex(texts, FRACTION), marked, texts)
+            rows = rows.set_column(i, column.name, texts)
+        return rows
+
     def write(self, rows: pa.Table, path: Path) -> None:
         """Write rows; the decimal mark is that of numbers, not of texts."""
-        if self.decimal != ".":
-            for i, column in enumerate(rows.schema):
-                if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
-                    texts = pc.replace_substring(pc.cast(rows.column(i), pa.string()), ".", self.decimal)
-                    rows = rows.set_column(i, column.name, texts)
+        rows = self.numbers(rows)
         with path.open("wb") as file:
             if _has_accents(rows):
                 file.write(codecs.BOM_UTF8)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from jinja2.runtime import Context
 
+NAMES = ("column", "attribute", "name", "names", "first")
+"""Places of sentences that hold names of the data, which stay as they are."""
+
 
 @cache
 def _environment() -> Environment:
@@ -59,9 +62,17 @@ def say(
 
 
 def _begins_with_a_name(sentence: str, shown: str) -> bool:
-    """Whether a sentence, as it is shown, begins with the column that it speaks of."""
-    column = sentence.parameters.get("column") if isinstance(sentence, Sentence) else None
-    return isinstance(column, str) and bool(column) and shown.startswith(column)
+    """Whether a sentence, as it is shown, begins with a name that was given, by itself or in a sentence within it."""
+    given = sentence.parameters if isinstance(sentence, Sentence) else {}
+    for place, value in given.items():
+        if isinstance(value, Sentence):
+            if _begins_with_a_name(value, shown):
+                return True
+        elif place in NAMES:
+            first = next(iter(value), "") if isinstance(value, list | tuple) else value
+            if isinstance(first, str) and first and shown.startswith(first):
+                return True
+    return False
 
 
 def page(

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.release.release import Release
+from discreet.release.write import TextDialect
 from discreet.table import Table
 
 SHOWN = 8
@@ -16,7 +17,7 @@ LONGEST = 48
 
 def first_rows(table: Table) -> dict[str, object]:
     """Names and first rows of a table, every cell as a short text."""
-    rows = table.engine.to_arrow(table, first=SHOWN)
+    rows = _as_given(table, table.engine.to_arrow(table, first=SHOWN))
     return {"names": rows.column_names, "rows": _texts(rows)}
 
 
@@ -27,10 +28,11 @@ def before_and_after(table: Table, release: Release, released: pa.Table) -> dict
     of the screen. In a row that it leaves out no cell has an ``after``.
     """
     kept = [name for name in table.names if name in released.column_names]
-    original = table.engine.to_arrow(table, kept, first=SHOWN)
+    original = _as_given(table, table.engine.to_arrow(table, kept, first=SHOWN))
     links = release.links
     places = {int(links[place]): int(place) for place in (links < original.num_rows).nonzero()[0]}
-    texts = _texts(released.take(pa.array(list(places.values()), pa.int64())))
+    taken = released.take(pa.array(list(places.values()), pa.int64()))
+    texts = _texts(_as_given(table, taken))
     after = dict(zip(places, texts, strict=True))
     columns = {name: at for at, name in enumerate(released.column_names)}
     rows: list[dict[str, Any]] = []
@@ -51,6 +53,26 @@ def before_and_after(table: Table, release: Release, released: pa.Table) -> dict
         "left_out": [name for name in table.names if name not in columns],
         "rows": [{**row, "cells": [row["cells"][at] for at in order]} for row in rows],
     }
+
+
+def numeric(table: Table) -> set[str]:
+    """The names of the columns of numbers, whatever they are kept as."""
+    return {column.name for column in table.columns if column.numeric}
+
+
+def dialect_of(table: Table, format: str = "csv") -> TextDialect:
+    """How the file was written that people gave, as far as a text file of this format can be so."""
+    if table.source.format != "text":
+        return TextDialect("\t" if format == "tsv" else ",")
+    delimiter, decimal = (str(table.source.settings.get(name) or "") for name in ("delimiter", "decimal"))
+    if format == "tsv" or len(delimiter) != 1:
+        delimiter = "\t" if format == "tsv" else ","
+    return TextDialect(delimiter, "," if decimal == "," else ".")
+
+
+def _as_given(table: Table, rows: pa.Table) -> pa.Table:
+    """Rows with the decimal mark of the file that people gave."""
+    return dialect_of(table).numbers(rows, numeric(table))
 
 
 def _changed_first(rows: Sequence[Sequence[Mapping[str, str | None]]], columns: int) -> list[int]:

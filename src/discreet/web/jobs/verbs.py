@@ -39,7 +39,7 @@ from discreet.web.api.parameters import (
 )
 from discreet.web.jobs.columns import describe
 from discreet.web.jobs.counted_classes import counted
-from discreet.web.jobs.first_rows import before_and_after, first_rows
+from discreet.web.jobs.first_rows import before_and_after, dialect_of, first_rows, numeric
 from discreet.web.jobs.parsed_table import labelled, open_case, open_table, store
 from discreet.web.jobs.worker import (
     CODEBOOK,
@@ -179,20 +179,11 @@ def _write_release(table: Table, release: Release, plan: Plan, folder: Path, for
     made_by = replace(release.policy, plan=replace(plan, drop_attributes=()), read={})
     (folder / "policy.toml").write_text(dumps(made_by), encoding="utf-8")
     if format in TEXT_FORMATS:
-        rows, changed = neutralise(release.table.engine.to_arrow(release.table))
-        dialect = _dialect(table, format)
+        dialect = dialect_of(table, format)
+        shown = dialect.numbers(release.table.engine.to_arrow(release.table), numeric(table))
+        rows, changed = neutralise(shown)
         if changed or dialect != TextDialect():
             dialect.write(rows, folder / f"release-for-people.{format}")
-
-
-def _dialect(table: Table, format: Format) -> TextDialect:
-    """How the file was written that people gave, as far as a text file of this format can be so."""
-    if table.source.format != "text":
-        return TextDialect("\t" if format == "tsv" else ",")
-    delimiter, decimal = (str(table.source.settings.get(name) or "") for name in ("delimiter", "decimal"))
-    if format == "tsv" or len(delimiter) != 1:
-        delimiter = "\t" if format == "tsv" else ","
-    return TextDialect(delimiter, "," if decimal == "," else ".")
 
 
 def _describe_release(

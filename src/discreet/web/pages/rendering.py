@@ -49,8 +49,8 @@ def environment() -> Environment:
 @pass_context
 def say(context: Context, text: object, **options: Any) -> str:
     """What the core says, in the language of the page, and without the names that settings have in programs."""
-    if context["language"] == "en":
-        text = without_code(str(text))
+    if context["language"] == "en" and (plain := without_code(str(text))) != text:
+        text = plain
     return say_in_language(context, text, **options)  # type: ignore[arg-type]
 
 
