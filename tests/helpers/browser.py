@@ -228,6 +228,11 @@ def size(page: Page, step: str, width: int) -> tuple[int, int]:
     return measured
 
 
+CRAMPED = """() => [...document.querySelectorAll('.ready td, .ready th')].filter(
+  cell => cell.checkVisibility() && cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.innerText)"""
+"""What lies over its neighbour in the table of ready releases."""
+
+
 def fits(page: Page, *steps: str) -> None:
     """Each step has two screens at most, four on a phone, and few words before a question is asked, in every language.
 
@@ -243,6 +248,10 @@ def fits(page: Page, *steps: str) -> None:
                 height, words = size(page, step, width)
                 assert height <= most, (language, step, width, height)
                 assert words <= MOST_WORDS, (language, step, width, words)
+            if step == "release":
+                page.set_viewport_size({"width": 400, "height": 900})
+                assert page.evaluate(CRAMPED) == [], language
+                page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def upload(page: Page, file: Path) -> str:

@@ -128,6 +128,15 @@ def test_numbers_by_hand(compared: Comparison, attacked: Attacks) -> None:
     assert f"Loss {loss:.1%} How much of all possible values" in text
 
 
+@pytest.mark.parametrize("edition", ["internal", "public"])
+def test_attacks_are_called_by_their_titles(attacked: Attacks, edition: Any, compared: Comparison) -> None:
+    """Their names in programs are for the command line."""
+    text = Page(rendered(compared, attacked, edition)).text
+    assert "The attack that got furthest (Record linkage) was right" in text
+    named = re.findall(r"\(([a-z]+(?:-[a-z]+)+)(?: on \w+)?\) (?:was right|is [\d.]+%)|here ([a-z-]+):", text)
+    assert named == []
+
+
 def test_order_of_the_report(compared: Comparison, attacked: Attacks) -> None:
     text = Page(rendered(compared, attacked)).text
     parts = [
@@ -200,7 +209,7 @@ def test_the_worst_criterion_speaks_first(attacked: Attacks, successes: int, sta
     text = Page(rendered(None, found)).text
     symbol = {"good": "✓", "warn": "!", "bad": "✕"}[tone]
     assert f"{symbol} Linkability: {state}" in text
-    assert found.criteria[1].finding in text
+    assert found.criteria[1].finding.replace("(record-linkage)", "(Record linkage)") in text
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from discreet.reports.charts import svg
 from discreet.reports.charts.points import chart_of_methods
 from discreet.reports.figures import Figures
 from discreet.reports.labels import beside
+from discreet.reports.release import mappings as release_mappings
 from discreet.reports.release import pictures as release_pictures
 from discreet.reports.release import tables as release_evidence
 from discreet.reports.release.html import release_report, render_release
@@ -191,7 +192,7 @@ def test_a_requirement_that_fails_is_not_said_to_hold() -> None:
 
 
 def test_values_are_listed_with_what_they_stand_for() -> None:
-    [age] = release_evidence.mappings(released())
+    [age] = release_mappings.mappings(released())
     assert age["name"] == "age"
     assert [(row["label"], row["records"]) for row in age["rows"]] == [("[30, 39]", "20"), ("[50, 59]", "20")]
     assert age["rows"][0]["old"] == tuple(str(year) for year in range(30, 40))
@@ -199,9 +200,12 @@ def test_values_are_listed_with_what_they_stand_for() -> None:
 
 
 def test_long_lists_of_values_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release_evidence, "MOST_VALUES", 13)
-    [age] = release_evidence.mappings(released())
-    assert [len(row["old"]) for row in age["rows"]] == [10, 3]
+    monkeypatch.setattr(release_mappings, "MOST_VALUES", 13)
+    [age] = release_mappings.mappings(released())
+    # Some of every new value, and how far they go.
+    assert [len(row["old"]) for row in age["rows"]] == [6, 7]
+    assert age["rows"][0]["old"] == ("30", "31", "32", "33", "34", "39")
+    assert [(row["all"], row["cut"]) for row in age["rows"]] == [("10", True)] * 2
     assert age["note"] == "13 of 20 pairs of new and old value are listed; the recipe has all."
     assert age["note"] in Page(render_release(released())).text
 

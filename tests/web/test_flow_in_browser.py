@@ -165,6 +165,10 @@ def test_from_a_file_to_a_release_and_its_evidence(
     unfold(page, "became")
     page.wait_for_selector("#became-0")
     unfold(page, "parts")
+    # A report is drawn when it is asked for: the page looks how far that is.
+    with page.expect_download() as started, page.expect_request("**/state"):
+        page.click("#downloads a[href$='/download/audit-report']")
+    assert started.value.suggested_filename == "people-audit-report.html"
     with page.expect_download() as started:
         page.click(RELEASE)
     assert started.value.suggested_filename == "people-release.csv"

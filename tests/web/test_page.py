@@ -154,6 +154,23 @@ def test_how_far_a_job_is(client: TestClient, service: Service, table: str) -> N
     service._of_case[table].remove(job)
 
 
+def test_how_far_a_report_is_stands_beside_what_is_downloaded(
+    client: TestClient, service: Service, table: str
+) -> None:
+    """It is drawn when somebody asks for it, and the answer comes when it is there."""
+    wait_for(lambda: state(client, table)["pause"] is None)
+    done = service.latest(service.cases.get(table), "audit", done=True)
+    assert done is not None
+    was = state(client, table)["stamps"]["downloads"]
+    assert "data-progress" not in section(client, table, "downloads")
+    drawing = replace(done, id="drawn", kind="report", state="running", started=time.time(), ended=None)
+    service._of_case[table].append(drawing)
+    assert 'data-progress="drawn"' in section(client, table, "downloads")
+    assert state(client, table)["stamps"]["downloads"] != was
+    assert state(client, table)["pause"] == SHORT_PAUSE
+    service._of_case[table].remove(drawing)
+
+
 def test_a_job_that_ends_while_its_section_is_drawn(
     client: TestClient, service: Service, table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

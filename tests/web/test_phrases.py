@@ -115,6 +115,11 @@ def test_a_column_that_begins_a_sentence_keeps_its_small_letter(language: str, b
         "{most} {nothing}", most=lost, nothing=Sentence("{names:and} lost nothing.", names=("sex",))
     )
     assert say_on_page(context, both, capital=True).startswith(begin)
+    followed = Sentence(
+        "{followed}: the policy names no hierarchy, so levels are not defined, and sets and intervals count by the values in them",
+        followed="age, sex",
+    )
+    assert say(context, followed, capital=True).startswith("age, sex")
     assert say(context, moved, capital=True)[:7] == "geb. am"
     assert say(context, Sentence("nothing is lost"), capital=True, plain=True)[0] == "N"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from jinja2.runtime import Context
 
-NAMES = ("column", "attribute", "name", "names", "first")
+NAMES = ("column", "attribute", "name", "names", "first", "followed", "unknown", "foreign", "cut")
 """Places of sentences that hold names of the data, which stay as they are."""
 
 

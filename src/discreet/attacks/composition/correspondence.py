@@ -42,14 +42,14 @@ _COMPARED = 500_000
 """So many pairs of classes are compared at a time."""
 
 _SAYS: dict[Direction, str] = {
-    "forward-attack": "Of {tries:.0f} people who may be in both releases, {sensitive} is guessed rightly for about "
-    "{successes:.1f} from the earlier one, without the records that cannot be theirs by this one; as few as {least:.0f} "
+    "forward-attack": "Of {tries:,.0f} people who may be in both releases, {sensitive} is guessed rightly for about "
+    "{successes:,.1f} from the earlier one, without the records that cannot be theirs by this one; as few as {least:,.0f} "
     "records are left for a person.",
-    "cross-attack": "Of {tries:.0f} people who may be in both releases, {sensitive} is guessed rightly for about "
-    "{successes:.1f} from this one, without the records that cannot be theirs by the earlier one; as few as {least:.0f} "
+    "cross-attack": "Of {tries:,.0f} people who may be in both releases, {sensitive} is guessed rightly for about "
+    "{successes:,.1f} from this one, without the records that cannot be theirs by the earlier one; as few as {least:,.0f} "
     "records are left for a person.",
-    "backward-attack": "Of {tries:.0f} people who may have come after the earlier release, {sensitive} is guessed "
-    "rightly for about {successes:.1f} from this one, without the records that must be older; as few as {least:.0f} records "
+    "backward-attack": "Of {tries:,.0f} people who may have come after the earlier release, {sensitive} is guessed "
+    "rightly for about {successes:,.1f} from this one, without the records that must be older; as few as {least:,.0f} records "
     "are left for a person.",
 }
 

@@ -26,10 +26,10 @@ SOURCE = (
 NOBODY_CHANGED = "the releases do not tell that anybody did"
 
 _SAYS: dict[Change, str] = {
-    "deletion": "At least {tries:.0f} people disappeared after the earlier release. Whoever knows them guesses {sensitive} rightly "
-    "for about {successes:.1f}, by what the releases differ in; for {told:.0f} there is but one value.",
-    "insertion": "At least {tries:.0f} people appeared after the earlier release. Whoever knows them guesses {sensitive} rightly for "
-    "about {successes:.1f}, by what the releases differ in; for {told:.0f} there is but one value.",
+    "deletion": "At least {tries:,.0f} people disappeared after the earlier release. Whoever knows them guesses {sensitive} rightly "
+    "for about {successes:,.1f}, by what the releases differ in; for {told:,.0f} there is but one value.",
+    "insertion": "At least {tries:,.0f} people appeared after the earlier release. Whoever knows them guesses {sensitive} rightly for "
+    "about {successes:,.1f}, by what the releases differ in; for {told:,.0f} there is but one value.",
 }
 
 

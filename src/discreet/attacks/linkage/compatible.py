@@ -155,7 +155,7 @@ def matched(
         successes=successes,
         baseline=blind_guess(view, targets.at),
         meaning=Sentence(
-            "Of {tries:.0f} people, about {successes:.1f} would be matched with their own record by whoever knows "
+            "Of {tries:,.0f} people, about {successes:,.1f} would be matched with their own record by whoever knows "
             "{names} and {how}.",
             tries=tries,
             successes=successes,

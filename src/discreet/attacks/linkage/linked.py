@@ -82,7 +82,7 @@ def linked_singling_out(
         successes=alone,
         baseline=1.0 / len(shown.persons),
         meaning=Sentence(
-            "Of {tries:.0f} people, {alone:.0f} are those whose rows together fit the linked rows of "
+            "Of {tries:,.0f} people, {alone:,.0f} are those whose rows together fit the linked rows of "
             "exactly one person of the release, and it is they. Without the release nobody can be "
             "singled out in it.",
             tries=tries,

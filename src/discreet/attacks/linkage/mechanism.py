@@ -93,7 +93,7 @@ def mechanism_linkage(
         successes=successes,
         baseline=1.0 / max(int(after.records.sum()), 1),
         meaning=Sentence(
-            "Whoever knows how values were perturbed finds the records of about {successes:.1f} of {tries:.0f} people.",
+            "Whoever knows how values were perturbed finds the records of about {successes:,.1f} of {tries:,.0f} people.",
             successes=successes,
             tries=tries,
         ),
@@ -239,7 +239,7 @@ def nearest_person(
         successes=successes,
         baseline=1.0 / max(int(people.sum()), 1),
         meaning=Sentence(
-            "About {successes:.1f} of {tries:.0f} records are nearest to the person whose they are.",
+            "About {successes:,.1f} of {tries:,.0f} records are nearest to the person whose they are.",
             successes=successes,
             tries=tries,
         ),

@@ -71,13 +71,13 @@ def singling_out(
         criterion="singling-out",
         successes=alone,
         meaning=Sentence(
-            "Of {tries:.0f} people, {alone:.0f} are those whom exactly one record of the release fits, and it is their "
+            "Of {tries:,.0f} people, {alone:,.0f} are those whom exactly one record of the release fits, and it is their "
             "own. Without the release nobody can be singled out in it.",
             **told,
         )
         if fits
         else Sentence(
-            "Of {tries:.0f} people, {alone:.0f} are those whom exactly one record of the release is nearest to, and it "
+            "Of {tries:,.0f} people, {alone:,.0f} are those whom exactly one record of the release is nearest to, and it "
             "is their own. Without the release nobody can be singled out in it.",
             **told,
         ),

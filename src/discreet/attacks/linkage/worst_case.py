@@ -68,7 +68,7 @@ def worst_case(
         successes=successes,
         baseline=1.0 / max(before.total, 1),
         meaning=Sentence(
-            "Whoever holds the original would assign about {successes:.1f} of {tries:.0f} released "
+            "Whoever holds the original would assign about {successes:,.1f} of {tries:,.0f} released "
             "{unit} to the right person.",
             successes=successes,
             tries=tries,

@@ -21,7 +21,7 @@ from discreet.reports.evidence import tables as evidence_tables
 from discreet.reports.evidence.pictures import advantage_text, drawn_loss, edition_figures, known_value
 from discreet.reports.figures import Figures, Picture
 from discreet.reports.html import page
-from discreet.reports.words import SYMBOLS, Edition, Tone, became, moment, number, percent
+from discreet.reports.words import SYMBOLS, Edition, Tone, became, moment, number, percent, title_of
 from discreet.risk.special_uniques import SMALL_GROUP
 from discreet.sentences import Sentence
 from discreet.utility.kpi import SOURCE as KPI_SOURCE
@@ -238,7 +238,7 @@ def _exposure(attacks: Attacks, *, public: bool) -> tuple[str, str, str, str]:
         "How far the best attack got from what is reached without the release towards certainty: 0% not at all, 100% "
         "all the way. Lower is safer.",
         "(rate - baseline) / (1 - baseline), largest over all attacks whose interval lies above the baseline"
-        + (f"; here {worst.attack}: {worst.source}" if worst is not None else ""),
+        + (f"; here {title_of(worst.attack)}: {worst.source}" if worst is not None else ""),
     )
 
 

@@ -16,7 +16,7 @@ from discreet.release.legal import TITLES, TOLERATED
 from discreet.reports.charts import bar, points
 from discreet.reports.charts.cells import Cell, heatmap, step
 from discreet.reports.figures import Figures, Picture, drawn_share, figures_of, involved, partly, short_label
-from discreet.reports.words import became, between, listed, percent
+from discreet.reports.words import became, between, listed, percent, title_of
 from discreet.sentences import Sentence
 from discreet.utility.losses import Losses
 
@@ -112,7 +112,7 @@ def loss_and_exposure(comparison: Comparison, attacks: Attacks, *, public: bool)
             "{lost} is lost, and the attack that got furthest ({attack}) is {advantage} of the way from chance to "
             "certainty.",
             lost=figures.share(value),
-            attack=Sentence(furthest.attack),
+            attack=Sentence(title_of(furthest.attack)),
             advantage=advantage_text(furthest, public=public),
         )
     return Picture(

@@ -85,14 +85,23 @@ def criteria(attacks: Attacks, *, public: bool) -> list[Row]:
     ]
 
 
+def titled(result: AttackResult) -> Sentence:
+    """An attack as people call it, with what it goes for: its name in programs is for these."""
+    attack = Sentence(title_of(result.attack))
+    return Sentence("{attack} on {target}", attack=attack, target=result.target) if result.target else attack
+
+
 def finding(summary: Summary, *, public: bool) -> str:
     """What was found, in words; of a few people the public edition gives only a bound."""
     worst = summary.worst
-    if worst is None or not hidden(worst, public=public):
+    if worst is None:
         return summary.finding
-    attack = Sentence(worst.attack)
-    if worst.target:
-        attack = Sentence("{attack} on {target}", attack=attack, target=worst.target)
+    attack = titled(worst)
+    if not hidden(worst, public=public):
+        told = summary.finding
+        if not isinstance(told, Sentence) or "attack" not in told.parameters:
+            return told
+        return Sentence(told.template, **{**told.parameters, "attack": attack})
     return Sentence(
         "The attack that got furthest ({attack}) was right about {rate} of {tries:,.0f} {unit}; {baseline}. This is {state}.",
         attack=attack,
@@ -120,16 +129,13 @@ def came_to(attacks: Attacks) -> str:
     passed = [result for result, state in zip(tried, states, strict=True) if state == "gives way"]
     if passed:
         furthest = max(passed, key=lambda result: result.advantage)
-        attack = Sentence(title_of(furthest.attack))
         return Sentence(
             "Of {tried:,} attempts {passed:,} got beyond the tolerated {tolerated:.0%} of what chance leaves, "
             "furthest by: {furthest}.",
             tried=len(tried),
             passed=len(passed),
             tolerated=TOLERATED,
-            furthest=Sentence("{attack} on {target}", attack=attack, target=furthest.target)
-            if furthest.target
-            else attack,
+            furthest=titled(furthest),
         )
     if "weakened" in states:
         return Sentence(

@@ -16,6 +16,7 @@ from discreet.reports.figures import Figures, Picture, figures_of, zones
 from discreet.reports.html import page
 from discreet.reports.release import tables
 from discreet.reports.release.family_picture import family_picture
+from discreet.reports.release.mappings import mappings
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.verdict import compliance, first_obstacles, judgement
 from discreet.reports.words import (
@@ -112,7 +113,7 @@ def render_release(
             "requirements": required,
             "criteria": tables.criteria(release, before, after),
             "attributes": tables.attributes(release, before),
-            "mappings": [] if public else tables.mappings(release),
+            "mappings": [] if public else mappings(release),
             "erased": [] if public else tables.erased(release),
             "columns": tables.columns(release, before),
             "prices": tables.prices(release, before),

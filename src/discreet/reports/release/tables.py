@@ -7,9 +7,6 @@ many records and texts that discreet wrote. The new values of an attribute are f
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-
-import numpy as np
 
 from discreet.measure import Measure, RecordRisk
 from discreet.privacy import assess
@@ -20,7 +17,8 @@ from discreet.release.prices import ColumnPrice, RequirementPrice
 from discreet.release.release import Release
 from discreet.release.representation import erased_categories
 from discreet.release.verdict import Criterion
-from discreet.reports.figures import Figures, Row, RowGroup, risk_name, short_label, zones
+from discreet.reports.figures import Figures, Row, RowGroup, risk_name, zones
+from discreet.reports.release.mappings import grouped
 from discreet.reports.verdict import asked_by
 from discreet.reports.words import (
     CATEGORY_TONES,
@@ -42,11 +40,6 @@ from discreet.risk.titles import EXTENDED
 from discreet.sentences import Sentence
 from discreet.transform.loss import attribute_changes
 from discreet.transform.recoding import Recoding
-
-MOST_VALUES = 200
-"""Old values of an attribute that the report lists; the recipe has all."""
-MOST_VALUES_OF_ALL = 6_000
-"""Old values of all attributes together, so that the report of a wide table stays small."""
 
 
 def requirements(release: Release, before: Figures, after: Figures) -> list[Row]:
@@ -115,10 +108,10 @@ def attributes(release: Release, figures: Figures) -> list[Row]:
 
 def _happened(release: Release, name: str) -> str:
     """What became of an attribute, in a word or two."""
-    grouped = list(_grouped(release, name))
-    if all(old == [new] for new, _, old in grouped):
+    groups = list(grouped(release, name))
+    if all(old == [new] for new, _, old in groups):
         return "unchanged where it is shown" if release.suppressed else "unchanged"
-    if len(grouped) == 1:
+    if len(groups) == 1:
         return "all values became one"
     return (
         "grouped, everywhere alike" if release.recipe.scope == "global" else "grouped, differently by class"
@@ -137,49 +130,6 @@ def erased(release: Release) -> list[Row]:
         }
         for category in erased_categories(release.recoding)
     ]
-
-
-def mappings(release: Release) -> list[Row]:
-    """What became of the values of each attribute that changed: for the internal edition only."""
-    names = release.recoding.classes.names
-    most = max(10, min(MOST_VALUES, MOST_VALUES_OF_ALL // len(names)))
-    maps = []
-    for name in names:
-        grouped = list(_grouped(release, name))
-        if all(old == [new] for new, _, old in grouped):
-            continue
-        rows: list[Row] = []
-        left = most
-        for new, records, old in grouped:
-            if left > 0:
-                shown = tuple(map(short_label, old[:left]))
-                rows.append({"label": short_label(new), "records": f"{records:,}", "old": shown})
-                left -= len(shown)
-        pairs, total = most - left, sum(len(old) for _, _, old in grouped)
-        note = ""
-        if pairs < total:
-            note = Sentence(
-                "{pairs:,} of {total:,} pairs of new and old value are listed; the recipe has all.",
-                pairs=pairs,
-                total=total,
-            )
-        maps.append({"name": name, "rows": rows, "listed": pairs, "total": total, "note": note})
-    return maps
-
-
-def _grouped(release: Release, name: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Each new value that is shown, its records, and the old values it stands for, in their order."""
-    recoding = release.recoding
-    at = recoding.classes.names.index(name)
-    kept = recoding.kept
-    new, old = recoding.columns[at].codes[kept], recoding.classes.codes[at][kept]
-    labels, printed = recoding.classes.attributes[at].labels(), recoding.columns[at].printed()
-    records = np.bincount(new, weights=recoding.classes.records[kept], minlength=len(printed)).astype(int)
-    members: dict[int, list[int]] = {}
-    for pair in np.unique(new.astype(np.int64) * len(labels) + old).tolist():
-        members.setdefault(pair // len(labels), []).append(pair % len(labels))
-    for code in sorted(members, key=lambda code: (members[code], code)):
-        yield printed[code], int(records[code]), [labels[old_code] for old_code in members[code]]
 
 
 def columns(release: Release, figures: Figures) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from discreet.reports.charts.points import chart_of_releases
 from discreet.reports.figures import Figures, Picture
 from discreet.reports.release import html as reports
 from discreet.reports.release import tables as release_tables
+from discreet.reports.release.mappings import mappings
 from discreet.reports.release.pictures import release_pictures
 from discreet.reports.release.several import risks_of_releases
 from discreet.reports.verdict import DECISION_TONES, criterion_rows, judgement
@@ -90,7 +91,7 @@ def release(result: Release, drawings: Sequence[Picture]) -> dict[str, object]:
 
 def became(result: Release) -> list[dict[str, object]]:
     """What the values of each changed attribute became: new value, records, old values."""
-    return [data(mapping) for mapping in release_tables.mappings(result)]
+    return [data(mapping) for mapping in mappings(result)]
 
 
 def ready(chosen: Release, releases: Sequence[Release]) -> dict[str, object]:

@@ -364,7 +364,10 @@ SECTIONS: dict[str, Section] = {
             mark=register_mark,
         ),
         Section(
-            "downloads", None, downloads, watches=tuple(sorted({kind for kind, _, _ in DOWNLOADS.values()}))
+            "downloads",
+            "report",
+            downloads,
+            watches=tuple(sorted({kind for kind, _, _ in DOWNLOADS.values()})),
         ),
     )
 }

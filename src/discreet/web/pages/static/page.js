@@ -333,6 +333,8 @@
       if (pressed && event.detail.target === pressed && event.detail.requestConfig.verb === "get")
         event.detail.shouldSwap = false;
     });
+    // What is downloaded may have to be drawn first: no request of the page's own tells of that.
+    document.addEventListener("click", (event) => event.target.closest("a[href*='/download/']") && look(AGAIN));
     // Another tab may have changed something.
     document.addEventListener("visibilitychange", () => document.hidden || look(0));
     window.addEventListener("load", () => look(0));
