@@ -245,6 +245,7 @@ def time_steps(count: int, chosen: list[str]) -> None:
         "joint-pram": {"columns": ["job", "y"], "clusters": 1, "epsilon": 2.0},
         "discretise": {"width": 1000},
         "encoded-part": {"columns": ["mail"], "kind": "email", "part": "domain"},
+        "stand-ins": {"columns": ["mail"], "kind": "name"},
         "slicing": {"columns": ["job"], "sensitive": "job", "slices": 1, "beside": ["x", "y"]},
         "synthetic-trees": {"columns": ["x", "job"], "given": ["y"]},
         "synthetic-chain": {"columns": ["x", "job"], "given": ["y"]},

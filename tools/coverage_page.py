@@ -44,11 +44,6 @@ ABSENT: tuple[Row, ...] = (
         "Xu et al. 2019",
     ),
     (
-        "realistic stand-ins for names and addresses",
-        "pseudonyms of person ids (`--person-ids pseudonymise`), `encoded-part`",
-        "metrics evaluation on car data, 2023, section 4.4",
-    ),
-    (
         "event rows aggregated to trips",
         "rows are judged by person (`--person`); positions to a grid by `position-grid`",
         "metrics evaluation on car data, 2023, section 4.4",

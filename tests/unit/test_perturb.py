@@ -365,6 +365,7 @@ def test_a_step_reads_back_from_what_it_writes(name: str) -> None:
         "joint-pram": {"columns": ["a", "b"], "keep": 0.9},
         "discretise": {"width": 10},
         "encoded-part": {"kind": "ip", "part": "prefix"},
+        "stand-ins": {"kind": "name"},
         "position-grid": {"columns": ["a", "b"]},
     }
     step = make_step({"method": name, "columns": ["a"], **given.get(name, {})})

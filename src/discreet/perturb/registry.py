@@ -19,6 +19,7 @@ from discreet.perturb.noise import AdditiveNoise, CorrelatedNoise, Multiplicativ
 from discreet.perturb.pram import Pram
 from discreet.perturb.shuffling import Shuffling
 from discreet.perturb.slicing import Slicing
+from discreet.perturb.stand_ins import StandIns
 from discreet.perturb.swapping import Permutation, RandomSwap, RankSwap
 from discreet.perturb.synthesis import SyntheticCopula, SyntheticTable, SyntheticTrees
 from discreet.perturb.targeted import TargetedSwap
@@ -47,6 +48,7 @@ STEPS: Mapping[str, type[Perturbation]] = MappingProxyType(
             Discretisation,
             StatisticInstead,
             EncodedPart,
+            StandIns,
             PositionGrid,
             DateShift,
             SyntheticTrees,

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.perturb.stand_ins import StandIns
 from discreet.policy.policy import Policy
 from discreet.risk.redundancy import Redundancy, refines, tells_hidden
 from discreet.risk.unexamined import Culprit, culprits
@@ -35,6 +36,22 @@ def unjudged(table: Table, policy: Policy) -> tuple[str, ...]:
     return tuple(name for name in table.names if roles.get(name) not in JUDGED)
 
 
+def made_up(table: Table, policy: Policy) -> frozenset[str]:
+    """The columns that show stand-ins for identifiers, as the last step of the policy that changes them says, and nothing else."""
+    last = {name: step for step in policy.perturb for name in step.columns}
+    return frozenset(
+        name
+        for name, step in last.items()
+        if isinstance(step, StandIns)
+        and name in table.names
+        and step.fits(map(_text, table.engine.count(table, quasi_identifiers=[name]).attributes[0].values))
+    )
+
+
+def _text(value: pa.Scalar) -> str | None:
+    return None if value.as_py() is None else str(value)
+
+
 def unknown(table: Table, policy: Policy) -> tuple[str, ...]:
     """The columns that a policy does not know."""
     known = {column.name for column in policy.columns}
@@ -52,9 +69,9 @@ def naming_people(
     """Columns with names of people, addresses or free text for values, and what they look like, whatever their role.
 
     Direct identifiers and person ids are left aside, which are never released as they are, and columns of which the
-    policy knows nothing and says that they are kept.
+    policy knows nothing and says that they are kept. Stand-ins name nobody.
     """
-    treated = {*policy.direct_identifiers, policy.person}
+    treated = {*policy.direct_identifiers, policy.person, *made_up(table, policy)}
     if policy.unknown == "keep":
         treated |= set(unknown(table, policy))
     texts = {column.name for column in table.columns if column.storage == "text"} - treated
@@ -74,9 +91,9 @@ def singling_out(table: Table, policy: Policy) -> list[Culprit]:
     """The unjudged columns that single people out, alone or with what else an intruder may know.
 
     Sensitive attributes are what an intruder wants to learn, and so none of what is known; direct identifiers
-    and person ids are judged by rules of their own.
+    and person ids are judged by rules of their own. Nobody knows the stand-in of a name.
     """
-    unexamined = unjudged(table, policy)
+    unexamined = [name for name in unjudged(table, policy) if name not in made_up(table, policy)]
     if not unexamined or not table.rows:
         return []
     known = [name for name in table.names if name in (*unexamined, *policy.quasi_identifiers)]

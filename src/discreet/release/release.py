@@ -18,7 +18,7 @@ from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.addresses import DatabaseAddress
 from discreet.files.writing import refuse_clashes, write_text
 from discreet.policy import Policy
-from discreet.policy.examination import unjudged
+from discreet.policy.examination import made_up, unjudged
 from discreet.policy.hierarchies import FittedHierarchy
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
@@ -256,7 +256,9 @@ class Release(AsFrames):
             stand_ins=self.stand_ins,
             blanks_are_nulls=blanks_are_nulls,
             mean_limit=mean_limit(self.verdict.profile),
-            unexamined=unjudged(self.table, self.policy) if self.plan.unexamined == "drop" else (),
+            unexamined=set(unjudged(self.table, self.policy)) - made_up(self.table, self.policy)
+            if self.plan.unexamined == "drop"
+            else (),
             absent=[column.name for column in self.removed],
             beside=lambda classes: beside_population(classes, self.policy, tuple(self.codebook)),
         )
