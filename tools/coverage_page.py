@@ -68,11 +68,6 @@ ABSENT: tuple[Row, ...] = (
         "`individual_risk`; the attack `mechanism-linkage`, by the same probabilities",
         "Reiter 2005",
     ),
-    (
-        "costs of mistaken classes in the classification metric",
-        "`classification-metric`, in which all mistakes count alike",
-        "Iyengar 2002",
-    ),
 )
 """What sources name and is not there, what comes nearest, and where it is described."""
 

@@ -398,7 +398,7 @@ def test_utility_against_privacy(pair: Pair) -> None:
 
 
 def test_everything_is_measured_and_json_ready(pair: Pair) -> None:
-    losses = measure_all(pair, queries=60)
+    losses = measure_all(pair, queries=60, costs={"ill": {}})
     emitted = {m.name for m in (*losses.overall, *losses.attributes)}
     assert emitted == set(MEASURES)
     for measure in (*losses.overall, *losses.attributes, *losses.trivial):

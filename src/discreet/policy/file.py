@@ -24,7 +24,8 @@ from discreet.policy.analysis import Analysis
 from discreet.policy.constraint import Constraint
 from discreet.policy.guarantee import DifferentialPrivacy, make_guarantee
 from discreet.policy.kpi import Generalised, Kpi
-from discreet.policy.plan import Plan
+from discreet.policy.mistake import Mistake
+from discreet.policy.plan import Plan, Printed
 from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
 from discreet.policy.problems import explain, placed
 from discreet.policy.settings import Strict, frozen, given, with_settings
@@ -94,6 +95,13 @@ class _Analysis(Strict):
     name: str = Analysis.name
 
 
+class _Mistake(Strict):
+    column: Text
+    value: Printed
+    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    taken_for: Printed | None = None
+
+
 class _File(Strict):
     format: int = FORMAT
     profile: str = DEFAULT_PROFILE
@@ -107,6 +115,7 @@ class _File(Strict):
     kpi: list[_Kpi] = Field(default_factory=list)
     constraint: list[_Constraint] = Field(default_factory=list)
     analysis: list[_Analysis] = Field(default_factory=list)
+    mistake: list[_Mistake] = Field(default_factory=list)
 
 
 GivenPolicy = Policy | str | PathLike[str] | Mapping[str, object]
@@ -189,6 +198,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
     steps = _made(raw.get("perturb"), _step, text, name, "perturb", problems)
     constraints = _constraints(parsed.constraint if parsed is not None else (), text, name, problems)
     analyses = _analyses(parsed.analysis if parsed is not None else (), text, name, problems)
+    mistakes = _mistakes(parsed.mistake if parsed is not None else (), text, name, problems)
     problems += _repeated_kpis(raw.get("kpi"), text, name)
     if parsed is not None and parsed.format != FORMAT:
         problems.append(
@@ -226,6 +236,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         perturb=tuple(steps),
         constraints=constraints,
         analyses=analyses,
+        mistakes=mistakes,
     )
 
 
@@ -294,6 +305,26 @@ def _analyses(
         except DiscreetError as error:
             problems.append(placed(text, name, ("analysis", i, "formula"), error))
     return tuple(analyses)
+
+
+def _mistakes(entries: Sequence[_Mistake], text: str, name: str, problems: list[str]) -> tuple[Mistake, ...]:
+    """The mistakes of a document; what is wrong with them is added to the problems."""
+    mistakes: list[Mistake] = []
+    for i, entry in enumerate(entries):
+        try:
+            mistake = Mistake(**entry.model_dump())
+            if any(
+                (mistake.column, mistake.value, mistake.taken_for) == (m.column, m.value, m.taken_for)
+                for m in mistakes
+            ):
+                raise InvalidParameter(
+                    Sentence("a mistake about {column!r} is named twice", column=mistake.column),
+                    remedy="name each once",
+                )
+            mistakes.append(mistake)
+        except DiscreetError as error:
+            problems.append(placed(text, name, ("mistake", i, "cost"), error))
+    return tuple(mistakes)
 
 
 def make_model(entry: Mapping[str, object]) -> PrivacyModel:
@@ -390,6 +421,8 @@ def dumps(
         document.add("constraint", tomlkit.item([rule.to_dict() for rule in policy.constraints]))
     if policy.analyses:
         document.add("analysis", tomlkit.item([_analysis_entry(each) for each in policy.analyses]))
+    if policy.mistakes:
+        document.add("mistake", tomlkit.item([plain(vars(each), nulls=False) for each in policy.mistakes]))
     return tomlkit.dumps(document)
 
 

@@ -17,6 +17,7 @@ from discreet.policy.analysis import Analysis
 from discreet.policy.constraint import Constraint
 from discreet.policy.guarantee import DifferentialPrivacy
 from discreet.policy.kpi import Kpi
+from discreet.policy.mistake import Mistake
 from discreet.policy.plan import Plan
 from discreet.privacy import PrivacyModel
 from discreet.sentences import Sentence
@@ -95,6 +96,7 @@ class Policy:
     constraints: tuple[Constraint, ...] = ()
     guarantees: tuple[DifferentialPrivacy, ...] = ()
     analyses: tuple[Analysis, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
 
     def __str__(self) -> str:
         """What it says, in lines of at most 80 characters.
@@ -117,6 +119,7 @@ class Policy:
         entries += [("kpi", kpi.name) for kpi in self.kpis]
         entries += [("constraint", f"{rule.name}: {rule.condition}") for rule in self.constraints]
         entries += [("analysis", analysis.formula) for analysis in self.analyses]
+        entries += [("mistake", mistake.describe()) for mistake in self.mistakes]
         lines = [f"Policy by the profile {self.profile}"]
         for key, text in entries:
             lines += textwrap.wrap(text, 80, initial_indent=f"  {key:<19}", subsequent_indent=" " * 21)

@@ -120,7 +120,10 @@ def _explain(details: ErrorDetails) -> Sentence:
             what=Sentence(LISTS[listed]),
             name=listed[0],
         )
-    if where[:1] in (("kpi",), ("constraint",), ("analysis",)) and kind == "string_pattern_mismatch":
+    if (
+        where[:1] in (("kpi",), ("constraint",), ("analysis",), ("mistake",))
+        and kind == "string_pattern_mismatch"
+    ):
         return Sentence("{path} is empty; write a {setting}", path=path, setting=where[-1])
     if where == ("read", "decimal") and kind == "literal_error":
         return Sentence("decimal is {given}; use '.' or ','", given=given)
@@ -135,6 +138,7 @@ LISTS: dict[tuple[int | str, ...], str] = {
     ("kpi",): "KPIs",
     ("constraint",): "constraints",
     ("analysis",): "analyses",
+    ("mistake",): "mistakes",
 }
 """Tables that are written once for each entry, and what they hold."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from discreet.classes.pair import Pair
-from discreet.errors import DiscreetError, unknown
+from discreet.errors import DiscreetError, InvalidPolicy, unknown
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
@@ -131,7 +131,12 @@ def compare(
     notes += [each.note for each in told]
     say("measuring losses")
     losses = measure_all(
-        paired.pair, weights=policy.plan.weights or None, seed=seed, queries=queries, progress=say
+        paired.pair,
+        weights=policy.plan.weights or None,
+        seed=seed,
+        queries=queries,
+        costs=_costs(paired.pair, policy),
+        progress=say,
     )
     wanted = policy.sensitive if labels is None else labels
     learned, unlearned = _learned(paired.pair, wanted, classifiers, seed, say)
@@ -158,6 +163,29 @@ def compare(
         told,
         _analyses(before, after, policy, paired, say),
     )
+
+
+def _costs(pair: Pair, policy: Policy) -> dict[str, dict[tuple[str, str | None], float]]:
+    """The costs of the policy's mistakes by sensitive attribute; values that nobody has would cost nothing."""
+    costs: dict[str, dict[tuple[str, str | None], float]] = {}
+    problems: list[str] = []
+    for mistake in policy.mistakes:
+        if mistake.column not in policy.sensitive:
+            problems.append(
+                Sentence("a mistake is named about {column!r}, which is not sensitive", column=mistake.column)
+            )
+            continue
+        labels = set(pair.original.sensitive_domain(mistake.column).labels())
+        if not {mistake.value, mistake.taken_for or mistake.value} <= labels:
+            problems.append(
+                Sentence(
+                    "a mistake is named about a value that {column!r} does not have", column=mistake.column
+                )
+            )
+        costs.setdefault(mistake.column, {})[mistake.value, mistake.taken_for] = mistake.cost
+    if problems:
+        raise InvalidPolicy(problems, remedy="correct the mistakes that the policy names")
+    return costs
 
 
 def _analyses(

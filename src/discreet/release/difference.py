@@ -137,6 +137,7 @@ def _settings(policy: Policy) -> dict[str, Value]:
     told |= {f"perturb.{i}": step.describe() for i, step in enumerate(policy.perturb, start=1)}
     told |= {f"constraint.{rule.name}": rule.condition for rule in policy.constraints}
     told |= {f"analysis.{analysis.name}": analysis.formula for analysis in policy.analyses}
+    told |= {f"mistake.{i}": mistake.describe() for i, mistake in enumerate(policy.mistakes, start=1)}
     for name in ("sampling_fraction", "population", "population_count"):
         if getattr(policy, name) is not None:
             told[name] = str(getattr(policy, name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from discreet.classes.pair import Pair
@@ -102,12 +102,13 @@ def measure_all(
     weights: Weights = None,
     seed: int = 1,
     queries: int = 1000,
+    costs: Mapping[str, class_sizes.Costs] | None = None,
     progress: Progress | None = None,
 ) -> Losses:
     """Every measure of loss of a release, and the overall ones of the release that shows nothing.
 
     ``weights`` make the precision of some quasi-identifiers count more than that of others. ``seed`` and
-    ``queries`` are for the random workload.
+    ``queries`` are for the random workload. ``costs`` of mistakes, by sensitive attribute, are reckoned with where they are named.
 
     >>> from discreet.utility.examples import four_jobs
     >>> losses = measure_all(four_jobs(), queries=30)
@@ -121,6 +122,8 @@ def measure_all(
     nothing = pair.trivial()
     say("losses of precision and information, distributions")
     measures, trivial = (_measured(release, k, weights) for release in (pair, nothing))
+    measures += class_sizes.classification_cost(pair, costs or {})
+    trivial += class_sizes.classification_cost(nothing, costs or {})
     say("relations between attributes")
     relations = matrices(pair)
     measures += dependence_changes(relations)

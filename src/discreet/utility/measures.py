@@ -38,6 +38,7 @@ _ALL: tuple[tuple[Callable[..., object], tuple[Definition, ...]], ...] = (
     (class_sizes.normalised_discernibility, (class_sizes.NORMALISED_DISCERNIBILITY,)),
     (class_sizes.number_of_classes, (class_sizes.NUMBER_OF_CLASSES,)),
     (class_sizes.classification_metric, (class_sizes.CLASSIFICATION_METRIC,)),
+    (class_sizes.classification_cost, (class_sizes.CLASSIFICATION_COST,)),
     (precision.leaf_loss, (precision.LEAF_LOSS,)),
     (precision.interval_loss, (precision.INTERVAL_LOSS,)),
     (precision.height_loss, (precision.HEIGHT_LOSS,)),
