@@ -34,11 +34,6 @@ ABSENT: tuple[Row, ...] = (
         "Fung, Wang, Chen and Yu 2010",
     ),
     (
-        "semantic microaggregation (means of categories by their hierarchy)",
-        "`clustering`, whose groups show nodes of the hierarchy",
-        "Domingo-Ferrer, Sánchez and Rufian-Torrell 2013",
-    ),
-    (
         "deep generators of artificial records",
         "`synthetic-trees`, `synthesize --method aim`",
         "Xu et al. 2019",

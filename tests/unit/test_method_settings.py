@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from statistics import median, mode
 
 import pyarrow as pa
@@ -69,6 +70,18 @@ def test_groups_of_microaggregation_by_hand(plan: Plan, low: float, high: float,
     assert ("groups are as small as may be" in notes) == (plan.group_size == "fixed")
     assert ("numbers show the median" in notes) == (plan.group_value == "median")
     assert ("numbers show the most frequent value" in notes) == (plan.group_value == "mode")
+
+
+def test_a_semantic_mean_goes_the_whole_way(tmp_path: Path) -> None:
+    rows = pa.table({"job": ["nurse", "doctor", "midwife", "smith", "smith", "smith"] * 2})
+    tree = tmp_path / "job.csv"
+    tree.write_text("nurse;care;*\ndoctor;care;*\nmidwife;care;*\nsmith;craft;*\n", encoding="utf-8")
+    policy = Policy.of(quasi_identifiers=["job"], profile="research-partner-3").generalise({"job": tree})
+    plan = Plan(method="microaggregation", group_value="semantic", order="kept", seconds=5)
+    found = anonymize(rows, policy, plan=plan)
+    assert {*cells(found, "job")} <= {*rows["job"].to_pylist()}
+    assert any("nearest to the others along the hierarchy" in note for note in found.notes)
+    assert found.recipe.method.endswith("(semantic)")
 
 
 @given(

@@ -11,10 +11,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnknownColumn
 from discreet.privacy import LDiversity
+from discreet.search.clusters import centres
 from discreet.search.clusters.groups import blocks
 from discreet.search.clusters.microaggregation import Microaggregation, microaggregate, sse_sst, univariate
 from discreet.table.hierarchies.hierarchy import Hierarchy
@@ -110,6 +113,7 @@ def test_categories_use_their_hierarchy() -> None:
         ("mean", 4.75, "b"),
         ("median", 3.5, "b"),
         ("mode", 2, "b"),
+        ("semantic", 4.75, "b"),
         ("interval", "[2, 10]", "{a, b}"),
         ("set", "[2, 10]", "{a, b}"),
     ],
@@ -121,6 +125,63 @@ def test_what_stands_for_a_group(replace: str, number: object, category: str) ->
     assert set(cells(found, "c")) == {"*" if category == "{a, b}" else category}
     # Whatever stands for it, the group spans four of four values.
     assert found.columns[0].shares.tolist() == [1.0] * 4
+
+
+DISEASES = Hierarchy.of(
+    "dx",
+    [
+        ["cold", "throat", "breath", "*"],
+        ["flu", "throat", "breath", "*"],
+        ["asthma", "lungs", "breath", "*"],
+        ["fracture", "bones", "injury", "*"],
+    ],
+)
+
+
+def test_a_semantic_mean_is_the_middle_of_a_group_along_the_hierarchy() -> None:
+    # Fractures are the most frequent, 4 away from the others in all; a cold is twice 1/3 and three times 1 away, 11/3.
+    dx = ["cold", "cold", "flu", "flu", "fracture", "fracture", "fracture"]
+    classes = EquivalenceClasses.from_columns({"dx": dx, "age": list(range(30, 37))})
+    ladder = DISEASES.ladder(classes.attributes[0])
+    shown = {
+        way: set(cells(microaggregate(classes, 7, ladders=[ladder], replace=way), "dx"))  # type: ignore[arg-type]
+        for way in ("mean", "semantic")
+    }
+    assert shown == {"mean": {"fracture"}, "semantic": {"cold"}}, "of two equally near ones the first"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(1, 3)), min_size=1, max_size=12),
+    st.integers(1, 40),
+)
+def test_the_nearest_value_is_that_of_trying_all(cases: list[tuple[int, int, int]], pairs: int) -> None:
+    """``pairs`` at a time; code 4 is a null."""
+    steps = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 0, 0]], dtype=np.int32)
+    apart = np.repeat([[0.0], [0.5], [1.0]], 5, axis=1)
+    codes, group, records = (np.array(column) for column in zip(*cases, strict=True))
+    _, owner = np.unique(group, return_inverse=True)
+    groups = int(owner.max()) + 1
+    before, centres.PAIRS = centres.PAIRS, pairs
+    try:
+        found = centres.nearest(codes, records, owner, groups, (steps, apart), null=4)
+    finally:
+        centres.PAIRS = before
+
+    def far(some: int, other: int) -> float:
+        return min(apart[level, some] for level in range(3) if steps[level, some] == steps[level, other])
+
+    for number in range(groups):
+        members = [
+            code
+            for code, times in zip(codes[owner == number], records[owner == number], strict=True)
+            for _ in range(times)
+        ]
+        known = [code for code in members if code != 4]
+        costs = {
+            code: (round(sum(far(code, other) for other in known), 9), -known.count(code), code)
+            for code in known
+        }
+        assert found[number] == (min(costs, key=costs.__getitem__) if known else 4)
 
 
 def test_ordinal_attributes_have_a_middle_and_no_mean() -> None:

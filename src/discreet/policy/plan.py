@@ -16,7 +16,7 @@ Method = Literal[
 ]
 MondrianMode = Literal["relaxed", "strict"]
 GroupSize = Literal["variable", "fixed"]
-GroupValue = Literal["mean", "median", "mode"]
+GroupValue = Literal["mean", "median", "mode", "semantic"]
 Numbers = Literal["star", "mean", "median", "mode", "minimum", "maximum"]
 METHODS: tuple[Method, ...] = get_args(Method)
 Names = tuple[str, ...]
@@ -64,7 +64,7 @@ class Plan:
         Field(description="of microaggregation: groups of the required size, or up to nearly twice as large"),
     ] = "variable"
     group_value: Annotated[
-        GroupValue, Field(description="of microaggregation: what numbers of a group become")
+        GroupValue, Field(description="of microaggregation: what the values of a group become")
     ] = "mean"
     objective: Annotated[str, Field(description="what to lose least of, e.g. ncp or discernibility")] = "loss"
     suppression_limit: Annotated[

@@ -220,6 +220,13 @@ def _ordered(released: Table, plan: Plan) -> Table:
     return released if plan.order == "kept" else released.engine.shuffle(released, seed=plan.seed)
 
 
+_GROUP_VALUES = {
+    "median": "numbers show the median of their group, as the plan says",
+    "mode": "numbers show the most frequent value of their group, as the plan says",
+    "semantic": "categories show the value of their group that is nearest to the others along the hierarchy, as the plan says",
+}
+
+
 def _formed(method: str, plan: Plan) -> list[str]:
     """How groups were formed where the plan says something else than usual, and the search followed it."""
     told: list[str] = []
@@ -230,11 +237,7 @@ def _formed(method: str, plan: Plan) -> list[str]:
             "groups are as small as may be, as the plan says, but for people who are alike or left over"
         )
     if method == "microaggregation" and plan.group_value != "mean":
-        told.append(
-            "numbers show the median of their group, as the plan says"
-            if plan.group_value == "median"
-            else "numbers show the most frequent value of their group, as the plan says"
-        )
+        told.append(_GROUP_VALUES[plan.group_value])
     return told
 
 

@@ -78,7 +78,7 @@ class Choices:
 
     mode: Literal["relaxed", "strict"] = "relaxed"
     variable_size: bool = True
-    value: Literal["mean", "median", "mode"] = "mean"
+    value: Literal["mean", "median", "mode", "semantic"] = "mean"
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,18 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from discreet.search.clusters.space import ranks_of
+from discreet.search.clusters.space import levels_above, ranks_of
 from discreet.table.domain import Domain
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import ReleasedAttribute
 from discreet.transform.stand_in import MICROSECONDS_PER_DAY
-from discreet.types import AnyIntArray, FloatArray, IntArray
+from discreet.types import AnyIntArray, FloatArray, Int32Array, IntArray
 
-Centre = Literal["mean", "median", "middle", "mode"]
-"""``median`` is the mean of the two middle numbers, ``middle`` the lower of two middle values."""
+Centre = Literal["mean", "median", "middle", "mode", "semantic"]
+"""``median`` is the mean of the two middle numbers, ``middle`` the lower of two middle values, ``semantic`` the mean of numbers and
+of categories the value that is nearest to all others along the hierarchy."""
+PAIRS = 2_000_000
+"""So many distances are held at a time."""
 
 
 def replaced(
@@ -29,14 +32,17 @@ def replaced(
 ) -> ReleasedAttribute:
     """A column in which each group has one value; ``shares`` per group are what its values span.
 
-    Categories have neither mean nor median: their most frequent value stands for them. A null takes the
+    Categories have neither mean nor median: their most frequent value stands for them, or the one in their middle along the
+    hierarchy (``semantic``). A null takes the
     value of its group; a group of nulls stays null.
     """
     groups, null = len(shares), domain.null_code
     leaves = ladder.leaves if ladder is not None else domain.size
     # Where all values of every group are the same, they stay what they are.
     alike = len(np.unique(owner * domain.size + codes)) == len(np.unique(owner))
-    if centre == "mode" or (centre != "middle" and not domain.is_numeric):
+    if centre == "semantic" and not domain.is_numeric:
+        chosen = nearest(codes, records, owner, groups, levels_above(domain, ladder), null=null)
+    elif centre == "mode" or (centre != "middle" and not domain.is_numeric):
         chosen = mode(codes, records, owner, groups, null=null)
     elif centre == "middle":
         ranks = ranks_of(domain)
@@ -45,7 +51,7 @@ def replaced(
         chosen = in_order[middle(ranks[codes], records, owner, groups, null=null)]
     else:
         numbers = domain.numbers[codes]
-        centres = (means if centre == "mean" else medians)(numbers, records, owner, groups)
+        centres = (medians if centre == "median" else means)(numbers, records, owner, groups)
         distinct, places = np.unique(centres, return_inverse=True)
         return ReleasedAttribute(
             domain.name, typed(distinct, domain), places.astype(np.int32)[owner], shares[owner], leaves, alike
@@ -147,6 +153,66 @@ def mode(
     order = np.lexsort((keys, -count, group))
     first = order[np.searchsorted(group[order], np.arange(groups))]
     return np.asarray(keys[first] % width, dtype=np.int64)
+
+
+def nearest(
+    codes: AnyIntArray,
+    records: IntArray,
+    owner: IntArray,
+    groups: int,
+    tree: tuple[Int32Array, FloatArray],
+    *,
+    null: int | None = None,
+) -> IntArray:
+    """The value of each group that is nearest to all its records along a hierarchy: of several the most frequent, then the first.
+
+    Distances are the levels up to the closest common ancestor, so that the value is one of the group's of the least marginality
+    (Domingo-Ferrer, Sánchez and Rufian-Torrell, "Anonymization of nominal data based on semantic marginality", Information
+    Sciences 2013). Without a hierarchy it is the most frequent one. Nulls count only where they are alone.
+
+    Two sorts of flu, three records each, and four broken legs: the middle is a flu.
+
+    >>> levels = np.array([[0, 1, 2], [0, 0, 1], [0, 0, 0]], dtype=np.int32)
+    >>> apart = np.repeat([[0.0], [0.5], [1.0]], 3, axis=1)
+    >>> nearest(np.array([0, 1, 2]), np.array([3, 3, 4]), np.array([0, 0, 0]), 1, (levels, apart))
+    array([0])
+    """
+    width = int(codes.max()) + 1
+    keys, where = np.unique(owner * width + codes, return_inverse=True)
+    count = np.bincount(where, weights=records)
+    group, code = keys // width, keys % width
+    if null is not None:
+        count[code == null] = 0
+    sizes = np.bincount(group, minlength=groups)
+    starts = np.cumsum(sizes) - sizes
+    cost = np.empty(len(keys))
+    upto = np.cumsum(sizes[group])
+    first = 0
+    while first < len(keys):
+        last = max(
+            first + 1, int(np.searchsorted(upto, (upto[first - 1] if first else 0) + PAIRS, side="right"))
+        )
+        mine = np.repeat(np.arange(first, last), sizes[group[first:last]])
+        begin = np.repeat(
+            np.cumsum(sizes[group[first:last]]) - sizes[group[first:last]], sizes[group[first:last]]
+        )
+        other = starts[group[mine]] + np.arange(len(mine)) - begin
+        distance = _along(tree, code[mine], code[other])
+        cost[first:last] = np.bincount(mine - first, weights=count[other] * distance, minlength=last - first)
+        first = last
+    # A null stands for its group only where there is nothing else.
+    cost[count == 0] = np.inf
+    order = np.lexsort((keys, -count, np.round(cost, 9), group))
+    return np.asarray(code[order[np.searchsorted(group[order], np.arange(groups))]], dtype=np.int64)
+
+
+def _along(tree: tuple[Int32Array, FloatArray], some: IntArray, others: IntArray) -> FloatArray:
+    """How far values are apart along a hierarchy: as its lowest level says on which they are one."""
+    levels, apart = tree
+    distance = apart[-1][some]
+    for above, far in zip(levels[-2::-1], apart[-2::-1], strict=True):
+        distance = np.where(above[some] == above[others], far[some], distance)
+    return np.asarray(distance)
 
 
 def typed(numbers: FloatArray, domain: Domain) -> pa.Array:

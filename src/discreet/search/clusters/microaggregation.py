@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, ReleasedAttribute, Style
 from discreet.types import AnyIntArray, FloatArray, IntArray, Progress
 
-Replace = Literal["mean", "median", "mode", "interval", "set", "hierarchy"]
+Replace = Literal["mean", "median", "mode", "semantic", "interval", "set", "hierarchy"]
 """What stands for a group: one value of each attribute, or what spans its values."""
 
 BLOCK = 8_000
@@ -86,7 +86,8 @@ def microaggregate(
     the effort grows in proportion to classes times ``block``. Deterministic.
 
     ``replace``: the group's mean, median or mode for numbers (the mode for categories, the median for
-    ordinal ones unless "mode" is asked for); an interval or set of its values; or their closest common
+    ordinal ones unless "mode" is asked for), or with "semantic" the mean of numbers and of categories the value that is
+    nearest to the group's others along the hierarchy (Domingo-Ferrer, Sánchez and Rufian-Torrell 2013); an interval or set of its values; or their closest common
     ancestor. Nulls take the value of their group. Groups that fail one of ``models`` are merged with their
     nearest; what still fails is suppressed.
 
@@ -100,7 +101,7 @@ def microaggregate(
     need_whole("block", block, at_least=3 * k)
     need_number("gamma", gamma)
     need_unit(unit)
-    need_choice("replace", replace, ("mean", "median", "mode", "interval", "set", "hierarchy"))
+    need_choice("replace", replace, get_args(Replace))
     if ordinal is None:
         ordinal = [domain.name for domain in classes.attributes if domain.type == "ordinal"]
     for name in ordinal:
@@ -129,7 +130,7 @@ def microaggregate(
         centres = tuple(_centre(replace, name in ordinal) for name in classes.names)
         columns = _centred(classes, owner, len(kept), spans, fitting, centres)
     loss = sse_sst(classes, owner, ordinal=ordinal)
-    told = f"{method} ({replace})" if replace in ("median", "mode") else method
+    told = f"{method} ({replace})" if replace in ("median", "mode", "semantic") else method
     return Microaggregation(classes, columns, kept[owner], told, sse_sst=loss, owner=owner)
 
 
@@ -158,7 +159,7 @@ def _centre(replace: Replace, ordinal: bool) -> Centre:
         return "mode"
     if ordinal:
         return "middle"
-    return "median" if replace == "median" else "mean"
+    return replace if replace in ("median", "semantic") else "mean"
 
 
 def _mdav(

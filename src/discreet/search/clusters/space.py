@@ -161,7 +161,7 @@ def points_of(
         codes.append(column)
         kept.append(weight)
         rows.append(sum(len(table) for table in steps))
-        above, distance = _path(domain, ladder, closeness)
+        above, distance = levels_above(domain, ladder, closeness)
         steps.append(above)
         apart.append(distance)
     n = len(classes)
@@ -192,7 +192,9 @@ def _spread(values: FloatArray, records: IntArray, scale: Scale) -> float:
     return spread if spread > 0 else 1.0
 
 
-def _path(domain: Domain, ladder: Ladder | None, closeness: Closeness) -> tuple[Int32Array, FloatArray]:
+def levels_above(
+    domain: Domain, ladder: Ladder | None, closeness: Closeness = "level"
+) -> tuple[Int32Array, FloatArray]:
     """Nodes above each category level by level, and how far apart categories are that meet there."""
     if ladder is None or ladder.height == 0:
         own = np.arange(domain.size, dtype=np.int32)
