@@ -85,10 +85,9 @@ def microaggregate(
     MDAV is quadratic. It is exact up to ``block`` classes; more are first divided like a k-d tree, so that
     the effort grows in proportion to classes times ``block``. Deterministic.
 
-    ``replace``: the group's mean, median or mode for numbers (the mode for categories, the median for
-    ordinal ones unless "mode" is asked for), or with "semantic" the mean of numbers and of categories the value that is
-    nearest to the group's others along the hierarchy (Domingo-Ferrer, Sánchez and Rufian-Torrell 2013); an interval or set of its values; or their closest common
-    ancestor. Nulls take the value of their group. Groups that fail one of ``models`` are merged with their
+    ``replace``: the group's mean, median or mode for numbers (the mode for categories, the median for ordinal ones unless
+    "mode" is asked for); "semantic": means, and of categories the value nearest to the group's others along the hierarchy; an
+    interval or set of its values; or their closest common ancestor. Nulls take the value of their group. Groups that fail one of ``models`` are merged with their
     nearest; what still fails is suppressed.
 
     >>> classes = EquivalenceClasses.from_columns({"income": [10, 12, 14, 50, 52, 57]})
