@@ -12,7 +12,7 @@ export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs wheel pipelines notebooks test truth thorough fuzz test-fast test-lowest test-newest lock lint format bench clean system-tools
+.PHONY: help demo docs wheel pipelines notebooks test truth thorough fuzz test-fast test-lowest test-newest lock lint style types types-windows format bench clean system-tools
 
 help: ## Say what can be made
 	@echo "make TARGET, where TARGET is one of"
@@ -128,11 +128,18 @@ docs: $(VENV)/.test-stamp ## Make a site of the documentation in docs/site; ever
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs docs/site
 	@echo "Open docs/site/index.html in a browser."
 
-lint: $(VENV)/.test-stamp ## Check style, format and types
+# With -j both checks of types run at once: each has a cache of its own.
+lint: style types types-windows ## Check style, format and types
+
+style: $(VENV)/.test-stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test-stamp
 	$(BIN)/mypy
-	$(BIN)/mypy --platform win32 --no-warn-unreachable
+
+types-windows: $(VENV)/.test-stamp
+	$(BIN)/mypy --platform win32 --no-warn-unreachable --cache-dir .mypy_cache/windows
 
 format: $(VENV)/.test-stamp ## Put the code into its format
 	$(BIN)/ruff check --fix .
