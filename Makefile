@@ -107,6 +107,7 @@ truth: $(VENV)/.test-stamp ## Compare audits, losses and attacks of N random tab
 thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many examples as make test does, walk through the page with large files, release every table at hand, lose a worker of Spark
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --hypothesis-profile thorough -m "not slow and not walk" \
 	  tests/property tests/unit
+	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile thorough -m slow tests/unit/test_mechanisms.py
 	$(BIN)/python -m pytest -m walk tests/web tests/contract tests/property
 
 fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was

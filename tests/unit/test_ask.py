@@ -10,6 +10,7 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -223,11 +224,12 @@ def test_comparing_with_another_kind_is_refused_whatever_the_values(question: st
 
 def test_terms_that_are_refused(ledger: Ledger, tmp_path: Path) -> None:
     question = "select town, count(*) from data group by town"
+    gaussian: dict[str, Any] = {"keys": {"town": ["x"]}, "mechanism": "gaussian"}
     for terms, reason in (
         ({"person": None}, "whose privacy"),
         ({"unit": "record", "person": "who"}, "unit of privacy"),
         ({}, "needs a delta"),
-        ({"keys": {"town": ["x"]}, "mechanism": "gaussian"}, "needs a delta"),
+        (gaussian, "needs a delta"),
         ({"keys": {"town": ["x"]}, "mechanism": "numpy"}, "mechanism"),
         ({"keys": {"age": [1]}}, "nothing is grouped"),
         ({"keys": {"town": []}}, "combinations"),
@@ -237,6 +239,8 @@ def test_terms_that_are_refused(ledger: Ledger, tmp_path: Path) -> None:
         ({"delta": 1}, "delta is"),
         ({"delta": "1e-6", "epsilon": -1}, "epsilon is"),
         ({"delta": "1e-6", "epsilon": "1e-200"}, "nothing but noise"),
+        # Gaussian noise is then too wide where Laplace noise just is not.
+        ({**gaussian, "delta": "1e-300", "epsilon": "2e-15"}, "nothing but noise"),
     ):
         given = {"epsilon": 1, "person": "who", "ledger": ledger, **terms}
         with pytest.raises(InvalidParameter, match=reason):
@@ -339,6 +343,23 @@ def test_decimals_that_no_float_tells_apart_are_groups_of_their_own(ledger: Ledg
         max_rows=1,
     )
     assert [round(row[1] / 10) for row in shown] == [4, 3, 2]  # type: ignore[call-overload]
+
+
+def test_decimals_may_be_given_as_keys(ledger: Ledger) -> None:
+    """Databases and Parquet keep prices so."""
+    prices = pa.array([Decimal("0.10")] * 30 + [Decimal("2.00")] * 20, pa.decimal128(10, 2))
+    rows = pa.table({"price": prices, "sex": ["f", "m"] * 25})
+    keys: dict[str, list[object]] = {"price": ["0.1", "0.10", 2], "sex": ["f", "m"]}
+    terms: dict[str, Any] = {"epsilon": 100, "unit": "record", "ledger": ledger}
+    question = "select price, count(*) from data group by price"
+    answer = discreet.ask(rows, question, keys={"price": keys["price"]}, **terms)
+    assert [(row.keys, row.figures[0].value) for row in answer.rows] == [((0.1,), 30), ((2,), 20)]
+    counted = discreet.tabulate(rows, [["price"]], keys=keys, **terms).rows
+    assert dict(zip(counted["price"].to_pylist(), counted["count"].to_pylist(), strict=True)) == {
+        0.1: 30,
+        2.0: 20,
+        None: 0,
+    }
 
 
 def test_large_keys_fit_into_a_table(ledger: Ledger) -> None:

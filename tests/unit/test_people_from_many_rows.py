@@ -58,6 +58,18 @@ def test_a_profile_by_hand_and_whatever_the_order_of_rows() -> None:
         assert dict(zip(people, told, strict=True)) == expected
 
 
+def test_no_order_of_rows_changes_the_last_digit_of_a_mean() -> None:
+    """Rows of a database have no order, and numbers near the end of a bin would change it by their last digit."""
+    chance = np.random.default_rng(4)
+    rows = pa.table({"who": ["a", "b"] * 50, "pay": chance.uniform(0, 10, 100)})
+    pay = NumberCoding("pay", 0, 10, 10, whole=False)
+    means = [
+        sorted(profiles(rows.take(chance.permutation(100)), "who", {"pay": pay})["pay"].to_pylist())
+        for _ in range(20)
+    ]
+    assert all(mean == means[0] for mean in means)
+
+
 def test_people_with_many_rows_become_one_row_each(ledger: Ledger) -> None:
     rows = pa.table(
         {
@@ -164,6 +176,18 @@ def test_a_whole_table_keeps_what_pairs_do_not(ledger: Ledger) -> None:
             discreet.synthesize(
                 wide, method="table", bounds=dict.fromkeys("abc", (0, 1)), ledger=ledger, **SURE, **more
             )
+    # Bounds that are found make as many bins as are allowed.
+    spent = ledger.balance().spent_epsilon
+    with pytest.raises(InvalidParameter, match=r"has 100,020,001 cells"):
+        discreet.synthesize(
+            rows.select(["a", "b"]),
+            method="table",
+            find_bounds=["a", "b"],
+            bins=10_000,
+            ledger=ledger,
+            **SURE,
+        )
+    assert ledger.balance().spent_epsilon == spent
 
 
 # ── rules ─────────────────────────────────────────────────────────────────────────────────────────

@@ -24,8 +24,8 @@ from discreet.dp.keys import (
     selected_groups,
 )
 from discreet.dp.ledger import Ledger
-from discreet.dp.measuring import Bounds, MeasurementPlan, Planner, measure
-from discreet.dp.noise import NAMES, Mechanism, Noisy, OpenDP, bounded_scale, check_scale
+from discreet.dp.measuring import Bounds, MeasurementPlan, Planner, check_measurements, measure
+from discreet.dp.noise import NAMES, Mechanism, Noisy, OpenDP, check_scale
 from discreet.dp.quantiles import QuantileChooser
 from discreet.dp.statement import Guarantee, Unit, describe_unit
 from discreet.dp.terms import GivenTerms, Terms, people_of, resolve_ledger, resolve_terms
@@ -169,12 +169,17 @@ class Answering:
             if self.selects
             else public_groups([table.column(name) for name in question.keys], terms.public)
         )
-        for measurement in plan.measurements:
-            sensitivity = measurement.laplace_sensitivity(terms.max_groups, terms.max_rows)
-            check_scale(sensitivity / self.epsilon)
-            if terms.most_rows is not None:
-                low, high = measurement.ends(terms.most_rows)
-                bounded_scale(high - low, sensitivity, self.epsilon)
+        if self.selects:
+            check_scale(terms.max_groups / self.epsilon)
+        check_measurements(
+            plan,
+            max_groups=terms.max_groups,
+            max_rows=terms.max_rows,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            mechanism=terms.mechanism,
+            most=terms.most_rows,
+        )
         for figure, _ in plan.quantiles:
             self.chooser(figure).check()
 

@@ -183,18 +183,27 @@ def counted_codes(
 
 
 def _categories(column: Column, values: Sequence[Constant | None]) -> ListedCoding:
+    """The coding of values that were given; those of exact decimals are told as floats.
+
+    >>> price = Column("price", "continuous", "integer")
+    >>> _categories(price, constants_of(price, ["1.50", 2])).labels().to_pylist()
+    [1.5, 2.0, None]
+    """
     kinds = {"integer": pa.int64(), "float": pa.float64(), "boolean": pa.bool_()}
     given = tuple(plain_key(value) for value in values if value is not None)
     if not given:
         raise InvalidParameter(
             Sentence("no value is given for {name}", name=column.name), remedy="give at least one"
         )
-    if column.storage == "integer" and any(not -(2**63) <= int(value or 0) < 2**63 for value in given):
-        raise InvalidParameter(
-            Sentence("a given value of {name} is of another kind than the column", name=column.name),
-            remedy="write numbers as numbers and dates as 2024-05-01",
-        )
-    return ListedCoding(column.name, given, kinds.get(column.storage, pa.string()))
+    kind = kinds.get(column.storage, pa.string())
+    if column.storage == "integer":
+        if not all(isinstance(value, int | float) and -(2**63) <= value < 2**63 for value in given):
+            raise InvalidParameter(
+                Sentence("a given value of {name} is of another kind than the column", name=column.name),
+                remedy="write numbers as numbers and dates as 2024-05-01",
+            )
+        kind = kind if all(isinstance(value, int) for value in given) else pa.float64()
+    return ListedCoding(column.name, given, kind)
 
 
 def _numbers(column: Column, bounds: Bounds, bins: int) -> NumberCoding:

@@ -56,9 +56,12 @@ def _number_of(column: Column, number: Decimal) -> Decimal:
     >>> pay = Column("pay", "continuous", "float")
     >>> constants_of(pay, ["30", "30.00000000000000000001", 0.1])
     [Decimal('30.0'), Decimal('0.1')]
+    >>> constants_of(Column("price", "continuous", "integer"), ["0.10", "0.1", 2])
+    [Decimal('0.10'), Decimal('2')]
     """
     if column.storage == "integer":
-        if abs(number) >= LARGEST or number != number.to_integral_value():
+        # Exact decimals of databases are kept so, too.
+        if abs(number) >= LARGEST or (column.type == "integer" and number != number.to_integral_value()):
             raise ValueError
         return number
     nearest = float(number)

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.dp.accounting import rho_of
-from discreet.dp.noise import Mechanism, Noisy, bounded_laplace, gaussian, laplace
+from discreet.dp.noise import (
+    Mechanism,
+    Noisy,
+    bounded_laplace,
+    bounded_scale,
+    check_scale,
+    gaussian,
+    laplace,
+)
 from discreet.dp.statement import upward
 from discreet.engine.bounded import ValueGrid
 from discreet.engine.question import Figure, Question, refuse_question
@@ -150,6 +158,30 @@ def candidate_values(low: float, high: float, *, whole: bool) -> ValueGrid:
     """Among which values a quantile is chosen: all whole numbers between the bounds if they are few."""
     steps = high - low if whole and high - low <= CANDIDATES else CANDIDATES
     return ValueGrid(float(low), float(high), float(low), (high - low) / steps, math.ceil(steps))
+
+
+def check_measurements(
+    plan: MeasurementPlan,
+    *,
+    max_groups: int,
+    max_rows: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    mechanism: Mechanism,
+    most: int | None = None,
+) -> None:
+    """Refuse noise that `measure` could not draw, before anything is paid for; ``epsilon`` is that of each measurement."""
+    parts = len(plan.measurements)
+    rho = rho_of(epsilon * parts, delta) / parts if mechanism == "gaussian" and parts else 0.0
+    for wanted in plan.measurements:
+        sensitivity = wanted.laplace_sensitivity(max_groups, max_rows)
+        if rho:
+            check_scale(wanted.gaussian_sensitivity(max_groups, max_rows) / math.sqrt(2 * rho))
+            continue
+        check_scale(sensitivity / epsilon)
+        if most is not None:
+            low, high = wanted.ends(most)
+            bounded_scale(high - low, sensitivity, epsilon)
 
 
 def measure(

@@ -59,12 +59,16 @@ def profiles(cells: pa.Table, person: str, coded: Mapping[str, Coding | PowerCod
 def _means(
     cells: pa.ChunkedArray, people: IntArray, count: int, coding: NumberCoding | PowerCoding
 ) -> pa.Array:
-    """The mean of everybody's numbers, each within its bounds; nothing for those who have none."""
+    """The mean of everybody's numbers, each within its bounds; nothing for those who have none.
+
+    They are added up from the smallest to the largest: in the order in which rows come, the last digit of a mean would depend on it.
+    """
     numbers = pc.cast(cells, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     known = ~np.isnan(numbers)
-    inside = np.clip(numbers[known], coding.low, coding.high)
-    have = np.bincount(people[known], minlength=count)
-    mean = np.bincount(people[known], weights=inside, minlength=count) / np.maximum(have, 1)
+    inside, owners = np.clip(numbers[known], coding.low, coding.high), people[known]
+    rising = np.argsort(inside, kind="stable")
+    have = np.bincount(owners, minlength=count)
+    mean = np.bincount(owners[rising], weights=inside[rising], minlength=count) / np.maximum(have, 1)
     return pa.array(np.round(mean) if coding.whole else mean, mask=have == 0)
 
 

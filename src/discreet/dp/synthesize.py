@@ -153,7 +153,14 @@ def synthesize(
 def check_method(method: Method, domains: _Domains) -> None:
     """Refuse columns that a method cannot take."""
     if method == "table":
-        check_cells([None if coding is None else coding.size for coding in domains.coded.values()])
+        # Bounds that are found make as many bins as are allowed; the powers that they are found by are other cells.
+        bins = domains.bins + 1
+        check_cells(
+            [
+                bins if isinstance(coding, PowerCoding) else None if coding is None else coding.size
+                for coding in domains.coded.values()
+            ]
+        )
     if method == "pca":
         for name, coding in domains.coded.items():
             if not isinstance(coding, NumberCoding | PowerCoding):
