@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -337,6 +338,30 @@ def test_unusual_types(value: list[object]) -> None:
     assert len(found.classes) == len({repr(v) for v in value})
     turned = discreet.audit(table, Policy.of(quasi_identifiers=["s"], sensitive=["a"]))
     assert len(turned.classes) == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "read"),
+    [
+        (pa.array([Decimal("1e30"), Decimal("1e30"), None], pa.decimal256(38, 2)), True),
+        (pa.array([Decimal("1e50"), Decimal("1e50"), None], pa.decimal256(60, 2)), False),
+    ],
+    ids=["a number that fits", "a number that no engine holds"],
+)
+def test_types_that_engines_lack(column: pa.Array, read: bool, tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "people.arrow"
+    with pa.ipc.new_file(file, pa.schema([("a", column.type)])) as stream:
+        stream.write_batch(pa.record_batch([column], ["a"]))
+    told = run("audit", file, "--qi", "a", "--core", "--quiet")
+    assert told.code == (0 if read else 2), told.said
+    assert read or "taken over by DuckDB" in told.err or "could not be read" in told.err
+
+
+def test_values_of_several_types_are_read() -> None:
+    kinds = pa.array([0, 1, 0, 1], pa.int8())
+    values = [pa.array([1, 2, 1, 4]), pa.array(["a", "b", "c", "b"])]
+    table = pa.table({"a": pa.UnionArray.from_sparse(kinds, values)})
+    assert len(discreet.audit(table, Policy.of(quasi_identifiers=["a"])).classes) == 2
 
 
 @pytest.mark.parametrize("source", [3, None, "none.csv", [1, 2], {"a": [1]}, object()])

@@ -38,6 +38,51 @@ def test_two_cells_far_apart_are_refused(tmp_path: Path, run: Run) -> None:
     assert "spread over more than 50,000,000" in told.err
 
 
+CELLS = b'<sheetData><row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>%s</sheetData>'
+FAR = {
+    "small letters": b'<row><c r="xfd1048576"/></row>',
+    "blanks": b'<row><c r = "XFD1048576"/></row>',
+    "more letters than a sheet has": b'<row><c r="ZZZZ9"/></row>',
+    "a row that wraps around": b'<row><c r="B99999999999999999999"/></row>',
+    "rows alone": b'<row r="4294967295"><c><v>1</v></c></row>',
+    "a row of cells that do not say where": b'<row r="1048576">' + b"<c/>" * 60 + b"</row>",
+    "a prefix": b'<x:row><x:c s="a>b" r="ZZZZ9999999"/></x:row>',
+    "behind something long": b'<row><c s="' + b"x" * (9 << 20) + b'" r="ZZZZ9999999"/></row>',
+    "between two chunks": b" " * ((1 << 20) - 130) + b'<row><c r="XFD1048576"/></row>',
+}
+NEAR = {
+    "a text": b'<row><c t="inlineStr"><is><t>r="ZZZZ9999999"</t></is></c></row>',
+    "a long text": b"<row><c><is><t>" + b"x" * (9 << 20) + b"</t></is></c></row>",
+    "many rows": b"<row><c/><c/></row>" * 30_000,
+}
+
+
+def with_cells(file: Path, more: bytes, part: str = "xl/elsewhere/sheet1.xml") -> Path:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr(part, CELLS % more)
+    return file
+
+
+@pytest.mark.parametrize("way", FAR)
+def test_cells_far_apart_are_seen_however_it_is_said(way: str, tmp_path: Path) -> None:
+    """Each ended the process: the reader asked for more memory than there is."""
+    with pytest.raises(UnreadableInput, match="spread over more than"):
+        limits.check_spreadsheet(with_cells(tmp_path / "people.xlsx", FAR[way]))
+
+
+@pytest.mark.parametrize("way", NEAR)
+def test_what_only_looks_like_a_place_is_none(way: str, tmp_path: Path) -> None:
+    limits.check_spreadsheet(with_cells(tmp_path / "people.xlsx", NEAR[way]))
+
+
+def test_a_chain_of_formulas_is_no_sheet(tmp_path: Path) -> None:
+    """It names cells of all sheets, of which none need be large."""
+    file = tmp_path / "people.xlsx"
+    with zipfile.ZipFile(file, "w") as book:
+        book.writestr("xl/calcChain.xml", b'<calcChain><c r="XFD1"/><c r="A1048576" i="2"/></calcChain>')
+    limits.check_spreadsheet(file)
+
+
 def test_repeated_cells_of_an_open_document_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "people.ods"
     with zipfile.ZipFile(file, "w") as book:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+MOST_DIGITS = 38
+"""With more digits no engine holds a number exactly."""
 WIDER: dict[pa.DataType, pa.DataType] = {
     pa.null(): pa.string(),
     pa.string_view(): pa.large_string(),
@@ -30,6 +32,8 @@ def common_type(kind: pa.DataType) -> pa.DataType:
         return common_type(kind.value_type)
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", kind.tz)
+    if pa.types.is_decimal256(kind) and kind.precision <= MOST_DIGITS:
+        return pa.decimal128(kind.precision, kind.scale)
     return WIDER.get(kind, kind)
 
 

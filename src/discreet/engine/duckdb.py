@@ -200,12 +200,12 @@ class DuckDBEngine(SqlEngine):
                 raise
 
         with self._lock:
-            self._connection.register(
-                "incoming", pa.RecordBatchReader.from_batches(batches.schema, watched())
-            )
             try:
+                self._connection.register(
+                    "incoming", pa.RecordBatchReader.from_batches(batches.schema, watched())
+                )
                 return self._keep("SELECT * FROM incoming")
-            except duckdb.Error:
+            except (duckdb.Error, pa.ArrowException):
                 # DuckDB wraps what went wrong with the batches; what they said themselves is the answer.
                 raise (
                     failed[0]

@@ -34,8 +34,15 @@ USUAL_MEMORY = 4 << 30
 LEAST_MEMORY = 256 << 20
 """With less an engine does little but move rows to disk and back."""
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-CELL = re.compile(rb"""\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
-REPEATED = re.compile(rb"""number-(rows|columns)-repeated=["']([0-9]{1,10})["']""")
+PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)([0-9]+)["']""")
+"""Where a cell or a row says that it stands; or a text that says so."""
+TAG_AT = rb"""<(?:[\w.-]+:)?(?:c|row)\s(?:[^<>"']|"[^<"]*"|'[^<']*')*?\br\s*=\s*["']%s["']"""
+"""A tag that says so."""
+PLACED = re.compile(rb"<(?:[\w.-]+:)?(?:c|row)\s")
+ROW = re.compile(rb"<(?:[\w.-]+:)?row[\s/>]")
+BARE_CELL = re.compile(rb"<(?:[\w.-]+:)?c[\s/>]")
+REPEATED = re.compile(rb"""number-(rows|columns)-repeated\s*=\s*["']([0-9]+)["']""")
+LONGEST_TAG = 8 << 20
 
 
 def parse_size(text: str) -> int:
@@ -162,22 +169,13 @@ def check_spreadsheet(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as book:
             for part in book.infolist():
-                rows = columns = repeated_rows = repeated_columns = 1
+                extent = _Extent()
                 with book.open(part) as stream:
-                    for chunk in _overlapping(iter(lambda: stream.read(CHUNK), b"")):
-                        unpacked += CHUNK
-                        check_unpacked(path, unpacked - CHUNK)
-                        if part.filename.startswith("xl/worksheets/"):
-                            cells = set(CELL.findall(chunk))
-                            rows = max([rows, *(int(row) for _, row in cells)])
-                            columns = max([columns, *(_column(letters) for letters, _ in cells)])
-                        elif part.filename == "content.xml":
-                            for kind, times in REPEATED.findall(chunk):
-                                if kind == b"rows":
-                                    repeated_rows = max(repeated_rows, int(times))
-                                else:
-                                    repeated_columns = max(repeated_columns, int(times))
-                if max(rows * columns, repeated_rows * repeated_columns) > MAX_CELLS:
+                    for tags in _whole_tags(iter(lambda: stream.read(CHUNK), b"")):
+                        unpacked += len(tags)
+                        check_unpacked(path, unpacked)
+                        extent.add(tags)
+                if extent.cells > MAX_CELLS:
                     raise UnreadableInput(
                         Sentence(
                             "the cells of {name} are spread over more than {max_cells:,}",
@@ -191,21 +189,69 @@ def check_spreadsheet(path: Path) -> None:
         return
 
 
-def _overlapping(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Chunks with the end of the one before, so that nothing is cut in two."""
-    tail = b""
+class _Extent:
+    """How far the cells of one part of a spreadsheet reach, as its tags say it: whatever the part is called."""
+
+    def __init__(self) -> None:
+        self._rows = self._columns = 1
+        self._rows_seen = self._cells_seen = 0
+        self._repeated = {b"rows": 1, b"columns": 1}
+        self._sheet = False
+
+    @property
+    def cells(self) -> int:
+        """So many lie between the first and the last one at least."""
+        own = self._rows * self._columns if self._sheet else 1
+        return max(own, self._repeated[b"rows"] * self._repeated[b"columns"])
+
+    def add(self, tags: bytes) -> None:
+        """Some more of the part, in which no tag is cut in two."""
+        self._sheet |= b"sheetData" in tags
+        for kind, times in REPEATED.findall(tags):
+            self._repeated[kind] = max(self._repeated[kind], _number(times))
+        for place in set(PLACE.findall(tags)):
+            letters, digits = place
+            # Longer ones wrap around in the reader; outside of tags they are text.
+            if (len(letters) <= 3 and len(digits) <= 7) or re.search(
+                TAG_AT % re.escape(letters + digits), tags
+            ):
+                self._rows = max(self._rows, _number(digits))
+                self._columns = max(self._columns, _column(letters) if len(letters) <= 3 else MAX_CELLS + 1)
+        # Who does not say where it stands, stands behind the one before.
+        for number, row in enumerate(ROW.split(tags)):
+            if number:
+                self._rows_seen, self._cells_seen = self._rows_seen + 1, 0
+            self._cells_seen += len(BARE_CELL.findall(row))
+            self._columns = max(self._columns, self._cells_seen)
+        self._rows = max(self._rows, self._rows_seen)
+
+
+def _number(digits: bytes) -> int:
+    """The number that digits stand for, or more than any limit."""
+    return int(digits) if len(digits) <= 10 else MAX_CELLS + 1
+
+
+def _whole_tags(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, divided before a tag begins."""
+    rest = b""
     for chunk in chunks:
-        yield tail + chunk
-        tail = chunk[-64:]
+        held = rest + chunk
+        cut = held.rfind(b"<")
+        if cut < 0 or (len(held) - cut > LONGEST_TAG and not PLACED.match(held, cut)):
+            # Longer than any other tag: it is text, or no text at all.
+            cut = len(held)
+        yield held[:cut]
+        rest = held[cut:]
+    yield rest
 
 
 def _column(letters: bytes) -> int:
     """The number of a column.
 
-    >>> _column(b"A"), _column(b"Z"), _column(b"XFD")
+    >>> _column(b"A"), _column(b"z"), _column(b"XFD")
     (1, 26, 16384)
     """
     number = 0
-    for letter in letters:
+    for letter in letters.upper():
         number = number * 26 + letter - 64
     return number

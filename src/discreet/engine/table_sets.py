@@ -24,7 +24,7 @@ from discreet.sentences import Sentence
 from discreet.table import Source, Table
 
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".gz")
-WORKBOOKS = (".xlsx", ".xls", ".ods", ".xlsb", ".xlsm")
+WORKBOOKS = (".xlsx", ".xls", ".ods", ".xlsm")
 SQLITE = (".db", ".sqlite", ".sqlite3")
 DUCKDB = (".duckdb", ".ddb")
 

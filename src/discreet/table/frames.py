@@ -51,7 +51,12 @@ class FrameKind:
             return cls(library, source)
         if not isinstance(source, pa.Table):
             return cls(library)
-        return cls(library, source.schema.empty_table(), texts=_text_columns(source.schema))
+        try:
+            empty = source.schema.empty_table()
+        except pa.ArrowNotImplementedError:
+            # Of values of several types: they come back as what the engine makes of them.
+            return cls(library)
+        return cls(library, empty, texts=_text_columns(source.schema))
 
     def make(self, rows: pa.Table) -> Any:
         """Rows as a frame of this kind, with the types that its columns had wherever their values still allow."""
