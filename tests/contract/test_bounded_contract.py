@@ -26,7 +26,7 @@ ROWS = pa.table(
 PAY = ValueGrid.of(0, 5, whole=False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def table(engine: Engine) -> Table:
     return read(ROWS, engine=engine)
 

@@ -20,7 +20,6 @@ import pyarrow.parquet
 import pytest
 
 import discreet
-from discreet.classes import EquivalenceClasses
 from discreet.cli import main
 from discreet.engine.duckdb import DuckDBEngine
 from discreet.engine.postgres import PostgresEngine
@@ -38,6 +37,7 @@ from discreet.files.writing import refuse_clashes
 from discreet.privacy import KAnonymity, LDiversity
 from discreet.table import Table
 from helpers.absent import missing
+from helpers.classes import same
 
 ROWS = pa.table(
     {
@@ -57,18 +57,6 @@ POLICY = discreet.Policy.of(
     profile="research-partner-3",
     unknown="keep",
 )
-
-
-def same(left: EquivalenceClasses, right: EquivalenceClasses) -> None:
-    assert left.names == right.names
-    for one, other in zip(
-        (*left.attributes, *left.sensitive), (*right.attributes, *right.sensitive), strict=True
-    ):
-        assert one.labels() == other.labels()
-    assert [codes.tolist() for codes in left.codes] == [codes.tolist() for codes in right.codes]
-    assert left.counts.tolist() == right.counts.tolist()
-    assert left.persons.tolist() == right.persons.tolist()
-    assert (left.class_weights is None) == (right.class_weights is None)
 
 
 # ── SQLite ───────────────────────────────────────────────────────────────────────────────────────────

@@ -35,7 +35,7 @@ ROWS = pa.table(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def table(engine: Engine) -> Table:
     return read(ROWS, engine=engine)
 

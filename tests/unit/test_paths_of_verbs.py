@@ -237,8 +237,14 @@ def test_what_is_wrong_is_said(case: str, place: Path, run: Run) -> None:
 
 
 def test_tables_of_databases_are_compared(place: Path, run: Run) -> None:
-    told = run("diff", "sqlite:///people.db#people", "people.csv", "-p", "policy.toml")
-    assert told.code == 0, told.said
+    there, here = "sqlite:///people.db#people", "people.csv"
+    for arguments in (
+        ("diff", there, here),
+        ("compare", there, here, "--labels", "", "--queries", "10", "--brief"),
+        ("attack", there, "--original", there, "--attacks", "homogeneity"),
+    ):
+        told = run(*arguments, "-p", "policy.toml")
+        assert told.code == 0, told.said
 
 
 def test_a_release_of_several_files_is_entered(place: Path) -> None:

@@ -26,6 +26,7 @@ from discreet.cli.options import (
 from discreet.cli.plan_options import PERTURBED, with_steps
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
+from discreet.cli.streams import InputFile
 from discreet.dp.certificate import statement_beside
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
@@ -33,11 +34,11 @@ from discreet.reports.words import Edition
 
 
 @click.command(cls=StrictCommand)
-@click.argument("release", type=PATH)
-@click.option("--original", type=PATH, help="The table that the release was made from.")
+@click.argument("release", type=InputFile())
+@click.option("--original", type=InputFile(), help="The table that the release was made from.")
 @click.option(
     "--earlier",
-    type=PATH,
+    type=InputFile(),
     multiple=True,
     help="An earlier release about the same people, to be laid over RELEASE (may be repeated).",
 )

@@ -13,7 +13,6 @@ from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     EVIDENCE,
     INTRUDER,
-    PATH,
     add_options,
     intruder,
     open_with_policy,
@@ -26,6 +25,7 @@ from discreet.cli.options import (
 from discreet.cli.plan_options import PERTURBED, with_steps
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
+from discreet.cli.streams import InputFile
 from discreet.engine.read import read
 from discreet.policy.analysis import Analysis
 from discreet.reports.words import Edition
@@ -33,8 +33,8 @@ from discreet.utility.learners import USUAL, check_classifiers
 
 
 @click.command(cls=StrictCommand)
-@click.argument("original", type=PATH)
-@click.argument("release", type=PATH)
+@click.argument("original", type=InputFile())
+@click.argument("release", type=InputFile())
 @role_options
 @add_options(EVIDENCE, [PERTURBED])
 @click.option(

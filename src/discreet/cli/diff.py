@@ -19,7 +19,9 @@ from discreet.reports.console import Terminal
 @click.argument("second", type=InputFile())
 @click.option("--policy", "-p", "policy_file", type=PATH, help="Policy by which tables are judged.")
 @click.option(
-    "--original", type=PATH, help="Table that both releases were made from: what each lost is told, too."
+    "--original",
+    type=InputFile(),
+    help="Table that both releases were made from: what each lost is told, too.",
 )
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")

@@ -25,6 +25,7 @@ from discreet.cli.command import StrictCommand, once
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
+from discreet.cli.streams import InputFile
 from discreet.dp.certificate import write_statement
 from discreet.dp.learning import LEARNERS
 from discreet.dp.learning import learn as run_learn
@@ -59,7 +60,7 @@ from discreet.reports.differential_privacy import show_classifier
     show_default=True,
     help="In so many bins are numbers told apart, at most.",
 )
-@click.option("--test", type=PATH, help="Records of other people, to test it on.", metavar="FILE")
+@click.option("--test", type=InputFile(), help="Records of other people, to test it on.", metavar="FILE")
 @LEDGER
 @reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print the classifier as JSON.")

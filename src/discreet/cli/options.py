@@ -125,8 +125,8 @@ INTRUDER = [
         help="Who attacks, and what they know.",
     ),
     click.option("--known", help="Columns the intruder knows, instead of the scenario's.", metavar="A,B,…"),
-    click.option("--public", type=PATH, help="Table of people whom the intruder looks for."),
-    click.option("--control", type=PATH, help="Table of people who are not in the release."),
+    click.option("--public", type=InputFile(), help="Table of people whom the intruder looks for."),
+    click.option("--control", type=InputFile(), help="Table of people who are not in the release."),
 ]
 
 

@@ -41,7 +41,7 @@ def register() -> None:
 @click.option(
     "--policy", "-p", "policy_file", type=InputFile(), required=True, help="Policy file of the release."
 )
-@click.option("--original", type=PATH, help="The table that the release was made from.")
+@click.option("--original", type=InputFile(), help="The table that the release was made from.")
 @click.option("--person", metavar="COLUMN", help="Column of it that identifies people (else the policy's).")
 @click.option("--key-file", type=PATH, help="File with the key of the register.")
 @click.option("--audience", default="", help="For whom the release was made.", metavar="TEXT")

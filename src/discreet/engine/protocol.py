@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.table import ColumnProfile, Domain, Source, Table
+from discreet.table.frames import EngineFrame
 from discreet.table.reading import ReadOptions
 from discreet.types import BoolArray, IntArray
 
@@ -79,6 +80,9 @@ class Engine(Protocol):
         self, table: Table, columns: Sequence[str] | None = None, *, first: int | None = None
     ) -> pa.Table:
         """The rows themselves, in their order, or the ``first`` of them: for handing a result to the caller."""
+
+    def native(self, table: Table) -> EngineFrame | None:
+        """The rows as a frame of the engine's own kind, if they came in as one; nothing if they leave as Arrow data."""
 
     def store(self, table: Table, path: Path) -> None:
         """Put a table's rows into a Parquet file, in their order."""

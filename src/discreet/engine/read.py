@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import narwhals as nw
@@ -20,6 +21,7 @@ from discreet.engine.limits import check_columns
 from discreet.engine.postgres import PostgresEngine
 from discreet.engine.protocol import Engine
 from discreet.engine.relations import check_names
+from discreet.engine.spark import SparkEngine
 from discreet.engine.sqlalchemy import sql_batches
 from discreet.engine.sqlite import sqlite_batches
 from discreet.errors import EmptyTable, InvalidParameter, MissingDependency, UnreadableInput
@@ -37,6 +39,12 @@ NOT_FOR_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError
 def default_engine() -> Engine:
     """The DuckDB engine that this process shares."""
     return DuckDBEngine()
+
+
+@cache
+def spark_engine(session: Any) -> SparkEngine:
+    """The engine for frames of a session of Spark, of which it makes one of its own."""
+    return SparkEngine(session=session)
 
 
 def read(
@@ -62,7 +70,8 @@ def read(
     Whatever is not given is found out, and the table's ``source`` says what was found and why.
     ``rows`` reads only the first rows. Texts that usually mean "missing" (``?``, the empty text) stay
     ordinary values unless listed in ``missing``; nulls form a class of their own. ``expected`` are column names
-    that the table should have, such as those of a policy: a line that holds them is taken for the header.
+    that the table should have, such as those of a policy: a line that holds them is taken for the header. A frame
+    of Spark stays there, and is worked with where it lies, unless another ``engine`` is named.
 
     >>> table = read(pa.table({"age": [31, 47], "sex": ["f", "m"]}))
     >>> table
@@ -95,6 +104,11 @@ def read(
                 remedy="leave the engine out",
             )
         return PostgresEngine(address).read_table(address, options)
+    if _of_spark(source) and (engine is None or isinstance(engine, SparkEngine)):
+        there: Any = source
+        return (engine or spark_engine(there.sparkSession)).read_frame(
+            there, _frame_source(there, "pyspark", options), options
+        )
     target = engine or default_engine()
     if address is not None:
         batches = sqlite_batches(address) if address.kind == "sqlite" else sql_batches(address)
@@ -110,10 +124,18 @@ def read(
     check_names(reader.schema.names, "the frame")
     if not reader.schema.names:
         raise EmptyTable("the frame has no columns", remedy="check that this is the frame you meant")
+    return target.read_batches(reader, _frame_source(source, library, options), options)
+
+
+def _frame_source(frame: object, library: str, options: ReadOptions) -> Source:
+    """What is known of a frame of some library."""
     settings: dict[str, object] = {"missing marks read as null": list(options.missing)}
-    return target.read_batches(
-        reader, Source("frame", library, settings, frame=FrameKind.of(source, library)), options
-    )
+    return Source("frame", library, settings, frame=FrameKind.of(frame, library))
+
+
+def _of_spark(source: object) -> bool:
+    """Whether rows lie in a Spark whose session can be used here; one behind Spark Connect gives its rows as Arrow data."""
+    return type(source).__module__.startswith("pyspark.sql.classic")
 
 
 def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:

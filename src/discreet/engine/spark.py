@@ -6,7 +6,7 @@ import atexit
 import errno
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +22,10 @@ from discreet.engine.dialect import SPARK
 from discreet.engine.files import describe_file, first_lines, head_of_lines, open_batches, scan_path
 from discreet.engine.query import check_spark, refuse
 from discreet.engine.recognise import DATES
-from discreet.engine.relations import no_rows, unanswerable
+from discreet.engine.relations import check_names, no_rows, unanswerable
 from discreet.engine.several import describe_members, member_batches
 from discreet.engine.sniff.format import TextFormat
-from discreet.engine.spark_query import answer
+from discreet.engine.spark_query import answer, passed_on
 from discreet.engine.spark_session import session_type, spark_errors, start, stop, unlogged, unresolved_column
 from discreet.engine.sql import SqlEngine
 from discreet.errors import UnknownColumn, UnreadableInput
@@ -34,6 +34,7 @@ from discreet.files.scratch import Scratch
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Source, Table
 from discreet.table.column import Storage
+from discreet.table.frames import EngineFrame
 from discreet.table.reading import ReadOptions
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ BROADCAST_ROWS = 2_000_000
 
 PIECE_ROWS = 8_000_000
 """Numbers of more rows than this come to the driver in pieces: its Java holds one of them, and a session that is given limits what it holds."""
+
+CHECKED_ROWS = 500_000
+"""Rows of a frame that is handed out come to the driver in pieces of this size, to be checked there."""
 
 ORDER_LINES = 1_000
 """Keys of a JSON lines file keep the order in which these first lines name them."""
@@ -74,8 +78,8 @@ TYPES: dict[str, tuple[DataType, Storage]] = {
 class SparkEngine(SqlEngine):
     """Rows in Spark. A session that is passed in, or is active already, is used and left running.
 
-    Text whose records span lines or are not UTF-8, Arrow files, spreadsheets and frames come in through
-    the memory of this process; Parquet, JSON lines and plain text are read by Spark itself.
+    Text whose records span lines or are not UTF-8, Arrow files, spreadsheets and frames of other libraries come in
+    through the memory of this process; Parquet, JSON lines, plain text and frames of Spark stay there.
     """
 
     name = "spark"
@@ -162,6 +166,22 @@ class SparkEngine(SqlEngine):
         frame = self._frame(in_common_types(batches, options.rows), source)
         return self._finish(self._view(frame.persist()), source, options)
 
+    def read_frame(self, frame: DataFrame, source: Source, options: ReadOptions) -> Table:
+        """A table over a frame of the same Spark: its rows stay where they are, and are worked out once."""
+        check_names(frame.columns, source.name)
+        if frame.isStreaming:
+            raise UnreadableInput(
+                "the frame is a stream, which has no end",
+                remedy="write it to a table, and pass a frame of that",
+            )
+        taken = self._read_cells(passed_on(frame, self._session))
+        if options.rows:
+            taken = taken.limit(options.rows)
+        if options.rows or not (frame.storageLevel.useMemory or frame.storageLevel.useDisk):
+            # Each of many queries would work it out anew, and find other rows where it draws them by chance.
+            taken.persist()
+        return self._finish(self._view(taken), source, options)
+
     def _frame(self, batches: pa.RecordBatchReader, source: Source) -> DataFrame:
         table = batches.read_all()
         if not table.num_rows:
@@ -236,7 +256,14 @@ class SparkEngine(SqlEngine):
         return self._read_cells(frame.select(*map(self.dialect.quote, names)))
 
     def _read_cells(self, frame: DataFrame) -> DataFrame:
-        return frame.selectExpr(*(self.dialect.cell(self._column(*column)) for column in frame.dtypes))
+        # A column without a type has nulls only; as texts they can be written and joined.
+        cells = (
+            f"CAST({self.dialect.quote(name)} AS STRING) AS {self.dialect.quote(name)}"
+            if kind == "void"
+            else self.dialect.cell(self._column(name, kind))
+            for name, kind in frame.dtypes
+        )
+        return frame.selectExpr(*cells)
 
     # ── relations ─────────────────────────────────────────────────────────────────────────────────
 
@@ -245,6 +272,10 @@ class SparkEngine(SqlEngine):
         frame.createOrReplaceTempView(relation)
         self._frames[relation] = frame
         return relation
+
+    def _rows_of(self, table: Table) -> DataFrame:
+        """The rows of a table, without what only the engine sees."""
+        return self._session.table(table.relation).select(*map(self.dialect.quote, table.names))
 
     def _fetch(self, query: str) -> pa.Table:
         return self._session.sql(query).toArrow()
@@ -255,15 +286,13 @@ class SparkEngine(SqlEngine):
             return super()._fetch_numbers(query, most)
         frame = self._session.sql(query).persist()
         try:
-            part = frame.selectExpr("spark_partition_id() AS part").groupBy("part").count().toArrow()
-            sizes = dict(zip(part["part"].to_pylist(), part["count"].to_pylist(), strict=True))
+            sizes = part_sizes(frame)
             columns = {
                 name: np.empty(sum(sizes.values()), of.to_pandas_dtype())
                 for name, of in zip(frame.columns, frame.limit(0).toArrow().schema.types, strict=True)
             }
             at = 0
-            for first, last in pieces(sizes, PIECE_ROWS):
-                piece = frame.where(f"spark_partition_id() BETWEEN {first} AND {last}").toArrow()
+            for piece in in_pieces(frame, sizes, PIECE_ROWS):
                 for name, column in columns.items():
                     column[at : at + piece.num_rows] = piece[name].to_numpy()
                 at += piece.num_rows
@@ -271,12 +300,27 @@ class SparkEngine(SqlEngine):
             frame.unpersist()
         return {name: column[:at] for name, column in columns.items()}
 
+    def native(self, table: Table) -> EngineFrame | None:
+        """The rows as a frame of the session that their frame came from, as they are now and for as long as it is used."""
+        kind = table.frame_kind
+        if kind.library != "pyspark":
+            return None
+        with unlogged():
+            # Rows that are lost with a worker are an error from now on: made anew they might not be those that were checked.
+            kept = self._rows_of(table).localCheckpoint()
+        sizes = part_sizes(kept)
+
+        def batches(names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+            for piece in in_pieces(kept.select(*map(self.dialect.quote, names)), sizes, CHECKED_ROWS):
+                yield from piece.to_batches()
+
+        return EngineFrame(passed_on(kept, kind.pattern.sparkSession), sum(sizes.values()), batches)
+
     def store_parts(self, table: Table, folder: Path) -> None:
         """Put a table's rows into Parquet files, written by the workers: none passes through this process."""
         try:
             with unlogged():
-                rows = self._session.table(table.relation).select(*map(self.dialect.quote, table.names))
-                rows.write.mode("append").parquet(self._address(folder))
+                self._rows_of(table).write.mode("append").parquet(self._address(folder))
         except spark_errors() as error:
             raise OSError(errno.EIO, type(error).__name__) from None
         for path in folder.iterdir():
@@ -295,8 +339,7 @@ class SparkEngine(SqlEngine):
     def _answer(self, query: str, table: Table) -> pa.Table:
         try:
             with unlogged():
-                rows = self._session.table(table.relation).select(*map(self.dialect.quote, table.names))
-                return answer(self._session, rows, query, SETTINGS)
+                return answer(self._session, self._rows_of(table), query, SETTINGS)
         except spark_errors() as error:
             name = unresolved_column(error)
             # Said of names in the query; everything else could quote a cell.
@@ -337,6 +380,18 @@ class SparkEngine(SqlEngine):
 
     def _column(self, name: str, type_name: str) -> Column:
         return Column(name, *TYPES.get(re.split("[(<]", type_name)[0], ("nominal", "other")))
+
+
+def part_sizes(frame: DataFrame) -> dict[int, int]:
+    """How many rows each of Spark's parts of a frame has."""
+    part = frame.selectExpr("spark_partition_id() AS part").groupBy("part").count().toArrow()
+    return dict(zip(part["part"].to_pylist(), part["count"].to_pylist(), strict=True))
+
+
+def in_pieces(frame: DataFrame, sizes: Mapping[int, int], most: int) -> Iterator[pa.Table]:
+    """The rows of a kept frame, some of its parts at a time."""
+    for first, last in pieces(sizes, most):
+        yield frame.where(f"spark_partition_id() BETWEEN {first} AND {last}").toArrow()
 
 
 def pieces(sizes: Mapping[int, int], most: int) -> list[tuple[int, int]]:

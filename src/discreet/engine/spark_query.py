@@ -69,6 +69,17 @@ def answer(
             _cancel_until_done(answered, lambda: context.cancelJobsWithTag(handed))
 
 
+def passed_on(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same frame in another session of the same Spark, whose names and settings hold for what is made of it."""
+    name = f"discreet_{uuid4().hex}"
+    # Whoever drops a view also forgets the kept rows of its plan, and those of the frame are the caller's: this is another plan.
+    frame.where("true").createGlobalTempView(name)
+    try:
+        return session.table(f"{SHARED}.{name}")
+    finally:
+        frame.sparkSession.catalog.dropGlobalTempView(name)
+
+
 def _cancel_until_done(answered: Future[pa.Table], cancel: Callable[[], None]) -> None:
     """Cancel the jobs of a query, and those that it still begins: it has moments in which none runs."""
     over = threading.Event()

@@ -17,6 +17,7 @@ from discreet.engine.recognise import TypeRecognition
 from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
 from discreet.table import ColumnProfile, Table
+from discreet.table.frames import EngineFrame
 from discreet.types import IntArray
 
 EXACT_DISTINCT_ROWS = 2_000_000
@@ -202,6 +203,10 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
         names = [table.column(name).name for name in columns] if columns else table.names
         most = "" if first is None else f" LIMIT {int(first)}"
         return self._fetch(f"SELECT {self._listed(names)} FROM {table.relation}{most}")
+
+    def native(self, table: Table) -> EngineFrame | None:
+        """Nothing: rows leave as Arrow data."""
+        return None
 
     def store(self, table: Table, path: Path) -> None:
         """Put a table's rows into a Parquet file, in their order; they pass through memory here."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -232,6 +232,21 @@ class Release(AsFrames):
             name: labels for name, labels in label_orders(self.recoding).items() if _is_shown(rows, name)
         }
         return as_categories(rows, shown)
+
+    def to_native(self) -> Any:
+        """The rows as the kind of frame that the original was, verified; those of a frame of Spark stay there."""
+        kept = self.table.engine.native(self.table)
+        if kept is None:
+            return super().to_native()
+        told = self._complaint(
+            lambda: RowBatches(self.table.names, kept.rows, kept.batches), blanks_are_nulls=False
+        )
+        if told:
+            raise RequirementNotMet(
+                Sentence("the release does not meet its requirements ({failure})", failure=told),
+                remedy="no rows are handed out",
+            )
+        return kept.frame
 
     def acknowledged(self, reason: str) -> Release:
         """The release with a reason in its evidence why it is made although the verdict is against it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -68,6 +68,15 @@ class FrameKind:
             if column.name in self.texts and pa.types.is_temporal(column.type):
                 rows = rows.set_column(i, column.name, _as_texts(rows[i]))
         return rows
+
+
+@dataclass(frozen=True)
+class EngineFrame:
+    """Rows as a frame of their engine's own kind, and given out batch by batch to whoever checks them."""
+
+    frame: Any
+    rows: int
+    batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]] = field(repr=False)
 
 
 class AsFrames(ABC):

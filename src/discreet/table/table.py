@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -107,6 +107,11 @@ class Table(AsFrames):
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table: all of them come into memory."""
         return self.engine.to_arrow(self)
+
+    def to_native(self) -> Any:
+        """The rows as the kind of frame that came in; those of a frame of Spark stay there."""
+        kept = self.engine.native(self)
+        return super().to_native() if kept is None else kept.frame
 
     def column(self, name: str) -> Column:
         """The column called ``name``, or an error that suggests the nearest name."""
