@@ -67,6 +67,13 @@ def says(page: Page, selector: str, text: str) -> None:
     )
 
 
+def comes(page: Page, selector: str, state: Literal["attached", "visible"] = "visible") -> None:
+    """Wait until work has led to something; work that fails says so at once, and not when patience ends."""
+    page.wait_for_selector(f"{selector}, section.part .notice.bad", state="attached")
+    assert page.locator("section.part .notice.bad").all_inner_texts() == []
+    page.wait_for_selector(selector, state=state)
+
+
 def settled(page: Page) -> None:
     """Wait until no section is about to be renewed: what is chosen in one that is would be gone with it."""
     page.wait_for_function(

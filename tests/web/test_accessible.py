@@ -10,7 +10,20 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, STEPS, TAKE, TRIED, VERDICT, go, home_of, settled, shows, upload, watched
+from helpers.browser import (
+    JUDGE,
+    STEPS,
+    TAKE,
+    TRIED,
+    VERDICT,
+    comes,
+    go,
+    home_of,
+    settled,
+    shows,
+    upload,
+    watched,
+)
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -112,7 +125,7 @@ def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violatio
     file = tmp_path / "people.csv"
     file.write_text(TABLE, encoding="utf-8")
     upload(page, file)
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     page.wait_for_selector("#columns select.role", state="attached")
     settled(page)
     found += in_every_light(page, "verdict", ON_THE_WAY)
@@ -137,9 +150,9 @@ def test_from_the_start_to_a_bundle_by_keyboard_alone_without_a_serious_violatio
     found += in_every_light(page, "file", ON_THE_WAY)
     tab_to(page, "#anonymize")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#release .words")
+    comes(page, "#release .words")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector(TRIED, state="attached")
+    comes(page, TRIED, "attached")
     settled(page)
     found += in_every_light(page, "release", ON_THE_WAY)
     tab_to(page, TAKE)

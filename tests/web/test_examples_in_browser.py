@@ -26,6 +26,7 @@ from helpers.browser import (
     TRIED,
     VERDICT,
     Hands,
+    comes,
     fits,
     go,
     home_of,
@@ -105,7 +106,7 @@ def unpacked(data_dir: Path, folder: Path, example: Example) -> Path:
 
 def judged(page: Page, example: Example, least: int = 3) -> None:
     """A verdict is there, with at least so much that stands in the way, and the roles that it rests on make sense."""
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     assert page.text_content(VERDICT) == "Do not release this table."
     assert page.locator("#verdict .brief li").count() >= least
     says(page, "#file", example.rows)
@@ -139,11 +140,11 @@ def released(hands: Hands, original: Path, folder: Path) -> None:
     """Anonymise and take away a bundle whose release passes where the original does not."""
     page = hands.page
     hands.click("#anonymize")
-    page.wait_for_selector("#release .words")
+    comes(page, "#release .words")
     assert "Do not release this table." in page.inner_text("#release .verdict")
     assert "Do not" not in page.inner_text("#release .words")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector(TRIED, state="attached")
+    comes(page, TRIED, "attached")
     with page.expect_download() as download:
         hands.click(TAKE)
     with ZipFile(download.value.path()) as bundle:
@@ -172,7 +173,7 @@ def test_the_made_up_town_is_judged_by_one_click_and_a_smaller_one_is_two_more_f
     page, complaints = watched(chromium, home)
     hands = Hands(page)
     hands.click("button[value=residents]")
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     assert len(hands.moves) == 1
     table = page.url.partition("/case/")[2].partition("?")[0].partition("#")[0]
     page.goto(home_of(page))
@@ -183,7 +184,7 @@ def test_the_made_up_town_is_judged_by_one_click_and_a_smaller_one_is_two_more_f
     write_example(tmp_path / "town", people=600)
     file = tmp_path / "town" / "residents.csv"
     hands = started(page, "drop", file)
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     released(hands, file, tmp_path)
     assert len(hands.moves) <= MOST, hands.moves
     fits(page, *STEPS)
@@ -202,7 +203,7 @@ def test_the_made_up_town_to_a_bundle(chromium: Browser, home: Program, tmp_path
     page, complaints = watched(chromium, home)
     hands = Hands(page)
     hands.click("button[value=residents]")
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     write_example(tmp_path / "town")
     released(hands, tmp_path / "town" / "residents.csv", tmp_path)
     assert len(hands.moves) <= MOST, hands.moves

@@ -18,6 +18,7 @@ from helpers.browser import (
     TAKE,
     TRIED,
     VERDICT,
+    comes,
     go,
     home_of,
     says,
@@ -67,7 +68,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     page.wait_for_url(re.compile("/case/"))
     # A reload during the work finds it again.
     page.reload()
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     assert page.inner_text(VERDICT) == "Do not release this table."
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -154,9 +155,9 @@ def test_from_a_file_to_a_release_and_its_evidence(
     # A requirement changes the verdict: one thing after the other.
     page.click(JUDGE)
     page.click("#anonymize")
-    page.wait_for_selector("#release .words")
+    comes(page, "#release .words")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector(TRIED, state="attached")
+    comes(page, TRIED, "attached")
     settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SHOWN_TWICE) == []

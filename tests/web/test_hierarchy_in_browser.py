@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from helpers.browser import JUDGE, RELEASE, TAKE, TRIED, VERDICT, go, says, settled, unfold, watched
+from helpers.browser import JUDGE, RELEASE, TAKE, TRIED, VERDICT, comes, go, says, settled, unfold, watched
 from helpers.server import Program
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def opened(
     page, complaints = watched(chromium, running, width, scheme)
     page.set_input_files("#file", file)
     page.wait_for_url(re.compile("/case/"))
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     go(page, "columns")
     page.wait_for_selector(f"#role-{JOB}", state="attached")
     settled(page)
@@ -111,7 +111,7 @@ def test_groups_by_hand_are_what_the_release_shows(
     page.select_option("#profile", "research-partner-5")
     page.click("#anonymize")
     page.wait_for_selector(TAKE)
-    page.wait_for_selector(TRIED, state="attached")
+    comes(page, TRIED, "attached")
     unfold(page, "parts")
     with page.expect_download() as started:
         page.click(RELEASE)

@@ -24,6 +24,7 @@ from helpers.browser import (
     TRIED,
     VERDICT,
     Hands,
+    comes,
     fits,
     go,
     roles,
@@ -86,12 +87,12 @@ def test_few_interactions_to_a_bundle(
     hands = Hands(page)
     hands.choose(unpacked(data_dir, tmp_path, FILES[name]))
     page.wait_for_url(re.compile("/case/"))
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     names = taken(hands, tmp_path)
     assert [one for one in names if re.fullmatch("hand-out/.*-release.csv", one)]
     assert "SHA256SUMS" in names
     assert len(hands.moves) <= MOST, hands.moves
-    page.wait_for_selector(TRIED, state="attached")
+    comes(page, TRIED, "attached")
     settled(page)
     fits(page, *STEPS)
     assert complaints == []
@@ -107,7 +108,7 @@ def test_oulad_with_the_published_roles(
     hands = Hands(page)
     hands.drop(unpacked(data_dir, tmp_path, "oulad/studentInfo.csv.gz"))
     page.wait_for_url(re.compile("/case/"))
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     hands.click("#go-columns")
     hands.click("#fold-clear-open")
     for name, role in (("disability", "quasi-identifier"), ("imd_band", "insensitive")):
@@ -149,6 +150,6 @@ def test_a_large_file_shows_progress_and_the_page_answers(
     page.keyboard.press("Escape")
     # It was still at work while all of this was shown.
     page.wait_for_selector("#verdict .job [role=status]")
-    page.wait_for_selector(VERDICT)
+    comes(page, VERDICT)
     assert complaints == []
     page.context.close()
