@@ -70,7 +70,8 @@ def store(table: Table, file: Path, options: Mapping[str, object], out: Path) ->
         "rows": target.name,
         "file": state_of(file),
         "options": dict(options),
-        "source": asdict(table.source),
+        # Where it lies is known when it is opened again.
+        "source": {name: value for name, value in asdict(table.source).items() if name != "place"},
         "columns": [asdict(column) for column in table.columns],
     }
     # Notes keep their templates: a report may be in another language.
@@ -99,7 +100,9 @@ def stored_table(case: Path, file: Path, options: Mapping[str, object]) -> Table
         if pointer["file"] == state_of(file):
             table = read(case / pointer["rows"])
             columns = tuple(Column(**column) for column in pointer["columns"])
-            source = Source(**{**pointer["source"], "notes": tuple(pointer["source"]["notes"])})
+            source = Source(
+                **{**pointer["source"], "notes": tuple(pointer["source"]["notes"])}, place=file.absolute()
+            )
             return replace(table, columns=columns, source=source)
     return None
 
