@@ -258,6 +258,25 @@ def test_terms_that_are_refused(ledger: Ledger, tmp_path: Path) -> None:
     assert ledger.balance().spent_epsilon == 0
 
 
+FIRST: dict[str, dict[str, Any]] = {
+    "ask": {"question": "select count(distinct who) from data", "person": "who"},
+    "tabulate": {"tables": [["old"]], "person": "who"},
+    "synthesize": {"columns": ["old", "age"], "bounds": {"age": (0, 99)}, "delta": "1e-6", "unit": "record"},
+    "learn": {"label": "old", "columns": ["age"], "bounds": {"age": (0, 99)}, "person": "who"},
+    "safepub": {"levels": {"town": 0}, "delta": "1e-6"},
+}
+
+
+@pytest.mark.parametrize("verb", FIRST)
+def test_the_first_rows_are_no_table_of_people(verb: str, ledger: Ledger) -> None:
+    """Without somebody's hundred rows among them a hundred rows of others come in: counts of persons moved by all of these."""
+    for rows in (3, 100):
+        first = discreet.read(PEOPLE, rows=rows)
+        with pytest.raises(InvalidParameter, match="only the first rows"):
+            getattr(discreet, verb)(first, epsilon=1, ledger=ledger, **FIRST[verb])
+    assert ledger.balance().spent_epsilon == 0
+
+
 def test_a_group_that_is_given_in_several_ways_is_answered_once(ledger: Ledger) -> None:
     """Each answer has noise of its own: their mean would tell the figure for the price of one."""
     near = ["30", "30.0", "30.00000000000000000001", "30.00000000000000000002"]
@@ -497,6 +516,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert [row["keys"] for row in told["rows"]] == [["f"], ["m"]]
     assert abs(told["rows"][0]["figures"][0]["value"] - 200) < 120
     assert told["left_epsilon"] == "0"
+    first = run(cli, ["ask", str(table), question, *terms, "--rows", "100"])
+    assert "only the first rows" in str(first.exception)
     beyond = run(cli, ["ask", str(table), question, *terms])
     assert "nothing is left" in str(beyond.exception)
 

@@ -126,6 +126,13 @@ def test_what_is_not_disjoint_is_not_declared(names: list[str], reason: str, fol
     assert [entry.kind for entry in Ledger(folder / "budget").balance().entries] == ["budget"]
 
 
+def test_the_first_rows_do_not_speak_for_a_table(folder: Path) -> None:
+    """The first five people are nobody of the south; those further down are, and the file by which it is known again holds them all."""
+    first = discreet.read(folder / "both.csv", rows=5)
+    with pytest.raises(InvalidParameter, match="only the first rows"):
+        declare_disjoint([folder / "south.csv", first], "who", folder / "budget")
+
+
 def test_a_table_is_declared_once(folder: Path) -> None:
     declared(folder, "north", "south")
     (folder / "east.csv").write_text("who\n99\n")

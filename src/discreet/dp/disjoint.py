@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.dp.ledger import Balance, Ledger
-from discreet.dp.terms import people_of
+from discreet.dp.terms import people_of, refuse_part
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.sentences import Sentence
@@ -33,6 +33,8 @@ def declare_disjoint(
     Mⱼ. So M is (εⱼ, δⱼ)-private for them, and (max ε, max δ)-private for everybody.
     """
     tables = [source if isinstance(source, Table) else read(source) for source in sources]
+    for table in tables:
+        refuse_part(table)
     hashes = [people_of(table, table.column(person).name) for table in tables]
     if len(tables) < 2 or "" in hashes or len(set(hashes)) < len(hashes):
         raise InvalidParameter(

@@ -26,7 +26,7 @@ from discreet.dp.level_search import SCORES, LevelSearch, Sampling
 from discreet.dp.noise import OpenDP
 from discreet.dp.rows import GuaranteedRows
 from discreet.dp.statement import Guarantee, describe_unit
-from discreet.dp.terms import people_of, resolve_ledger
+from discreet.dp.terms import people_of, refuse_part, resolve_ledger
 from discreet.dp.tree import shuffled, uniforms
 from discreet.engine.read import read
 from discreet.errors import InvalidParameter
@@ -134,6 +134,7 @@ def safepub(
     ``"group-size"``, ``"discernibility"``, ``"entropy"``, or ``"classification"`` of a ``target`` whose level is given).
     """
     table = read(source)
+    refuse_part(table)
     amounts = exact(epsilon, "epsilon"), exact(delta, "delta", below_one=True)
     search = None
     if search_epsilon is not None:

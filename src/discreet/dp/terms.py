@@ -114,8 +114,18 @@ def resolve_terms(table: Table, question: Question, given: GivenTerms) -> Terms:
     )
 
 
+def refuse_part(table: Table) -> None:
+    """Refuse a table of which only the first rows were read: without somebody's rows among them, as many rows of others take their place."""
+    if table.source.first_rows is not None:
+        raise InvalidParameter(
+            "only the first rows of the table were read, and which these are changes with everybody before them",
+            remedy="read all rows; the question may say of which it asks",
+        )
+
+
 def resolve_unit(table: Table, person: str | None, unit: Unit | None) -> str | None:
     """The column of the person ids, or nothing if each row is somebody else; it has to be said which."""
+    refuse_part(table)
     if unit not in (None, "person", "record") or (unit == "record" and person is not None):
         raise InvalidParameter(
             "the unit of privacy is unclear", remedy="name the column of the person ids, or say unit='record'"

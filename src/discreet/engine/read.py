@@ -96,6 +96,12 @@ def read(
     )
     if isinstance(source, Table):
         return source
+    made = _opened(source, options, engine)
+    return made if rows is None else replace(made, source=replace(made.source, first_rows=rows))
+
+
+def _opened(source: object, options: ReadOptions, engine: Engine | None) -> Table:
+    """A database, a file or a frame as a table."""
     address = database_address(source) if isinstance(source, str) else None
     if address is not None and address.kind == "postgresql":
         if engine is not None:

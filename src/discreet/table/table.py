@@ -32,6 +32,8 @@ class Source:
     """Of a frame: which library it came from, and with which types."""
     place: Path | None = field(default=None, repr=False, compare=False)
     """The file that it was read from, or the pattern of several: nothing is written over them, and nobody is told."""
+    first_rows: int | None = field(default=None, repr=False, compare=False)
+    """If only the first rows were read, how many at most: which these are follows from how many rows come before them."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -54,8 +56,9 @@ class Source:
         return f"{what} was read without {' and '.join(counts)} the table" if counts else ""
 
     def to_dict(self) -> dict[str, object]:
+        untold = ("frame", "place", "first_rows")
         document: dict[str, object] = plain(replace(self, frame=None, place=None))
-        return {key: value for key, value in document.items() if key not in ("frame", "place")}
+        return {key: value for key, value in document.items() if key not in untold}
 
 
 class Lease:
