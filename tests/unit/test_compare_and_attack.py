@@ -464,8 +464,8 @@ def test_labels_must_be_sensitive(people: discreet.Table, release: discreet.Rele
 def test_a_brief_comparison_has_no_table_of_measures(compared: discreet.Comparison) -> None:
     told = [plain(show_comparison(compared, brief=brief), 110) for brief in (True, False)]
     assert "of the quasi-identifiers' detail is lost" in told[0]
-    assert "Each quasi-identifier" not in told[0]
-    assert "Each quasi-identifier" in told[1]
+    assert "Each attribute" not in told[0]
+    assert "Each attribute" in told[1]
     assert all(note.split()[0] in told[0] for note in compared.notes)
 
 

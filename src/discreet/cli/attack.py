@@ -71,6 +71,7 @@ from discreet.reports.words import Edition
     metavar="M",
     help="Exit with 1 if whoever knows method and requirements is surer of anybody's value than 1/M (needs --original).",
 )
+@click.option("--full", is_flag=True, help="Print every attack on every attribute, also of tables with many.")
 @click.option("--exposed", is_flag=True, help="Show the most exposed people in JSON (contains values).")
 @reading_options
 def attack(
@@ -83,6 +84,7 @@ def attack(
     bcf: int | None,
     concealment: int | None,
     confidentiality: float | None,
+    full: bool,
     exposed: bool,
     report_file: Path | None,
     edition: Edition,
@@ -160,7 +162,7 @@ def attack(
     if as_json:
         print_json(attacked.to_dict(exposed=exposed))
     else:
-        print_result(show_attacks(attacked), report_file)
+        print_result(show_attacks(attacked, full=full), report_file)
     too_far = max_advantage is not None and attacked.exposure > max_advantage + 1e-12
     too_few = left is not None and bcf is not None and not left.holds(bcf)
     too_open = hidden is not None and concealment is not None and not hidden.holds(concealment)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.panel import Panel
+from rich.table import Table as Grid
 from rich.text import Text
 
-from discreet.measure import Measure
+from discreet.measure import Measure, RecordRisk
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Verdict
 from discreet.reports.figures import zones
@@ -47,23 +49,28 @@ FIRST_MEASURES = (
 )
 FEW = 3
 """Of so many sensitive attributes each is shown by itself; of more, only the worst of them."""
-MOST_OBSTACLES = 6
+MOST_OBSTACLES = 5
+MOST_ATTRIBUTES = 6
+MOST_NAMES = 6
+LONGEST_CELL = 110
 MOST_MISSING = 4
+MOST_CONTRIBUTIONS = 4
+WIDE = 100
+"""So many letters a line have room for a sentence beside each measure."""
 
 
 def show(audit: Audit, *, full: bool = False) -> RenderableType:
     """The audit as something rich can print: what matters most on two screens, or all of it."""
-    parts: list[RenderableType] = [headline(audit.verdict, audit), Text()]
+    parts: list[RenderableType] = [headline(audit.verdict, audit, full=full), Text()]
     if audit.verdict.obstacles:
-        shown = None if full else MOST_OBSTACLES
-        parts += [title("What stands in the way"), obstacles(audit.verdict, shown), Text()]
+        parts += [title("What stands in the way"), _obstacles(audit.verdict, full=full), Text()]
     several = not full and len(audit.classes.sensitive) > FEW
     parts += [
         title("Measures, of the sensitive attribute that is worst off" if several else "Measures"),
-        _measures(audit, worst=several),
+        Explained(_measures(audit, worst=several, full=full)),
         Text(),
         title("Extended risks (0 safe … 1 exposed): worst record · mean"),
-        _risks(audit, worst=several),
+        _risks(audit, full=full),
     ]
     if audit.exposure is not None and audit.exposure.combinations:
         parts += [Text(), title("Combinations that single people out"), _combinations(audit)]
@@ -88,14 +95,18 @@ def show_brief(audit: Audit) -> RenderableType:
     return Group(first, *lines[:4])
 
 
-def headline(verdict: Verdict, audit: Audit) -> RenderableType:
+def headline(verdict: Verdict, audit: Audit, *, full: bool = True) -> RenderableType:
     """The verdict in words, colour and symbol."""
     colour, symbol = STYLE[verdict.decision]
     unit = f"{audit.rows:,} records" + (f" of {audit.persons:,} persons" if audit.event_level else "")
     body = Text()
     body.append(f"{symbol} {verdict.words}\n", style=f"bold {colour}")
     body.append(f"{audit.source.name}: {unit} in {len(audit.classes):,} equivalence classes of ")
-    body.append(", ".join(audit.classes.names), style="italic")
+    names = audit.classes.names
+    shown = names if full or len(names) <= MOST_NAMES + 1 else names[:MOST_NAMES]
+    body.append(", ".join(shown), style="italic")
+    if len(shown) < len(names):
+        body.append(f" and {len(names) - len(shown)} more")
     if audit.source.left_out:
         body.append(f"\nReading: {audit.source.left_out}")
     body.append("\nConventional models: ")
@@ -130,13 +141,22 @@ def show_verdict(verdict: Verdict) -> RenderableType:
     return Group(body, *lines, *footnotes([f"Note: {note}." for note in verdict.notes]))
 
 
-def obstacles(verdict: Verdict, most: int | None = None) -> RenderableType:
-    """The failed criteria, most important first, or the ``most`` important of them."""
+def _obstacles(verdict: Verdict, *, full: bool) -> RenderableType:
+    """The failed criteria, most important first; in short the most important, one of each kind, without long lists."""
     table = grid("", "asked", "found", "what to do")
-    for place, criterion in enumerate(verdict.obstacles[:most], start=1):
-        row(table, f"{place}.", criterion.description, Text(criterion.found, style="red"), criterion.remedy)
-    left = len(verdict.obstacles) - table.row_count
-    return Group(table, *footnotes([f"And {left} more (--full shows all)."])) if left else table
+    shown = list(verdict.obstacles)
+    if not full:
+        kinds = {criterion.id: criterion for criterion in reversed(shown)}
+        shown = [criterion for criterion in shown if criterion is kinds[criterion.id]][:MOST_OBSTACLES]
+    for place, criterion in enumerate(shown, start=1):
+        found, remedy = (text if full else _clipped(text) for text in (criterion.found, criterion.remedy))
+        row(table, f"{place}.", criterion.description, Text(found, style="red"), remedy)
+    return _with_more(table, len(verdict.obstacles) - len(shown))
+
+
+def _clipped(text: str) -> str:
+    """A long list without its end."""
+    return text if len(text) <= LONGEST_CELL else text[: text.rfind(" ", 0, LONGEST_CELL)].rstrip(",;") + " …"
 
 
 def criterion_line(criterion: Criterion) -> Text:
@@ -151,52 +171,90 @@ def criterion_line(criterion: Criterion) -> Text:
     return line
 
 
-def _measures(audit: Audit, *, worst: bool) -> RenderableType:
+@dataclass(frozen=True)
+class Explained:
+    """Measures, each with a sentence: beside it where there is room, else below it."""
+
+    rows: Sequence[tuple[str, str, Text, str, str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = grid("measure", "of", "value", "required", "what it says")
+        for name, of, value, required, meaning in self.rows:
+            if options.max_width >= WIDE:
+                row(table, name, of, value, required, meaning)
+                continue
+            yield Text.assemble(
+                (name, "bold"),
+                f" of {of}: " if of else ": ",
+                value,
+                f", required {required}" if required else "",
+            )
+            yield from footnotes([meaning])
+        if table.row_count:
+            yield table
+
+
+def _measures(audit: Audit, *, worst: bool, full: bool) -> list[tuple[str, str, Text, str, str]]:
     """The measures that people ask for; with ``worst`` each once, of the sensitive attribute that it is worst for."""
     required = {(c.id, c.attribute): c for c in audit.verdict.criteria}
-    table = grid("measure", "of", "value", "required", "what it says")
     measures: Sequence[Measure] = audit.measures
     if worst:
         measures = [audit.measure(name) for name in dict.fromkeys(measure.name for measure in audit.measures)]
+    rows = []
     for measure in measures:
-        if measure.name in (FIRST_MEASURES if worst else KEY_MEASURES):
-            asked = required.get((measure.name, measure.attribute))
-            row(
-                table,
-                measure.name,
-                measure.attribute or "",
-                Text(_value(measure), style="" if asked is None else "green" if asked.holds else "red"),
-                ""
-                if asked is None or asked.threshold is None
-                else f"{'≥' if measure.better == 'higher' else '≤'} {number(asked.threshold)}",
-                measure.meaning,
+        asked = required.get((measure.name, measure.attribute))
+        limit = "" if asked is None or asked.threshold is None else number(asked.threshold)
+        if measure.name in (KEY_MEASURES if full else FIRST_MEASURES) or limit:
+            value = Text(_value(measure), "" if asked is None else "green" if asked.holds else "red")
+            sign = "≥" if measure.better == "higher" else "≤"
+            rows.append(
+                (measure.name, measure.attribute or "", value, limit and f"{sign} {limit}", measure.meaning)
             )
-    return table
+    return rows
 
 
 def _value(measure: Measure) -> str:
     if measure.unit.startswith("share") or measure.unit == "probability":
         return f"{measure.value:.1%}"
-    return number(measure.value) + (f" {measure.unit}" if measure.unit in ("records", "persons") else "")
+    if measure.unit in ("records", "persons"):
+        return f"{number(measure.value)} {measure.unit.removesuffix('s') if measure.value == 1 else measure.unit}"
+    return number(measure.value)
 
 
-def _risks(audit: Audit, *, worst: bool) -> RenderableType:
-    """Each extended risk of each attribute; with ``worst`` of the sensitive attribute that it is worst for."""
-    targets: list[str | None] = [None] if worst else [domain.name for domain in audit.classes.sensitive]
+def _risks(audit: Audit, *, full: bool) -> RenderableType:
+    """Each extended risk of each attribute; in short of the worst attributes, and of the sensitive one that it is worst for."""
+    sensitive: list[str | None] = [domain.name for domain in audit.classes.sensitive]
+    several = not full and len(sensitive) > 1
+    targets = [None] if several else sensitive
     kinds = [(name, target) for name in GRADED for target in (targets if name == "correlation" else [None])]
     heads = [name if about is None else f"{name} with {about}" for name, about in kinds]
-    table = grid("attribute", *heads)
+    table = grid(
+        "attribute", *(f"{head} (worst)" if several and head == "correlation" else head for head in heads)
+    )
     low, medium = zones(audit)
-    for attribute in (None, *audit.classes.names):
+
+    def found(attribute: str | None) -> list[RecordRisk]:
+        return [audit.risk(name, attribute=attribute, sensitive=about) for name, about in kinds]
+
+    worst = sorted(
+        audit.classes.names,
+        key=lambda name: [-max(r.max for r in found(name)), -max(r.mean for r in found(name))],
+    )
+    shown = audit.classes.names if full else worst[:MOST_ATTRIBUTES]
+    for attribute in (None, *shown):
         cells = [Text("all together", style="bold") if attribute is None else Text(attribute)]
-        for name, about in kinds:
-            risk = audit.risk(name, attribute=attribute, sensitive=about)
+        for risk in found(attribute):
             grade = category(risk.max, low=low, medium=medium)
             cell = Text(f"{risk.max:.2f} {grade}", style=GRADE[grade])
             cell.append(f" · {risk.mean:.2f}", style="dim")
             cells.append(cell)
         row(table, *cells)
-    return table
+    return _with_more(table, len(audit.classes.names) - len(shown))
+
+
+def _with_more(table: Grid, left: int) -> RenderableType:
+    """A table, and how many of its rows are shown on request only."""
+    return Group(table, *footnotes([f"And {left} more (--full shows all)."])) if left else table
 
 
 def _combinations(audit: Audit) -> RenderableType:
@@ -217,7 +275,7 @@ def _combinations(audit: Audit) -> RenderableType:
 def _contributions(audit: Audit) -> RenderableType:
     assert audit.exposure is not None
     table = grid("without", "mean risk", "unique records", "smallest class")
-    for contribution in audit.exposure.contributions[:6]:
+    for contribution in audit.exposure.contributions[:MOST_CONTRIBUTIONS]:
         row(
             table,
             contribution.attribute,
@@ -244,7 +302,8 @@ def _remarks(audit: Audit, *, full: bool) -> list[RenderableType]:
         told += [f"and in {left} more columns (--full)"] if left else []
         lines = [f"Missing values: {'; '.join(told)}."]
     lines += [f"Note: {note}." for note in audit.notes]
-    lines.append(f"Source of the thresholds: {audit.verdict.profile.source}.")
+    if full:
+        lines.append(f"Source of the thresholds: {audit.verdict.profile.source}.")
     return footnotes(lines)
 
 

@@ -15,9 +15,11 @@ from discreet.release.attack import Attacks
 from discreet.release.compare import Comparison
 from discreet.release.frontier import Frontier
 from discreet.release.legal import State
+from discreet.reports.audit.terminal import FEW
 from discreet.reports.evidence.loss_tables import best_learner, estimate_text
 from discreet.reports.terminal import footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import amount, number, percent
+from discreet.sentences import Sentence
 
 STATES: dict[State, tuple[str, str]] = {
     "gives way": ("red", "✘"),
@@ -48,7 +50,7 @@ def show_comparison(comparison: Comparison, *, brief: bool = False) -> Renderabl
     parts: list[RenderableType] = [_loss_headline(comparison)]
     if not brief:
         parts += [Text(), title("Losses"), _losses(comparison)]
-        parts += [Text(), title("Each quasi-identifier"), _attributes(comparison)]
+        parts += [Text(), title("Each attribute"), _attributes(comparison)]
     if comparison.efficacy and not brief:
         parts += [Text(), title("Learning from the release"), _efficacy(comparison)]
     if comparison.kpis:
@@ -186,14 +188,11 @@ def _analyses(comparison: Comparison) -> RenderableType:
 # ── attacks ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show_attacks(attacks: Attacks) -> RenderableType:
+def show_attacks(attacks: Attacks, *, full: bool = False) -> RenderableType:
     """The three legal criteria first, then every attack with its interval, then what was not tested."""
-    parts: list[RenderableType] = [_criteria(attacks), Text(), title("Attacks"), _results(attacks)]
+    parts: list[RenderableType] = [_criteria(attacks), Text(), title("Attacks"), _results(attacks, full=full)]
     if attacks.untested:
-        table = grid("attack", "why")
-        for attack in attacks.untested:
-            row(table, attack.attack, attack.why)
-        parts += [Text(), title("Not tested"), table]
+        parts += [Text(), title("Not tested"), _untested(attacks, full=full)]
     scenario = attacks.scenario
     told = [
         f"The intruder ({scenario.name}: {scenario.preset.title}) {scenario.preset.says}.",
@@ -240,18 +239,49 @@ def _criteria(attacks: Attacks) -> RenderableType:
     return Panel(body, border_style=worst, expand=False)
 
 
-def _results(attacks: Attacks) -> RenderableType:
+def _results(attacks: Attacks, *, full: bool) -> RenderableType:
+    """Each attack with its interval; in short one that aims at many attributes where it got furthest."""
     table = grid("attack", "right / tried", "rate", "95% interval", "without it", "beyond")
+    alike: dict[str, list[AttackResult]] = {}
     for result in attacks.results:
-        row(
-            table,
-            f"{result.attack}: {result.target}" if result.target else result.attack,
-            f"{amount(result.successes)} / {amount(result.tries)}",
-            percent(result.rate),
-            f"{result.low:.1%}–{result.high:.1%}",
-            percent(result.baseline),
-            Text(percent(result.advantage), style="red" if result.better_than_baseline else "green"),
-        )
+        alike.setdefault(result.attack, []).append(result)
+    left = 0
+    for name, results in alike.items():
+        furthest = max(results, key=lambda result: (result.better_than_baseline, result.advantage))
+        shown = results if full or len(results) <= FEW else [furthest]
+        left += len(results) - len(shown)
+        for result in shown:
+            row(
+                table,
+                f"{name}: {result.target}" if result.target else name,
+                f"{amount(result.successes)} / {amount(result.tries)}",
+                percent(result.rate),
+                f"{result.low:.1%}–{result.high:.1%}",
+                percent(result.baseline),
+                Text(percent(result.advantage), style="red" if result.better_than_baseline else "green"),
+            )
+    return Group(
+        table, *footnotes([f"And {left} more that got no further (--full shows all)."] if left else [])
+    )
+
+
+def _untested(attacks: Attacks, *, full: bool) -> RenderableType:
+    """Attacks that were not run, by the reason; in short without the names of many attributes."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for attack in attacks.untested:
+        why, on = attack.why, ""
+        if isinstance(why, Sentence) and {"sensitive", "why"} == why.parameters.keys():
+            why, on = str(why.parameters["why"]), str(why.parameters["sensitive"])
+        reasons.setdefault(why, {}).setdefault(attack.attack, []).extend([on] if on else [])
+    table = grid("attack", "why")
+    for why, tried in reasons.items():
+        named = [
+            f"{attack} ({', '.join(on) if full or len(on) <= FEW else f'{len(on)} attributes'})"
+            if on
+            else attack
+            for attack, on in tried.items()
+        ]
+        row(table, ", ".join(named), why)
     return table
 
 

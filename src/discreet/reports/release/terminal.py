@@ -19,6 +19,7 @@ from discreet.reports.release import tables
 from discreet.reports.terminal import STYLE, footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import number, percent, several
 from discreet.risk.titles import EXTENDED
+from discreet.table.hierarchies.hierarchy import LEARNED
 from discreet.utility.objectives.registry import LOSS
 
 
@@ -120,8 +121,7 @@ def _worst(audit: Audit, name: str) -> str:
 
 
 def _changes(release: Release) -> RenderableType:
-    table = grid("attribute", "values before", "values after", "level", "loss", "hierarchy")
-    origins = {hierarchy.ladder.name: hierarchy.origin for hierarchy in release.hierarchies}
+    table = grid("attribute", "values before", "values after", "level", "loss")
     for name, change in release.changes().items():
         level = release.recoding.levels.get(name) if release.recoding.levels else None
         row(
@@ -131,9 +131,14 @@ def _changes(release: Release) -> RenderableType:
             f"{int(change['distinct_after']):,}",
             "–" if level is None else str(level),
             number(change["loss"]),
-            origins.get(name, ""),
         )
-    return table
+    # Those that were learned stand together in a note.
+    origins = [
+        f"Hierarchy of {hierarchy.ladder.name}: {hierarchy.origin}."
+        for hierarchy in release.hierarchies
+        if hierarchy.origin != LEARNED
+    ]
+    return Group(table, *footnotes(origins))
 
 
 def _removed(release: Release) -> RenderableType:
