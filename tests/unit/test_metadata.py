@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -48,3 +50,19 @@ def test_the_readme_of_the_package(hook: ModuleType, monkeypatch: pytest.MonkeyP
         assert isinstance(urls, dict)
         assert urls["Homepage"] == "https://h.example/d"
         assert all(url.startswith("https://h.example/d") for url in urls.values())
+
+
+def test_the_source_archive_has_all_that_the_repository_has() -> None:
+    """What its README links to, what its tests read and what builds it; hatchling itself adds the two below."""
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = {
+        *told["tool"]["hatch"]["build"]["targets"]["sdist"]["include"],
+        "pyproject.toml",
+        ".gitignore",
+    }
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    # Where this is the archive itself, there is no repository to be asked.
+    held = {name.partition("/")[0] for name in listed.split()} or {
+        path.name for path in ROOT.iterdir()
+    } & included
+    assert held == included
