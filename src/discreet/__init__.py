@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -193,6 +194,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     module, attribute = _PUBLIC[name].split(":")
     value = getattr(import_module(module), attribute)
+    if isinstance(value, FunctionType):
+        value = import_module("discreet.kinds").explained(value, name)
     globals()[name] = value
     return value
 

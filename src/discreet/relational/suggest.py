@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import tomlkit
 
+from discreet.errors import EmptyTable
 from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.policy.suggest import suggest
 from discreet.relational.keys import KeyReference, find_keys, find_references
@@ -69,6 +70,10 @@ def _people(tables: Mapping[str, Table], references: Sequence[KeyReference]) -> 
 def suggest_tables(source: GivenTables, *, profile: str = DEFAULT_PROFILE) -> str:
     """A policy of several tables as TOML: roles with their reasons, to be checked by who knows the data."""
     tables = open_tables(source)
+    if not tables:
+        raise EmptyTable(
+            "no table was given", remedy="pass a folder, a database file, or tables by their names"
+        )
     schema = _keys_and_references(tables)
     document = tomlkit.document()
     document.add(tomlkit.comment("Suggested from names and content: check it, most of all the roles."))

@@ -21,6 +21,7 @@ from importlib.resources.abc import Traversable
 from math import ceil
 from typing import Any
 
+from discreet.errors import unknown
 from discreet.reports.charts.svg import FONT, SAID, width_of
 from discreet.sentences import Parameter, Sentence, fill, joined, loads, places
 
@@ -139,6 +140,8 @@ def phrasebook(language: str) -> Phrasebook | None:
     """The phrasebook of a language; ``None`` for English, which the core itself speaks."""
     if language == OWN:
         return None
+    if language not in languages():
+        raise unknown("language", language, languages())
     return Phrasebook({text: said for _, text, said in pairs(language)}, languages()[language])
 
 

@@ -149,8 +149,8 @@ def _obstacles(verdict: Verdict, *, full: bool) -> RenderableType:
         kinds = {criterion.id: criterion for criterion in reversed(shown)}
         shown = [criterion for criterion in shown if criterion is kinds[criterion.id]][:MOST_OBSTACLES]
     for place, criterion in enumerate(shown, start=1):
-        found, remedy = (text if full else _clipped(text) for text in (criterion.found, criterion.remedy))
-        row(table, f"{place}.", criterion.description, Text(found, style="red"), remedy)
+        reason, remedy = (text if full else _clipped(text) for text in (criterion.found, criterion.remedy))
+        row(table, f"{place}.", criterion.description, Text(reason, style="red"), remedy)
     return _with_more(table, len(verdict.obstacles) - len(shown))
 
 
@@ -233,17 +233,17 @@ def _risks(audit: Audit, *, full: bool) -> RenderableType:
     )
     low, medium = zones(audit)
 
-    def found(attribute: str | None) -> list[RecordRisk]:
+    def risks_of(attribute: str | None) -> list[RecordRisk]:
         return [audit.risk(name, attribute=attribute, sensitive=about) for name, about in kinds]
 
     worst = sorted(
         audit.classes.names,
-        key=lambda name: [-max(r.max for r in found(name)), -max(r.mean for r in found(name))],
+        key=lambda name: [-max(r.max for r in risks_of(name)), -max(r.mean for r in risks_of(name))],
     )
     shown = audit.classes.names if full else worst[:MOST_ATTRIBUTES]
     for attribute in (None, *shown):
         cells = [Text("all together", style="bold") if attribute is None else Text(attribute)]
-        for risk in found(attribute):
+        for risk in risks_of(attribute):
             grade = category(risk.max, low=low, medium=medium)
             cell = Text(f"{risk.max:.2f} {grade}", style=GRADE[grade])
             cell.append(f" · {risk.mean:.2f}", style="dim")
