@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,20 @@ def plain(value: object, *, nulls: bool = True) -> Any:
     if isinstance(value, Sequence):
         return [plain(part, nulls=nulls) for part in value]
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+class Printed:
+    """Something that prints in lines: a notebook shows them, too.
+
+    >>> class Note(Printed):
+    ...     def __str__(self) -> str:
+    ...         return "a < b"
+    >>> Note()._repr_html_()
+    '<pre style="line-height:1.3">a &lt; b</pre>'
+    """
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="line-height:1.3">{html.escape(printable(str(self)))}</pre>'
 
 
 OBEYED = re.compile(

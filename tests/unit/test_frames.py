@@ -328,13 +328,21 @@ def test_results_print_as_something_that_a_person_reads(people: pd.DataFrame) ->
         discreet.recommend(frame, POLICY),
         discreet.record_risks(frame, POLICY),
         discreet.read(frame),
+        discreet.compare(frame, release, POLICY, labels=[], queries=10),
+        attacks := discreet.attack(release, POLICY, original=frame, attacks=["homogeneity"]),
+        attacks.results[0],
+        discreet.audit(frame, POLICY).exposure,
+        discreet.Baskets.of([["a", "b"], ["a"]]),
     )
     for result in results:
         assert len(repr(result)) < 140, repr(result)
         assert "\n" not in repr(result)
         assert max(map(len, str(result).splitlines())) <= 120
-    for result in (release, release.verdict, frontier, discreet.recommend(frame, POLICY)):
+        # No value of the data stands where a traceback or a log would show it.
+        assert "gout" not in repr(result)
+    for result in (release, release.verdict, release.recipe, POLICY, frontier, attacks, results[5]):
         assert result._repr_html_().startswith("<")
+    assert "quasi-identifier   age, sex" in POLICY._repr_html_()
     assert "may be released" in str(release)
 
 

@@ -66,6 +66,14 @@ class AttackResult:
     """Set where successes are no independent hits and misses, of which Wilson's interval could be taken."""
     certain: bool = False
 
+    def __repr__(self) -> str:
+        # Who is exposed is told by values of the data, which a traceback or a log must not show.
+        on = "" if self.target is None else f", on {self.target!r}"
+        right = f"{self.successes:g} of {self.tries:g} {self.unit}"
+        return (
+            f"AttackResult({self.attack!r}{on}, right about {right}, {self.baseline:.1%} without the release)"
+        )
+
     @property
     def rate(self) -> float:
         """Share of tries that succeeded; 0 if nothing was tried."""

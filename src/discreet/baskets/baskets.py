@@ -105,6 +105,9 @@ class Baskets:
         renamed = place[codes]
         return cls(tuple(names[order]), starts, renamed[np.lexsort((renamed, owner))])
 
+    def __repr__(self) -> str:
+        return f"Baskets({len(self):,} baskets of {len(self.items):,} items)"
+
     # ── shape ─────────────────────────────────────────────────────────────────────────────────────
 
     def __len__(self) -> int:

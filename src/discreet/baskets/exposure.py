@@ -11,7 +11,7 @@ from discreet.baskets.baskets import Baskets
 from discreet.baskets.goal import BasketGoal
 from discreet.baskets.itemsets import Itemsets, packed, subsets, unpacked
 from discreet.baskets.uncertainty import ROUNDING, surest
-from discreet.plain import plain
+from discreet.plain import Printed, plain
 from discreet.sentences import Sentence
 from discreet.types import BoolArray, FloatArray, IntArray
 
@@ -35,7 +35,7 @@ class KnownItems:
 
 
 @dataclass(frozen=True)
-class BasketAudit:
+class BasketAudit(Printed):
     """Whether sets of up to ``m`` items leave at least ``k`` baskets each (k^m-anonymity), and where they do not."""
 
     k: int

@@ -23,7 +23,7 @@ from discreet.baskets.suppression import suppressed
 from discreet.baskets.uncertainty import ROUNDING, surest
 from discreet.errors import GoalUnreachable, InvalidParameter, RequirementNotMet
 from discreet.files.writing import atomically
-from discreet.plain import plain
+from discreet.plain import Printed, plain
 from discreet.privacy.base import need_choice
 from discreet.progress import Asked, telling
 from discreet.sentences import Sentence
@@ -35,7 +35,7 @@ HEADER = ("cluster", "baskets", "chunk", "line", "item")
 
 
 @dataclass(frozen=True)
-class BasketRelease:
+class BasketRelease(Printed):
     """Baskets that may be given away, with what was lost: ``released`` as sets of items, or as ``clusters`` that leave open
     which of them belong together."""
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from discreet.errors import InvalidPolicy, UnknownColumn
 from discreet.perturb.base import Perturbation
+from discreet.plain import Printed
 from discreet.policy.analysis import Analysis
 from discreet.policy.constraint import Constraint
 from discreet.policy.guarantee import DifferentialPrivacy
@@ -69,7 +70,7 @@ class ColumnPolicy:
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Printed):
     """Roles, requirements and profile. Frozen: ``replace`` and ``require`` make a changed one.
 
     ``sampling_fraction`` is the share of the population that is in the table, ``population`` the file of a table of

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.errors import InvalidParameter
+from discreet.plain import Printed
 from discreet.progress import Asked, telling
 from discreet.relational.alike import KnownRows, PersonRows, joint
 from discreet.relational.dates import alone_with_intervals
@@ -46,7 +47,7 @@ class KnownRowsRisk:
 
 
 @dataclass(frozen=True)
-class RelationalAudit:
+class RelationalAudit(Printed):
     """What several tables tell of people together, and whether they may be released."""
 
     people: int

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from discreet.errors import DiscreetError, InvalidParameter, RequirementNotMet
 from discreet.files.writing import folder_atomically, refuse_filled_folder
+from discreet.plain import Printed
 from discreet.relational.judging import RelationalAudit, judge_related
 from discreet.relational.policy import KnownEvents, RelationalPolicy
 from discreet.relational.rows import RelatedTables
@@ -36,7 +37,7 @@ class TableChange:
 
 
 @dataclass(frozen=True)
-class RelationalRelease:
+class RelationalRelease(Printed):
     """Several tables that may be given away together, with what shows it.
 
     Keys are pseudonyms that were drawn anew: they tie the tables to each other and to nothing else.

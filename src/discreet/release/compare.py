@@ -58,6 +58,11 @@ class Comparison:
     analyses: tuple[AnalysisResult, ...] = field(default=(), repr=False)
     """The policy's regressions on both tables."""
 
+    def __repr__(self) -> str:
+        lost = self.losses.measure("leaf-loss")
+        loss = "" if lost is None else f", loss {lost.value:.1%}"
+        return f"Comparison({self.original.name!r} and {self.release.name!r}, {self.rows[1]:,} of {self.rows[0]:,} rows{loss})"
+
     def __str__(self) -> str:
         return rendered.comparison_text(self)
 

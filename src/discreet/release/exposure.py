@@ -29,6 +29,10 @@ class Exposure:
     special_uniques: SudaResult
     dependence: Dependence
 
+    def __repr__(self) -> str:
+        # The riskiest classes are values of the data.
+        return f"Exposure({len(self.combinations)} combinations, {len(self.contributions)} attributes)"
+
 
 def expose(classes: EquivalenceClasses, fraction: float | None, say: Progress) -> Exposure:
     """Look for who and what is most exposed; ``fraction`` is that of the population which was sampled."""

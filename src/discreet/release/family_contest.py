@@ -17,6 +17,7 @@ from discreet.dp.synthesize import rows_to_compare
 from discreet.errors import DiscreetError, InvalidParameter, unknown
 from discreet.perturb.base import Perturbation
 from discreet.perturb.registry import make_step
+from discreet.plain import Printed
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.policy.plan import Plan
@@ -81,7 +82,7 @@ class FamilyPoint:
 
 
 @dataclass(frozen=True)
-class FamilyComparison:
+class FamilyComparison(Printed):
     """Every family at several strengths, on the same rows and by the same intruders."""
 
     points: tuple[FamilyPoint, ...]

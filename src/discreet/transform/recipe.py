@@ -17,7 +17,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.files.documents import parse_json, parse_toml
 from discreet.files.reading import RECIPE_BYTES, read_text
-from discreet.plain import plain
+from discreet.plain import Printed, plain
 from discreet.sentences import Sentence
 from discreet.table.domain import NULL_SIGN, Domain
 from discreet.transform.recoding import Recoding, ReleasedAttribute, with_null
@@ -32,7 +32,7 @@ Unseen = Literal["refuse", "suppress"]
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Printed):
     """What happens to each value (global recoding) or to each combination of values (local recoding).
 
     ``values[name][old] = new`` holds for global recodings; ``combinations`` lists, for local ones, old and new

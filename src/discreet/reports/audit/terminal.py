@@ -51,7 +51,7 @@ FEW = 3
 """Of so many sensitive attributes each is shown by itself; of more, only the worst of them."""
 MOST_OBSTACLES = 5
 MOST_ATTRIBUTES = 6
-MOST_NAMES = 6
+MOST_NAMES = 9
 LONGEST_CELL = 110
 MOST_MISSING = 4
 MOST_CONTRIBUTIONS = 4
