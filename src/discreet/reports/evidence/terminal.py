@@ -269,9 +269,10 @@ def _untested(attacks: Attacks, *, full: bool) -> RenderableType:
     """Attacks that were not run, by the reason; in short without the names of many attributes."""
     reasons: dict[str, dict[str, list[str]]] = {}
     for attack in attacks.untested:
-        why, on = attack.why, ""
-        if isinstance(why, Sentence) and {"sensitive", "why"} == why.parameters.keys():
-            why, on = str(why.parameters["why"]), str(why.parameters["sensitive"])
+        given = attack.why
+        parts = given.parameters if isinstance(given, Sentence) else {}
+        whole = {"sensitive", "why"} != parts.keys()
+        why, on = (given, "") if whole else (str(parts["why"]), str(parts["sensitive"]))
         reasons.setdefault(why, {}).setdefault(attack.attack, []).extend([on] if on else [])
     table = grid("attack", "why")
     for why, tried in reasons.items():
