@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import resource
+import struct
 import subprocess
 import sys
 import zipfile
@@ -73,6 +74,61 @@ def test_cells_far_apart_are_seen_however_it_is_said(way: str, tmp_path: Path) -
 @pytest.mark.parametrize("way", NEAR)
 def test_what_only_looks_like_a_place_is_none(way: str, tmp_path: Path) -> None:
     limits.check_spreadsheet(with_cells(tmp_path / "people.xlsx", NEAR[way]))
+
+
+def old_workbook(records: bytes, *, small: bool) -> bytes:
+    """An .xls file of five sectors: their table, names, the table of small ones, and a stream of the workbook."""
+    stream = records.ljust(512, b"\0")
+    least = 4096 if small else 0
+
+    def entry(name: str, kind: int, start: int, size: int) -> bytes:
+        letters = name.encode("utf-16-le")
+        head = letters.ljust(64, b"\0") + struct.pack("<HB", len(letters) + 2, kind)
+        return head.ljust(116, b"\0") + struct.pack("<III", start, size, 0)
+
+    named = entry("Root Entry", 5, 3, 512) + entry("Workbook", 2, 0 if small else 3, 512)
+    numbers = struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6)
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(24, b"\0") + numbers
+    head = head.ljust(44, b"\0") + struct.pack("<IIIIII", 1, 1, 0, least, 2, 1)
+    head += struct.pack("<II", 0xFFFFFFFE, 0) + struct.pack("<I", 0) + b"\xff" * (4 * 108)
+    following = struct.pack("<IIII", 0xFFFFFFFD, 0xFFFFFFFE, 0xFFFFFFFE, 0xFFFFFFFE)
+    small_ones = struct.pack("<8I", *range(1, 8), 0xFFFFFFFE)
+    return head + b"".join(
+        part.ljust(512, fill)
+        for part, fill in ((following, b"\xff"), (named, b"\0"), (small_ones, b"\xff"), (stream, b"\0"))
+    )
+
+
+def record(kind: int, *numbers: int) -> bytes:
+    return struct.pack(f"<HH{len(numbers)}H", kind, 2 * len(numbers), *numbers)
+
+
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize(
+    "records",
+    [
+        record(0x0203, 65535, 65535, 0, 0, 0, 0, 0),
+        record(0x0200, 0, 0, 0xFFFF, 0xFFFF, 0, 256, 0),
+        # In a sheet that begins inside of another record.
+        record(0x0085, 16, 0, 0, 0) + record(0x0001, *[0] * 2, 0x027E, 10, 65535, 900, 0, 0, 0),
+    ],
+    ids=["a cell", "what a sheet says of itself", "a sheet that is hidden"],
+)
+def test_cells_far_apart_in_an_old_workbook_are_seen(records: bytes, small: bool, tmp_path: Path) -> None:
+    file = tmp_path / "people.xls"
+    file.write_bytes(old_workbook(records, small=small))
+    with pytest.raises(UnreadableInput, match="spread over more than"):
+        limits.check_spreadsheet(file)
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_an_old_workbook_of_usual_size_is_left_to_the_reader(small: bool, tmp_path: Path) -> None:
+    file = tmp_path / "people.xls"
+    file.write_bytes(old_workbook(record(0x0203, 65535, 255, 0, 0, 0, 0, 0), small=small))
+    limits.check_spreadsheet(file)
+    file.write_bytes(file.read_bytes()[:512])
+    with pytest.raises(UnreadableInput, match="could not be read as a spreadsheet"):
+        limits.check_spreadsheet(file)
 
 
 def test_a_chain_of_formulas_is_no_sheet(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from discreet.engine.old_workbooks import MAGIC, cells_between
 from discreet.errors import InvalidParameter, UnreadableInput
 from discreet.files.reading import CHUNK, check_unpacked
 from discreet.sentences import Sentence
@@ -164,6 +165,15 @@ def check_spreadsheet(path: Path) -> None:
     the process.
     """
     if not zipfile.is_zipfile(path):
+        content = path.read_bytes()
+        if content.startswith(MAGIC):
+            try:
+                _refuse_spread(path, cells_between(content))
+            except ValueError:
+                raise UnreadableInput(
+                    Sentence("{name} could not be read as a spreadsheet", name=path.name),
+                    remedy="check that the file is complete and not protected by a password",
+                ) from None
         return
     unpacked = 0
     try:
@@ -175,18 +185,23 @@ def check_spreadsheet(path: Path) -> None:
                         unpacked += len(tags)
                         check_unpacked(path, unpacked)
                         extent.add(tags)
-                if extent.cells > MAX_CELLS:
-                    raise UnreadableInput(
-                        Sentence(
-                            "the cells of {name} are spread over more than {max_cells:,}",
-                            name=path.name,
-                            max_cells=MAX_CELLS,
-                        ),
-                        remedy="remove what stands far away from the table, or save it as CSV",
-                    )
+                _refuse_spread(path, extent.cells)
     except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zlib.error):
         # Damaged or locked: the reader says so in its own way.
         return
+
+
+def _refuse_spread(path: Path, cells: int) -> None:
+    """Raise if so many cells lie between the first and the last one of a sheet."""
+    if cells > MAX_CELLS:
+        raise UnreadableInput(
+            Sentence(
+                "the cells of {name} are spread over more than {max_cells:,}",
+                name=path.name,
+                max_cells=MAX_CELLS,
+            ),
+            remedy="remove what stands far away from the table, or save it as CSV",
+        )
 
 
 class _Extent:
