@@ -19,6 +19,7 @@ from discreet.errors import InvalidParameter
 from discreet.policy.hierarchies import hierarchies
 from discreet.policy.plan import Plan
 from discreet.release.codebook import codebook_beside, make_codebook, read_codebook, told_sets, write_codebook
+from discreet.release.pairing import make_pair
 from discreet.table.domain import Domain
 from discreet.table.meaning import KINDS, Meaning
 from discreet.table.values import OneOf, parse
@@ -207,6 +208,22 @@ def test_without_the_codebook_it_is_said_that_an_intruder_knows_more(tmp_path: P
     assert any("codebook" in note and "zone" in note for note in compared.notes)
     known = discreet.compare(rides(), path, POLICY, labels=[], codebook=tmp_path / "elsewhere.csv")
     assert not any("codebook" in note for note in known.notes)
+
+
+def test_without_the_codebook_labels_are_not_taken_for_values_that_were_made_up(tmp_path: Path) -> None:
+    """The hierarchy that would be learned from the original is not the tree that the release was made with."""
+    # Few people in zones A, many in zones H: two of A and four of H are more than all of A.
+    zones_of_people = [zone for zone in ZONES for _ in range(20 if zone.startswith("Zone H") else 2)]
+    rows = pa.table({"zone": zones_of_people, "sex": ["f", "m"] * (len(zones_of_people) // 2)})
+    policy = discreet.Policy.of(quasi_identifiers=["zone", "sex"])
+    together = {*ZONES[:2], *ZONES[-4:]}
+    labels = ["{Zone A1, Zone A2, +4}" if zone in together else "*" for zone in zones_of_people]
+    released = pa.table({"zone": labels, "sex": ["*"] * len(labels)})
+    pair = make_pair(discreet.read(rows), discreet.read(released), policy).pair
+    assert pair.truthful
+    assert "values were averaged" not in " ".join(
+        one.why for one in discreet.attack(released, policy, original=rows).untested
+    )
 
 
 def test_a_codebook_of_another_release_is_refused(tmp_path: Path) -> None:

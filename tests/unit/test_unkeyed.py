@@ -115,3 +115,19 @@ def test_where_everybody_fits_one_released_class_no_order_is_needed() -> None:
     links = make_pair(discreet.read(original), discreet.read(released), policy).pair.links
     assert links is not None
     assert links.records.tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("ill", [["y", "x", "w", "x"], None])
+def test_rows_that_all_look_alike_are_not_taken_for_rows_in_their_places(ill: list[str] | None) -> None:
+    """One class of everybody fits the original in any order, and so tells nothing of the order."""
+    hidden = {"age": ["*"] * 4, "town": ["*"] * 4}
+    original = pa.table({"age": [31, 34, 47, 52], "town": ["a", "b", "c", "d"], "ill": ["w", "x", "y", "x"]})
+    release = pa.table(hidden if ill is None else {**hidden, "ill": ill})
+    found = make_pair(discreet.read(original), discreet.read(release), POLICY)
+    assert found.rows is None
+    assert "class by class" in found.matched
+    assert found.pair.links is not None
+    assert found.pair.kept == (set() if ill is None else {"ill"})
+    attacks = discreet.attack(release, POLICY, original=original)
+    assert not [result for result in attacks.results if result.attack == "order"]
+    assert "give the links" in next(one.why for one in attacks.untested if one.attack == "order")

@@ -153,7 +153,13 @@ class Pair:
             original,
             aligned,
             tuple(
-                Meaning.of(before, after, given.get(before.name), told.get(before.name))
+                Meaning.of(
+                    before,
+                    after,
+                    given.get(before.name),
+                    told.get(before.name),
+                    assumed=before.name in (assumed or {}),
+                )
                 for before, after in zip(original.attributes, aligned.attributes, strict=True)
             ),
             {

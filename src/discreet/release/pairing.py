@@ -251,7 +251,7 @@ def _matched_rows(
         whole = len(rows) == original.rows
         unique = whole or only_match(tested, after, before, same, rows, kinds)
         in_order = unique and sides.keep_their_order()
-        if in_order or sides.told_by_values() or (whole and _one_class_each(pair)):
+        if in_order or sides.told_by_values():
             return rows, "records were matched in their order, which leaves no other matching"
         return None, "records were not matched: their order leaves several matchings"
     if same is None or release.rows != original.rows:
@@ -264,7 +264,7 @@ def _matched_rows(
         return in_place, told
     values = _RowCodes(tested, after, before, None, kinds)
     fitting = tested and match_in_order(tested, after, before, None) is not None
-    if fitting and (values.keep_their_order() or _one_class_each(pair)):
+    if fitting and values.keep_their_order():
         changed = ", ".join(_shared_columns(original, release, _changed(pair, policy)))
         return in_place, (
             Sentence(
@@ -334,14 +334,6 @@ class _RowCodes:
         if self.same is not None:
             fits &= shown[-1][:, None] == self.same[1][first][None]
         return bool((fits.sum(axis=1) == 1).all())
-
-
-def _one_class_each(pair: Pair) -> bool:
-    """Whether every original class fits one released class only, so that all matchings put it there."""
-    released, original = np.arange(len(pair.released)), np.arange(len(pair.original))
-    if len(released) * len(original) > MOST_COMPARED:
-        return False
-    return bool((pair.covers(released[:, None], original[None]).sum(axis=0) == 1).all())
 
 
 def _by_links(original: Table, release: Table, policy: Policy, pair: Pair, links: Given) -> IntArray:

@@ -80,11 +80,13 @@ class Meaning:
         released: Domain,
         hierarchy: Hierarchy | None = None,
         told: Mapping[str, OneOf] | None = None,
+        assumed: bool = False,
     ) -> Meaning:
         """Read every released value: as a value of the original, a node of the hierarchy, or by its printed form.
 
         ``told`` says what short labels stand for: the values that released records with such a label have are its
-        members, those that none of them has are counted.
+        members, those that none of them has are counted. A hierarchy that was only ``assumed`` need not be the one that
+        the release was made with: it does not say which values a short label counts.
 
         A null, or a mark for missing values such as ``NA``, is a null if the original has any (files without
         types cannot tell them apart), and else a suppressed value. A mask hides one character with each ``*``, or
@@ -92,7 +94,7 @@ class Meaning:
         centuries. Forms of other tools (``a~b``, ``101xx``, the beginning of a code) are read only where values of
         the original bear them out.
         """
-        return _Reader(original, hierarchy, told or {}).read(released)
+        return _Reader(original, hierarchy, told or {}, assumed).read(released)
 
     @property
     def name(self) -> str:
@@ -207,9 +209,12 @@ class Meaning:
 class _Reader:
     """Reads released values against one original column."""
 
-    def __init__(self, original: Domain, hierarchy: Hierarchy | None, told: Mapping[str, OneOf]) -> None:
+    def __init__(
+        self, original: Domain, hierarchy: Hierarchy | None, told: Mapping[str, OneOf], assumed: bool
+    ) -> None:
         self.original = original
         self.told = told
+        self.assumed = assumed
         self.size = original.size
         numbers = original.numbers if original.holds_numbers else original.places
         self.bands = not original.holds_numbers and numbers is not None
@@ -328,7 +333,7 @@ class _Reader:
 
     def _around(self, meant: OneOf) -> Ranges:
         """What a set of which some members are only counted may stand for."""
-        if self.hierarchy is None:
+        if self.hierarchy is None or self.assumed:
             return [(0, self.size)]
         level, node = self.hierarchy.node_around(meant)
         return self.nodes[self.hierarchy.labels[level][node]][0]
