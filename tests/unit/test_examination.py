@@ -315,9 +315,47 @@ def test_a_release_lists_what_nobody_judged_and_how_unique_it_is(tmp_path: Path)
     release = discreet.anonymize(rows, policy)
     assert release.unjudged == {"shirt": 0.01}
     assert release.to_dict()["unjudged"] == [{"name": "shirt", "unique": 0.01}]
+    # 25 people of each age: of those of 23 one alone wears XXL.
+    assert release.unjudged_together == release.to_dict()["unjudged_together"] == 0.01
+    assert "(all, with the quasi-identifiers)   1.0%" in str(release)
     assert "Columns as they were, which nobody judged" in str(release)
     release.save(tmp_path / "out.csv", report=tmp_path / "out.html")
-    assert "shirt (1.0%): as before" in (tmp_path / "out.html").read_text()
+    report = (tmp_path / "out.html").read_text()
+    assert "shirt (1.0%): as before" in report
+    assert "1.0% are alone with all of them" in report
     german = release.save(tmp_path / "out.csv", report=tmp_path / "aus.html", language="de")
     assert german.exists()
     assert "wie zuvor; daneben" in (tmp_path / "aus.html").read_text()
+
+
+def households() -> pa.Table:
+    """Two hundred people in households of one to four, whose weight is 100 by their size."""
+    sizes = [1 + i % 4 for i in range(80)]
+    homes = [home for home, size in enumerate(sizes) for _ in range(size)]
+    return pa.table(
+        {
+            "age": [20 + 7 * i % 60 for i in range(len(homes))],
+            "sex": ["fm"[i % 2] for i in range(len(homes))],
+            "sampling_weight": [(1.5, 2.25)[i % 2] for i in range(len(homes))],
+            "household_weight": [100 / sizes[home] for home in homes],
+        }
+    )
+
+
+def test_a_second_weight_is_left_out_by_default_and_stays_out() -> None:
+    """Who knows the size of a household would read it off, and nobody counts by it."""
+    table = discreet.read(households())
+    policy = discreet.suggest(table)
+    assert policy.weight == "sampling_weight"
+    assert "household_weight" in policy.plan.drop_attributes
+    assert policy.column("household_weight").role == "insensitive"  # type: ignore[union-attr]
+    assert "household_weight" in dumps(policy).split("[columns")[0]
+    release = discreet.anonymize(table, policy)
+    assert "household_weight" not in release.table.names
+    assert "household_weight" in [column.name for column in release.removed]
+    assert not discreet.check(table, policy).passes
+    # It stays out where others are given another role, and comes back for whoever judges it.
+    for roles in ({"sensitive": ["sex"]}, {"quasi_identifiers": ["age"]}):
+        assert "household_weight" in policy.replace(**roles).plan.drop_attributes  # type: ignore[arg-type]
+    judged = policy.replace(quasi_identifiers=["age", "household_weight"])
+    assert "household_weight" not in judged.plan.drop_attributes

@@ -67,6 +67,35 @@ def test_dates_become_months_quarters_and_years(tmp_path: Path) -> None:
     assert not any("**" in label for label in labels)
 
 
+def test_states_of_the_united_states_are_grouped_by_division_and_region() -> None:
+    codes = ["AK", "AL", "CA", "DC", "HI", "MA", "NY", "OH", "PR", "TX", "WA", "unknown"]
+    origin, rows = climbed("STATE", codes)
+    assert "Census Bureau" in origin
+    assert rows["CA"] == rows["HI"] == ("Pacific", "West", "*")
+    assert rows["DC"] == ("South Atlantic", "South", "*")
+    assert rows["unknown"] == ("unknown", "unknown", "*")
+    names = [
+        "Alabama",
+        "Alaska",
+        "Arizona",
+        "New York",
+        "new jersey",
+        "Ohio",
+        "Texas",
+        "Utah",
+        "Maine",
+        "Iowa",
+    ]
+    assert climbed("state", names)[1]["new jersey"] == ("Middle Atlantic", "Northeast", "*")
+    origin, rows = climbed("istatenum", [*names, "Dist of Columbia", "Guam"])
+    assert "Census Bureau" in origin
+    assert rows["Dist of Columbia"][0] == "South Atlantic"
+    # Provinces of other countries have two letters, too.
+    assert "learned" in climbed("region", ["MI", "CO", "PA", "VA"])[0]
+    brazil = ["AL", "AM", "BA", "MA", "MG", "MS", "MT", "PA", "PR", "RJ", "SC", "SP"]
+    assert "learned" in climbed("estado", brazil)[0]
+
+
 def test_countries_of_adult() -> None:
     origin, rows = climbed(
         "native-country", ["United-States", "Mexico", "Holand-Netherlands", "Hong", "South", "?"]

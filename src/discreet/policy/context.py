@@ -92,7 +92,11 @@ def one_weight(columns: Sequence[ColumnPolicy]) -> list[ColumnPolicy]:
     if len(weights) < 2:
         return list(columns)
     kept = min(weights, key=lambda column: bool({"household", "hh", "haushalt"} & set(tokens(column.name))))
-    reason = Sentence("another sampling weight besides {name}: a table is counted by one", name=kept.name)
+    reason = Sentence(
+        "another sampling weight besides {name}: a table is counted by one, and others may tell who is of one household "
+        "or stratum: left out, unless you take it from drop_attributes",
+        name=kept.name,
+    )
     return [
         replace(column, role="insensitive", reason=reason)
         if column.role == "weight" and column is not kept

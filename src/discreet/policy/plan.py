@@ -142,7 +142,10 @@ class Plan:
     ] = field(default_factory=dict)
     suppress_attributes: Annotated[Names, Field(description="quasi-identifiers to show as * everywhere")] = ()
     drop_attributes: Annotated[
-        Names, Field(description="quasi-identifiers, or the weight, to leave out of the release")
+        Names,
+        Field(
+            description="quasi-identifiers, weights and columns that nobody judged, to leave out of the release"
+        ),
     ] = ()
 
     def unfollowed(self, method: Method) -> dict[str, object]:

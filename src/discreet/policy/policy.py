@@ -270,9 +270,7 @@ class Policy(Printed):
         return dataclasses.replace(
             self,
             columns=tuple(changed),
-            plan=self._plan_for([c.name for c in changed if c.role in ("quasi-identifier", "weight")])
-            if quasi_identifiers is None
-            else dataclasses.replace(self._plan_for(quasi_identifiers), drop_attributes=()),
+            plan=self._plan_for(changed, named=quasi_identifiers),
             requirements=self.requirements if requirements is None else tuple(requirements),
             profile=profile or self.profile,
             sampling_fraction=self.sampling_fraction if sampling_fraction is None else sampling_fraction,
@@ -280,12 +278,22 @@ class Policy(Printed):
             population_count=population_count or self.population_count,
         )
 
-    def _plan_for(self, names: Sequence[str]) -> Plan:
-        """The plan without what it says of other columns, which are neither quasi-identifiers nor the weight any more."""
+    def _plan_for(self, columns: Sequence[ColumnPolicy], *, named: Sequence[str] | None) -> Plan:
+        """The plan without what it says of columns that have another role now.
+
+        Of quasi-identifiers that were ``named`` none is dropped, but what nobody judged stays out if it is not judged now.
+        """
+        counted = [c.name for c in columns if c.role in ("quasi-identifier", "weight")]
+        unjudged = [c.name for c in columns if c.role == "insensitive" and c == self.column(c.name)]
+        droppable = unjudged if named is not None else [*counted, *unjudged]
         return dataclasses.replace(
             self.plan,
-            drop_attributes=tuple(name for name in self.plan.drop_attributes if name in names),
-            weights={name: w for name, w in self.plan.weights.items() if name in names},
+            drop_attributes=tuple(name for name in self.plan.drop_attributes if name in droppable),
+            weights={
+                name: w
+                for name, w in self.plan.weights.items()
+                if name in (counted if named is None else named)
+            },
         )
 
     def generalise(self, hierarchies: Mapping[str, Builder | str | PathLike[str] | None]) -> Policy:

@@ -81,15 +81,18 @@ def suggestion(table: Table, *, progress: Progress | None = None) -> Suggestion:
         _column(profile, sample[name], findings.get(name), person, alone.get(name, 1.0))
         for name, profile in profiles.items()
     ]
+    weights = [column.name for column in columns if column.role == "weight"]
     columns = one_weight(columns)
     policy = _at_least_one_quasi_identifier(Policy(columns=tuple(columns)), alone)
     policy = _with_telling_columns(table, policy, profiles)
     say("looking for columns that follow from others")
     policy = _without_redundant(table, policy, profiles)
+    others = tuple(name for name in policy.names if name in weights and name != policy.weight)
+    policy = _without(policy, others)
     chosen = set(policy.quasi_identifiers)
     telling = tuple(c for c in separations if set(c.attributes) <= chosen)
     notes = {name: _notes(profile, alone.get(name)) for name, profile in profiles.items()}
-    return Suggestion(policy, notes, telling, _heading(table, policy, telling))
+    return Suggestion(policy, notes, telling, _heading(table, policy, telling, others))
 
 
 def recognise_columns(table: Table) -> dict[str, Finding]:
@@ -301,6 +304,12 @@ def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, Colu
     return replace(policy, columns=tuple(columns), plan=plan)
 
 
+def _without(policy: Policy, names: Sequence[str]) -> Policy:
+    """The policy whose plan also leaves some columns out."""
+    dropped = tuple(dict.fromkeys((*policy.plan.drop_attributes, *names)))
+    return replace(policy, plan=replace(policy.plan, drop_attributes=dropped))
+
+
 def _notes(profile: ColumnProfile, separation: float | None) -> list[str]:
     about = "about " if profile.approximate else ""
     lines = [
@@ -315,7 +324,9 @@ def _notes(profile: ColumnProfile, separation: float | None) -> list[str]:
     return lines
 
 
-def _heading(table: Table, policy: Policy, telling: Sequence[Combination]) -> tuple[str, ...]:
+def _heading(
+    table: Table, policy: Policy, telling: Sequence[Combination], others: Sequence[str]
+) -> tuple[str, ...]:
     lines = [
         f"Policy for {table.source.name}, suggested by discreet. Check every role: it is a suggestion.",
         "Roles: direct-identifier, quasi-identifier, sensitive, person-id, weight, insensitive.",
@@ -329,11 +340,13 @@ def _heading(table: Table, policy: Policy, telling: Sequence[Combination]) -> tu
             f"Recognition was limited: {', '.join(missing_extras())} not installed "
             '(pip install "discreet[identifiers]").'
         )
-    if policy.plan.drop_attributes:
+    if following := [name for name in policy.plan.drop_attributes if name not in others]:
         lines += [
             "Columns that follow from others are left out, and the one that stays counts twice (weights): to release",
-            f"one, take it from drop_attributes: {', '.join(policy.plan.drop_attributes)}.",
+            f"one, take it from drop_attributes: {', '.join(following)}.",
         ]
+    if others:
+        lines.append(f"A table is counted by one weight; others are left out, too: {', '.join(others)}.")
     if telling:
         lines += [
             "",

@@ -163,7 +163,7 @@ def check_plan(plan: Plan, policy: Policy) -> None:
         "suppress_attributes": plan.suppress_attributes,
         "drop_attributes": plan.drop_attributes,
     }
-    droppable = {*known, policy.weight}
+    droppable = {*known, policy.weight, *(c.name for c in policy.columns if c.role == "insensitive")}
     problems: list[DiscreetError] = [
         UnknownColumn(name, known)
         for name in dict.fromkeys(name for names in named.values() for name in names)

@@ -152,6 +152,13 @@ class Release(AsFrames):
         return {name: table.engine.unique_share(table, [name]) for name in unjudged(table, self.policy)}
 
     @cached_property
+    def unjudged_together(self) -> float | None:
+        """The share of records alone with what nobody judged and what quasi-identifiers show; ``None`` without such columns."""
+        shown = [name for name in self.policy.quasi_identifiers if name in self.table.names]
+        names = [*self.unjudged, *shown]
+        return self.table.engine.unique_share(self.table, names) if self.unjudged else None
+
+    @cached_property
     def workload_errors(self) -> tuple[float | None, ...]:
         """The median error of random questions "how many people …?": of this release, then of its alternatives.
 
@@ -393,6 +400,7 @@ class Release(AsFrames):
             "loss": _known(self.loss),
             "removed": [column.to_dict() for column in self.removed],
             "unjudged": [{"name": name, "unique": share} for name, share in self.unjudged.items()],
+            "unjudged_together": self.unjudged_together,
             "verdict": {"before": self.before.verdict.to_dict(), "after": self.after.verdict.to_dict()},
             "workload_error": self.workload_errors[0],
             "alternatives": [

@@ -26,6 +26,8 @@ CATEGORY_TONES: dict[Category, Tone] = {"low": "good", "medium": "warn", "high":
 INFINITE = (
     "infinite: no finite number satisfies the definition for this table, so there is no protection by it"
 )
+INEXACT = 1e-12
+"""So much sums of shares are off: a share that is as near to nothing, or to the whole, is that."""
 UNDEFINED = "undefined: the definition does not apply to this table"
 
 
@@ -95,13 +97,15 @@ def number(value: float) -> Sentence:
 
 
 def percent(share: float) -> Sentence:
-    """A share as a percentage that never rounds something to nothing or a part to the whole.
+    """A share as a percentage that never rounds something to nothing or a part to the whole, but for how floats add up.
 
     >>> percent(0.5), percent(0.0), percent(0.00001), percent(0.99999), percent(1.0)
     ('50.0%', '0%', 'under 0.1%', 'over 99.9%', '100%')
+    >>> percent(sum([0.1] * 10)), percent(0.3 - 0.1 * 3)
+    ('100%', '0%')
     """
-    if share <= 0.0 or share >= 1.0:
-        return Sentence("{share:.0%}", share=min(max(share, 0.0), 1.0))
+    if not INEXACT < share < 1.0 - INEXACT:
+        return Sentence("{share:.0%}", share=round(min(max(share, 0.0), 1.0)))
     if share < 0.0005:
         return Sentence("under {share:.1%}", share=0.001)
     if share >= 0.9995:

@@ -31,6 +31,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _LAST_MOMENT = 1 - 1e-9
 """From the beginning of a day to its end, in days."""
 
+Told = Mapping[str, OneOf]
 Ranges = list[tuple[int, int]]
 Reading = tuple[Kind, Ranges, float, tuple[float, float] | None]
 Number = TypeVar("Number", bound=np.number)
@@ -79,14 +80,13 @@ class Meaning:
         original: Domain,
         released: Domain,
         hierarchy: Hierarchy | None = None,
-        told: Mapping[str, OneOf] | None = None,
+        told: Told | None = None,
         assumed: bool = False,
     ) -> Meaning:
         """Read every released value: as a value of the original, a node of the hierarchy, or by its printed form.
 
         ``told`` says what short labels stand for: the values that released records with such a label have are its
-        members, those that none of them has are counted. A hierarchy that was only ``assumed`` need not be the one that
-        the release was made with: it does not say which values a short label counts.
+        members, those that none of them has are counted; a hierarchy that was only ``assumed`` does not tell them.
 
         A null, or a mark for missing values such as ``NA``, is a null if the original has any (files without
         types cannot tell them apart), and else a suppressed value. A mask hides one character with each ``*``, or
@@ -209,12 +209,9 @@ class Meaning:
 class _Reader:
     """Reads released values against one original column."""
 
-    def __init__(
-        self, original: Domain, hierarchy: Hierarchy | None, told: Mapping[str, OneOf], assumed: bool
-    ) -> None:
+    def __init__(self, original: Domain, hierarchy: Hierarchy | None, told: Told, assumed: bool) -> None:
         self.original = original
-        self.told = told
-        self.assumed = assumed
+        self.told, self.assumed = told, assumed
         self.size = original.size
         numbers = original.numbers if original.holds_numbers else original.places
         self.bands = not original.holds_numbers and numbers is not None
@@ -225,12 +222,11 @@ class _Reader:
         self.sorted_numbers = self.numbers[order][: int((~np.isnan(self.numbers)).sum())]
         labels = [str(value) for value in original.values.to_pylist()]
         self.place = {label: int(self.rank[code]) for code, label in enumerate(labels)}
-        self.temporal = bool(
-            pa.types.is_timestamp(original.values.type) or pa.types.is_date(original.values.type)
-        )
+        kind = original.values.type
+        self.temporal = bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
         self.hierarchy = hierarchy
         self.leaves = max(hierarchy.leaves if hierarchy else len(original.values), 1)
-        ticks = hierarchy.leaf_numbers if hierarchy else None
+        ticks = None if hierarchy is None else hierarchy.leaf_numbers
         self.ticks = np.sort(self.sorted_numbers if ticks is None else ticks)
         self.nodes = {**self._periods(), **(self._nodes(hierarchy) if hierarchy else {})}
 
@@ -272,8 +268,7 @@ class _Reader:
         kind, ranges, share, bounds = reading
         if kind in ("exact", "foreign"):
             return reading
-        everything = share >= 1.0 and sum(stop - start for start, stop in ranges) == self.size
-        if everything:
+        if share >= 1.0 and sum(stop - start for start, stop in ranges) == self.size:
             return "suppressed", ranges, share, None
         return "node" if kind == "suppressed" else kind, ranges, share, bounds
 

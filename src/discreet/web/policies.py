@@ -36,7 +36,7 @@ PLANNED_ROLES: Mapping[str, tuple[Role, ...]] = {
     "keep": ("quasi-identifier",),
     "drop_attributes": ("quasi-identifier", "weight"),
 }
-"""Which columns may stand in a setting of the plan."""
+"""Which columns go on standing in a setting of the plan when they are given another role."""
 
 
 def policy_text(case: Case) -> str:
@@ -211,13 +211,14 @@ def set_roles(case: Case, names: Collection[str], role: Role | None) -> None:
                 columns.add(name, tomlkit.table())
                 entry = columns[name]
             given = role or entry.get("role", "insensitive")
+            changed = entry.get("role", "insensitive") != given
             if entry.get("role") != given or uncertain(str(entry.get("reason", ""))):
                 entry["role"] = given
                 entry["reason"] = "chosen by the user"
             if given != "quasi-identifier" and name in plan.get("weights", {}):
                 del plan["weights"][name]
             for setting, roles in PLANNED_ROLES.items():
-                if given not in roles and name in plan.get(setting, []):
+                if changed and given not in roles and name in plan.get(setting, []):
                     plan[setting].remove(name)
 
 

@@ -158,15 +158,16 @@ def columns(release: Release, figures: Figures) -> list[tuple[str, str]]:
             )
         rows.append((column.name, gone))
     if release.unjudged:
-        told = tuple(
-            Sentence("{name} ({share})", name=name, share=share_of(share, figures))
-            for name, share in release.unjudged.items()
-        )
+        each = [(name, share_of(share, figures)) for name, share in release.unjudged.items()]
+        told = tuple(Sentence("{name} ({share})", name=name, share=share) for name, share in each)
         rows.append(
             (
                 "Not examined",
                 Sentence(
-                    "{told}: as before; beside each the share of records alone with their value", told=told
+                    "{told}: as before; beside each the share of records alone with their value; {together} are alone "
+                    "with all of them and what the quasi-identifiers show",
+                    told=told,
+                    together=share_of(release.unjudged_together or 0.0, figures),
                 ),
             )
         )

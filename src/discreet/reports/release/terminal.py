@@ -152,6 +152,8 @@ def _unjudged(release: Release) -> RenderableType:
     table = grid("column", "records alone with their value")
     for name, share in release.unjudged.items():
         row(table, name, percent(share))
+    if (together := release.unjudged_together) is not None:
+        row(table, "(all, with the quasi-identifiers)", percent(together))
     return table
 
 

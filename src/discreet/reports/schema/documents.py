@@ -93,6 +93,9 @@ publish(
     loss=maybe({**NUMBER, "description": "mean over all quasi-identifiers, removed ones included"}),
     removed=many(record(name=TEXT, reason=TEXT, loss=maybe(NUMBER))),
     unjudged=many(record(name=TEXT, unique=NUMBER)),
+    unjudged_together=maybe(
+        {**NUMBER, "description": "records alone with these columns and what quasi-identifiers show"}
+    ),
     verdict=record(before=VERDICT, after=VERDICT),
     workload_error=maybe(NUMBER),
     alternatives=many(

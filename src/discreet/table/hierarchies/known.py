@@ -1,4 +1,4 @@
-"""Hierarchies that are known without looking at the data: countries, education, marital status, months, diseases, postcodes."""
+"""Hierarchies that are known without looking at the data: countries, states, education, marital status, months, diseases, postcodes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ EDUCATION = f"built: {classes.source('education')}"
 MARITAL = f"built: {classes.source('marital-status')}"
 MONTHS = f"built: {classes.source('month')}"
 WEEKDAYS = f"built: {classes.source('weekday')}"
+STATES = f"built: {classes.source('us-state')}"
 ICD_9 = f"built: categories, blocks and {classes.source('icd-9')}"
 ICD_10 = f"built: categories, blocks and {classes.source('icd-10')}"
-KNOWN = (POSTCODE, BRITISH, COUNTRIES, EDUCATION, MARITAL, MONTHS, WEEKDAYS, ICD_9, ICD_10)
+KNOWN = (POSTCODE, BRITISH, COUNTRIES, EDUCATION, MARITAL, MONTHS, WEEKDAYS, STATES, ICD_9, ICD_10)
 """Where hierarchies come from that nobody gave and that were not learned."""
 
 Parents = Callable[[str], classes.Parents | None]
 PARENTS: dict[str, tuple[tuple[str, Parents], ...]] = {
     "country": ((COUNTRIES, classes.place_in_the_world),),
     "nationality": ((COUNTRIES, classes.place_in_the_world),),
+    "region": ((STATES, partial(classes.group, "us-state")),),
     "education": ((EDUCATION, partial(classes.group, "education")),),
     "marital-status": ((MARITAL, partial(classes.group, "marital-status")),),
     "date-part": ((MONTHS, partial(classes.group, "month")), (WEEKDAYS, partial(classes.group, "weekday"))),
@@ -40,6 +42,8 @@ PARENTS: dict[str, tuple[tuple[str, Parents], ...]] = {
     "postcode": ((BRITISH, classes.british_postcode),),
 }
 """What is known of a kind of information: the first that knows enough values is taken."""
+LEAST_KNOWN = {STATES: classes.LEAST_STATES}
+"""So many values must be known at least, if more than three."""
 
 
 def known_hierarchy(domain: Domain, kind: str) -> tuple[Sets | Zip, str] | None:
@@ -56,7 +60,7 @@ def known_hierarchy(domain: Domain, kind: str) -> tuple[Sets | Zip, str] | None:
     leaves = [text for text in texts(domain) if text not in MISSING_MARKS and text != ROOT]
     for origin, parents in PARENTS.get(kind, ()):
         parented = {leaf: groups for leaf in leaves if (groups := parents(leaf)) is not None}
-        if len(parented) > 2 and len(parented) >= KNOWN_SHARE * len(leaves):
+        if len(parented) >= LEAST_KNOWN.get(origin, 3) and len(parented) >= KNOWN_SHARE * len(leaves):
             return _sets(leaves, parented), origin
     return (Zip(lengths=(4, 3, 2, 1)), POSTCODE) if kind == "postcode" else None
 

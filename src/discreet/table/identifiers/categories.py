@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from discreet.sentences import Sentence
 from discreet.table.identifiers.lexicon import words
 from discreet.table.identifiers.names import fold
+from discreet.table.knowledge.classes import LEAST_STATES, place
 from discreet.table.knowledge.countries import country
 
 _PARTS: Final = re.compile(r"[^\W\d_]+")
@@ -109,6 +110,11 @@ def categories(values: tuple[str, ...]) -> tuple[str, str, float] | None:
     countries = sum(country(value) is not None for value in named if len(value) > 3)
     if countries >= 3 and countries >= 0.8 * len(named):
         return "nationality", f"{countries} of the {len(named)} distinct values tested are countries", 0.6
+    states = sum(place("us-state", value) is not None for value in named)
+    if states >= LEAST_STATES and states >= 0.8 * len(named):
+        title = Sentence("states of the United States")
+        said = "{hits} of the {named} distinct values tested are {title}"
+        return "region", Sentence(said, hits=states, named=len(named), title=title), 0.6
     best: tuple[float, Categories, int] | None = None
     for kind in CATEGORIES:
         hits = sum(not kind.words.isdisjoint(_texts(value)) for value in named)

@@ -13,6 +13,8 @@ from discreet.table.knowledge.countries import country
 ICD_9 = re.compile(r"(?:\d{3}|V\d{2}|E\d{3})(?:\.\d{1,2})?|\d{1,3}(?:\.\d{1,2})?")
 ICD_10 = re.compile(r"[A-Z]\d[0-9AB](?:\.[0-9A-Z]{1,4}[*+!-]?)?")
 BRITISH = re.compile(r"([A-Z]{1,2})(\d[A-Z\d]?) (\d)([A-Z]{2})")
+LEAST_STATES = 10
+"""So many values must be states of the United States: two letters are also provinces of other countries."""
 ENDS = re.compile(r"[.\s]+\Z")
 
 Parents = tuple[str, ...]
