@@ -19,7 +19,7 @@ from discreet.web.api.parameters import Parameters, PlanParameters, ReadParamete
 from discreet.web.cases import Case
 from discreet.web.hierarchies import set_hierarchy
 from discreet.web.jobs.kinds import JobKind
-from discreet.web.policies import set_plan, set_profile, set_role
+from discreet.web.policies import set_plan, set_profile, set_role, set_roles
 from discreet.web.refusals import Refusal
 from discreet.web.requirements import put, remove
 from discreet.web.service import Service
@@ -182,6 +182,20 @@ def test_what_a_new_reading_will_replace_is_not_changed(slow: Service) -> None:
     slow.jobs.cancel(reading)
     set_role(case, "age", "quasi-identifier")
     assert load(case.policy_file).quasi_identifiers == ("age",)
+
+
+def test_what_nobody_judged_and_the_plan_leaves_out_stays_out_when_its_role_is_confirmed(
+    slow: Service,
+) -> None:
+    case = slow.cases.create("people.csv", "upload")
+    case.columns_file.write_text('{"columns": [{"name": "age"}, {"name": "hh_weight"}]}', encoding="utf-8")
+    roles = '[columns.age]\nrole = "quasi-identifier"\n[columns.hh_weight]\nrole = "insensitive"\n'
+    case.policy_file.write_text(f'[anonymize]\ndrop_attributes = ["hh_weight"]\n{roles}', encoding="utf-8")
+    set_roles(case, ["hh_weight"], None)
+    set_role(case, "hh_weight", "insensitive")
+    assert load(case.policy_file).plan.drop_attributes == ("hh_weight",)
+    set_role(case, "hh_weight", "sensitive")
+    assert load(case.policy_file).plan.drop_attributes == ()
 
 
 def test_of_jobs_of_a_kind_started_at_once_one_stays(slow: Service) -> None:
