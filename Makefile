@@ -125,8 +125,9 @@ notebooks: $(VENV)/.test-stamp ## Run the gallery's pages as notebooks, in an en
 	@$(BIN)/uv pip install --quiet --python .venv-notebooks/bin/python --editable '.[ml]' pandas nbclient nbformat ipykernel
 	.venv-notebooks/bin/python tools/notebooks.py
 
-docs: $(VENV)/.test-stamp ## Make a site of the documentation in docs/site; every warning is an error
+docs: $(VENV)/.test-stamp ## Make a site of the documentation in docs/site; every warning, and every link that leads nowhere, is an error
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs docs/site
+	$(BIN)/python tools/site_links.py docs/site
 	@echo "Open docs/site/index.html in a browser."
 
 # With -j both checks of types run at once: each has a cache of its own.
