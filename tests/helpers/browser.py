@@ -39,6 +39,11 @@ SMALL = """() => [...document.querySelectorAll('.drawing svg')].filter(svg => sv
     text => parseFloat(text.getAttribute('font-size')) * scale < 12).map(text => text.textContent);
 })"""
 """The words of drawings whose letters are smaller than 12 pixels."""
+SHOWN_TWICE = """() => {
+  const ids = [...document.querySelectorAll('[id]')].map(one => one.id);
+  return ids.filter((id, i) => ids.indexOf(id) !== i);
+}"""
+"""What two elements of the page are called."""
 WORDS = """() => {
   let words = 0;
   const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);

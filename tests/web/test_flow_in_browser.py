@@ -14,6 +14,7 @@ from discreet.register import Register
 from helpers.browser import (
     JUDGE,
     RELEASE,
+    SHOWN_TWICE,
     SMALL,
     TAKE,
     TRIED,
@@ -39,8 +40,6 @@ pytestmark = pytest.mark.browser
 TABLE = "who,age,sex,illness\n" + "".join(
     f"Person {i},{30 + i % 31},{'fm'[i % 2]},{('flu', 'cold', 'gout')[i * 7 % 3]}\n" for i in range(400)
 )
-SHOWN_TWICE = """() => { const ids = [...document.querySelectorAll('[id]')].map(one => one.id);
-  return ids.filter((id, i) => ids.indexOf(id) !== i); }"""
 
 
 def overlap(one: FloatRect, other: FloatRect) -> bool:
