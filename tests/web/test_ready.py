@@ -26,6 +26,7 @@ from discreet.transform.recoding import Recoding
 from discreet.web.app import create_app
 from discreet.web.bundle import write_bundle
 from discreet.web.jobs.kinds import KINDS
+from discreet.web.pages import sections
 from discreet.web.pages.release_views import values_kept
 from discreet.web.service import Service
 from discreet.web.settings import Settings
@@ -128,6 +129,19 @@ def test_the_risk_that_is_to_be_acknowledged_stands_with_the_verdict(
     view = service.document(job, "view.json")
     shown = section(client, table, "release")
     assert ("The remaining risk:" in shown) == bool(view["acknowledged"])
+
+
+def test_of_wide_rows_the_columns_that_changed_are_shown(
+    client: TestClient, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dozens of names in a row that nobody scrolls along are dozens of words."""
+    assert "Further columns" not in section(client, table, "release")
+    monkeypatch.setattr(sections, "MOST_BESIDE", 3)
+    shown = section(client, table, "release").partition('id="rows-after"')[2].partition("</div></div>")[0]
+    shown = shown.partition("</p>")[0]
+    assert shown.count('<th scope="col">') == 3
+    assert shown.count("<td") == 9
+    assert "Further columns: 1." in shown
 
 
 def test_the_same_rows_before_and_after(client: TestClient, service: Service, table: str) -> None:

@@ -55,6 +55,8 @@ MOST_ASKED = 10
 """So many uncertain ones are asked about at a time."""
 MOST_ROWS = 3
 """So many rows are shown before and after."""
+MOST_BESIDE = 12
+"""So many columns of these rows are shown, those that changed before the others."""
 MOST_COMPARED = 6
 """Of so many columns it is said how many values each release keeps; the others are one question away."""
 MOST_NAMED = 3
@@ -211,6 +213,7 @@ def release(service: Service, case: Case) -> Content:
         "choices": service.document(done, READY_DOCUMENT) if done else None,
         "most_rows": MOST_ROWS,
         "most_columns": MOST_COMPARED,
+        "most_beside": MOST_BESIDE,
         "most_named": MOST_NAMED,
     }
 
