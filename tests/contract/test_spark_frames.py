@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import discreet
@@ -16,6 +18,7 @@ from discreet.errors import RequirementNotMet, UnreadableInput
 from discreet.policy.plan import Plan
 from discreet.privacy import KAnonymity
 from discreet.release.release import Release
+from discreet.release.targets import parts_of
 from discreet.table import Table
 
 pytestmark = pytest.mark.spark
@@ -88,6 +91,16 @@ def test_what_is_handed_out_is_a_frame_of_the_session_that_lasts(
     gc.collect()
     discreet.read(session.range(3))  # what nobody refers to any more is forgotten now
     assert lasting.count() == released.count() == table.rows
+
+
+def test_its_workers_write_the_release_and_no_row_passes_through_memory(
+    made: tuple[Release, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = texts(made[0].table.to_arrow())
+    monkeypatch.setattr(SparkEngine, "to_arrow", None)
+    made[0].save(f"{tmp_path}/several/")
+    parts = parts_of(tmp_path / "several")
+    assert texts(pa.concat_tables(map(pyarrow.parquet.read_table, parts))) == wanted
 
 
 def test_rows_that_break_the_policy_are_not_handed_out(
