@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,7 +18,10 @@ import pytest
 
 import discreet
 from conftest import Run
+from discreet.baskets.baskets import Baskets
+from discreet.baskets.release import anonymize_baskets
 from discreet.dp.ledger import Ledger
+from discreet.engine.read import read
 from discreet.engine.targets import put_table
 from discreet.errors import InvalidParameter, UnreadableInput
 from discreet.files.addresses import DatabaseAddress
@@ -159,6 +163,22 @@ def test_what_python_writes_replaces_nothing_that_it_read(source: str, place: Pa
     assert Path(f"../{read}").read_bytes() == before
     assert not {"o.csv", "o.db"} & set(os.listdir())
     assert str(place) not in str([audit.to_dict(), repr(release), repr(release.table.source)])
+
+
+@pytest.mark.parametrize("method", ["suppress", "disassociate"])
+def test_nor_do_baskets(method: Literal["suppress", "disassociate"], place: Path) -> None:
+    (place / "baskets.txt").write_text("milk,bread\nmilk,gin\n" * 20)
+    table = read("people.csv")
+    for baskets, source in (
+        (Baskets.read("baskets.txt"), "baskets.txt"),
+        (Baskets.of_rows(table, "pid", "ill"), "people.csv"),
+    ):
+        release = anonymize_baskets(baskets, k=3, method=method)
+        before = Path(source).read_bytes()
+        for write in (release.save, release.save_codebook):
+            with pytest.raises(InvalidParameter, match=r"is a file that is read"):
+                write(source)
+        assert Path(source).read_bytes() == before
 
 
 LONG = "x" * 300

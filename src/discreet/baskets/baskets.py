@@ -6,7 +6,7 @@ import csv
 import io
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class Baskets:
     items: tuple[str, ...] = field(repr=False)
     starts: IntArray = field(repr=False)
     codes: Int32Array = field(repr=False)
+    files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
+    """What they were read from, which no release replaces."""
 
     @classmethod
     def of(cls, lists: Iterable[Iterable[str]]) -> Baskets:
@@ -62,7 +64,8 @@ class Baskets:
         )
         owner, code = np.divmod(pairs, len(encoded.dictionary))
         starts = np.concatenate([[0], np.cumsum(np.bincount(owner))]).astype(np.int64)
-        return cls._ordered(tuple(encoded.dictionary.to_pylist()), starts, code.astype(np.int32))
+        counted = cls._ordered(tuple(encoded.dictionary.to_pylist()), starts, code.astype(np.int32))
+        return replace(counted, files=table.source.files)
 
     @classmethod
     def read(cls, path: str | PathLike[str], *, separator: str = ",", encoding: str = "utf-8") -> Baskets:
@@ -92,7 +95,7 @@ class Baskets:
         baskets = [items for line in lines if (items := [item.strip() for item in line if item.strip()])]
         if not baskets:
             raise EmptyTable(Sentence("{name} holds no baskets", name=file.name), remedy="check the file")
-        return cls.of(baskets)
+        return replace(cls.of(baskets), files=(file.absolute(),))
 
     @classmethod
     def _ordered(cls, items: tuple[str, ...], starts: IntArray, codes: Int32Array) -> Baskets:
@@ -152,12 +155,12 @@ class Baskets:
         sizes = self.sizes[rows]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         places = np.repeat(self.starts[rows] - starts[:-1], sizes) + np.arange(starts[-1])
-        return Baskets(self.items, starts, self.codes[places])
+        return replace(self, starts=starts, codes=self.codes[places])
 
     def without(self, gone: BoolArray) -> Baskets:
         """Without some occurrences of items; a basket may be left with none."""
         starts = np.concatenate([[0], np.cumsum(np.bincount(self.owners[~gone], minlength=len(self)))])
-        return Baskets(self.items, starts.astype(np.int64), self.codes[~gone])
+        return replace(self, starts=starts.astype(np.int64), codes=self.codes[~gone])
 
     def recoded(self, nodes: Int32Array, labels: tuple[str, ...]) -> Baskets:
         """With ``labels[nodes[item]]`` for each item; what becomes the same stands in a basket once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -22,7 +22,7 @@ from discreet.baskets.recoding import ItemCut, RecodedBaskets, generalised, item
 from discreet.baskets.suppression import suppressed
 from discreet.baskets.uncertainty import ROUNDING, surest
 from discreet.errors import GoalUnreachable, InvalidParameter, RequirementNotMet
-from discreet.files.writing import atomically
+from discreet.files.writing import atomically, refuse_clashes
 from discreet.plain import Printed, plain
 from discreet.privacy.base import need_choice
 from discreet.progress import Asked, telling
@@ -47,6 +47,8 @@ class BasketRelease(Printed):
     clusters: DisassociatedBaskets | None = field(default=None, repr=False)
     codebook: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     """The items that each label stands for, where it is not the item itself."""
+    files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
+    """What the baskets were read from."""
 
     @property
     def says(self) -> str:
@@ -71,6 +73,7 @@ class BasketRelease(Printed):
         """Write the release, count again what was written, and only then put it in place."""
         target = Path(path)
         check_basket_target(target, separator)
+        refuse_clashes([target], self.files)
         if self.clusters is not None:
             rows = [HEADER, *self.clusters.rows()]
             atomically(
@@ -90,6 +93,7 @@ class BasketRelease(Printed):
 
     def save_codebook(self, path: str | PathLike[str]) -> Path:
         """Write what the labels stand for, a line for each item."""
+        refuse_clashes([Path(path)], self.files)
         rows = [
             ("label", "item"),
             *((label, item) for label, items in self.codebook.items() for item in items),
@@ -202,11 +206,11 @@ def anonymize_baskets(
         clusters = disassociated(baskets, goal, tell)
         drawn = clusters.drawn()
         loss = BasketLoss(None, pair_error(baskets, drawn), lost_itemsets(baskets, drawn), 0)
-        return BasketRelease(goal, method, loss, before, clusters=clusters)
+        return BasketRelease(goal, method, loss, before, clusters=clusters, files=baskets.files)
     tree = item_hierarchy(baskets, hierarchy)
     recodings = _recodings(baskets, goal, tree, method, tell)
     name, best = min(recodings.items(), key=lambda entry: entry[1].loss)
-    return _released(goal, name, best, before)
+    return replace(_released(goal, name, best, before), files=baskets.files)
 
 
 def _audited(baskets: Baskets, goal: BasketGoal) -> BasketAudit:
