@@ -22,7 +22,7 @@ from discreet.table import MISSING_MARKS, ColumnProfile, DataType, Table
 from discreet.table.identifiers import Finding, missing_extras, names_a_household, names_a_person, recognise
 from discreet.table.identifiers.kinds import AttributeKind
 from discreet.table.roles import Role
-from discreet.table.values import Exact, parse
+from discreet.table.values import Exact, OneOf, parse
 from discreet.types import Progress
 
 RECOGNITION_ROWS = 2_000
@@ -363,10 +363,12 @@ def _heading(
 
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+SETS = 0.1
+"""From this share of sets on among its values a column is one of sets and names."""
 
 
 def looks_generalised(values: Sequence[str]) -> bool:
-    """Whether the values of a column are intervals, sets or masked texts, or numbers and some of these.
+    """Whether the values of a column are intervals, sets or masked texts, or numbers and some of these, or names and some sets of names.
 
     >>> looks_generalised(["0-35", "35-55", "55<="]), looks_generalised(["1020*", "*"]), looks_generalised(["a"])
     (True, True, False)
@@ -374,6 +376,11 @@ def looks_generalised(values: Sequence[str]) -> bool:
     True
     >>> looks_generalised(["83", "84", ">= 85"]), looks_generalised(["83", "84"])
     (True, False)
+    >>> looks_generalised(["nurse", "{baker, cook}", "{smith, +3}"]), looks_generalised(["nurse", "cook"])
+    (True, False)
     """
+    sets = [value for value in values if isinstance(parse(value), OneOf)]
+    if len(sets) >= SETS * len(values) > 0:
+        return True
     single = [value for value in values if isinstance(parse(value), Exact)]
     return len(single) < len(values) and all(NUMBER.fullmatch(value.strip()) for value in single)
