@@ -12,6 +12,7 @@ from discreet.classes import EquivalenceClasses, Unit
 from discreet.privacy import PrivacyModel
 from discreet.privacy.base import need_choice, need_number, need_unit, need_whole, refuse_empty
 from discreet.search.clusters.centres import Centre, replaced
+from discreet.search.clusters.close_groups import close_groups
 from discreet.search.clusters.groups import blocks, clusters_of, columns_of_points, in_blocks, merge_failing
 from discreet.search.clusters.kernels import shares as shares_of
 from discreet.search.clusters.microaggregation_kernels import mdav, optimal_cuts
@@ -29,7 +30,7 @@ from discreet.search.clusters.space import (
 )
 from discreet.table.hierarchies.hierarchy import Ladder
 from discreet.transform.recoding import Recoding, ReleasedAttribute, Style
-from discreet.types import AnyIntArray, FloatArray, IntArray, Progress
+from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray, Progress
 
 Replace = Literal["mean", "median", "mode", "semantic", "interval", "set", "hierarchy"]
 """What stands for a group: one value of each attribute, or what spans its values."""
@@ -109,16 +110,12 @@ def microaggregate(
     fitting = ladders_of(classes, ladders)
     points = points_of(classes, fitting, ordinal=ordinal, weights=weights, scale=scale, closeness=closeness)
     people = persons_of(classes, unit)
-    records = classes.records.astype(np.int64)
-    single = points.numbers.shape[1] == 1 and not points.codes.shape[1]
-    if single and variable_size and people.additive and not np.isnan(points.numbers).any():
-        owner, method = univariate(points.numbers[:, 0], records, people.sizes, k), "univariate optimum"
-    else:
-        v_gamma = gamma if variable_size else 0.0
-        owner = _mdav(points, people, records, k, gamma=v_gamma, block=block, threads=threads, say=say)
-        method = "V-MDAV" if variable_size else "MDAV"
+    v_gamma = gamma if variable_size else None
+    formed = [_alike(classes, points, people, k, gamma=v_gamma, block=block, threads=threads, say=say)]
+    if people.additive and (close := close_groups(classes, points, models, k)) is not None:
+        formed.append((close, "t-closeness first"))
     spans = spans_of(classes, fitting, hierarchy=replace == "hierarchy")
-    owner, kept = merge_failing(classes, owner, spans, models, k=k, unit=unit, say=say)
+    owner, kept, method = _least(classes, formed, spans, models, k=k, unit=unit, say=say)
     say("replacing values")
     if replace in ("interval", "set", "hierarchy"):
         style: Style = "hierarchy" if replace == "hierarchy" else "values"
@@ -131,6 +128,50 @@ def microaggregate(
     loss = sse_sst(classes, owner, ordinal=ordinal)
     told = f"{method} ({replace})" if replace in ("median", "mode", "semantic") else method
     return Microaggregation(classes, columns, kept[owner], told, sse_sst=loss, owner=owner)
+
+
+def _alike(
+    classes: EquivalenceClasses,
+    points: Points,
+    people: ClassPersons,
+    k: int,
+    *,
+    gamma: float | None,
+    block: int,
+    threads: int,
+    say: Progress,
+) -> tuple[IntArray, str]:
+    """Groups that are as alike as possible, and what formed them; without ``gamma`` they are of fixed size."""
+    records = classes.records.astype(np.int64)
+    single = points.numbers.shape[1] == 1 and not points.codes.shape[1]
+    if single and gamma is not None and people.additive and not np.isnan(points.numbers).any():
+        return univariate(points.numbers[:, 0], records, people.sizes, k), "univariate optimum"
+    owner = _mdav(points, people, records, k, gamma=gamma or 0.0, block=block, threads=threads, say=say)
+    return owner, "MDAV" if gamma is None else "V-MDAV"
+
+
+def _least(
+    classes: EquivalenceClasses,
+    formed: Sequence[tuple[IntArray, str]],
+    spans: CellSpans,
+    models: Sequence[PrivacyModel],
+    *,
+    k: int,
+    unit: Unit | None,
+    say: Progress,
+) -> tuple[IntArray, BoolArray, str]:
+    """Of several ways to form groups the one that, when all requirements hold, loses least."""
+    records = classes.records.astype(np.int64)
+    best: tuple[float, IntArray, BoolArray, str] | None = None
+    for first, method in formed:
+        owner, kept = merge_failing(classes, first, spans, models, k=k, unit=unit, say=say)
+        lost = np.empty((len(classes.attributes), len(kept)))
+        shares_of(spans, clusters_of(classes, owner, len(kept), spans), len(kept), lost)
+        loss = float(np.where(kept, lost.mean(axis=0), 1.0)[owner] @ records)
+        if best is None or loss < best[0]:
+            best = loss, owner, kept, method
+    assert best is not None
+    return best[1:]
 
 
 def _centred(
