@@ -13,7 +13,7 @@ from discreet.search.clusters.space import Points, numbers_of
 from discreet.search.requirements import held, on_groups
 from discreet.types import BoolArray, FloatArray, IntArray
 
-MOST_CLASSES = 20_000
+MOST_CLASSES = 8_000
 """More classes would take too long: every group looks at all that are left."""
 ROUNDS = 8
 """So often groups are made larger by a half where some are not close enough."""
