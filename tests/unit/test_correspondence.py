@@ -299,6 +299,8 @@ def test_nobody_came_later() -> None:
     )
     assert attacked.result(FORWARD).tries == 10
     assert BACKWARD in {skipped.attack for skipped in attacked.untested}
+    shown = " ".join(str(attacked).split())
+    assert "backward-attack (dx) nobody can be such a person" in shown
 
 
 def test_command_line(tmp_path: Path) -> None:

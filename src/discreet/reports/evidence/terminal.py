@@ -272,7 +272,10 @@ def _untested(attacks: Attacks, *, full: bool) -> RenderableType:
         given = attack.why
         parts = given.parameters if isinstance(given, Sentence) else {}
         whole = {"sensitive", "why"} != parts.keys()
-        why, on = (given, "") if whole else (str(parts["why"]), str(parts["sensitive"]))
+        told = parts.get("why", ())
+        # There may be several reasons, one for each earlier release.
+        each = told if isinstance(told, tuple) else (told,)
+        why, on = (given, "") if whole else ("; ".join(map(str, each)), str(parts["sensitive"]))
         reasons.setdefault(why, {}).setdefault(attack.attack, []).extend([on] if on else [])
     table = grid("attack", "why")
     for why, tried in reasons.items():
