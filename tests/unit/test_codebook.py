@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +106,18 @@ def test_the_command_line_writes_it(run: Callable[..., Any], tmp_path: Path) -> 
     assert done.code == 0, done.said
     assert (tmp_path / "codebook.csv").read_text().splitlines()[0] == '"column","label","meaning","records"'
     assert run(*given, "--codebook", tmp_path / "codebook.doc").code == 2
+
+
+@pytest.mark.parametrize("fine", [timedelta(hours=7, minutes=13), timedelta(days=3)])
+def test_no_moment_of_a_record_stands_in_the_codebook(fine: timedelta) -> None:
+    """Periods and spans say which days they are; the moments inside them are those of the people."""
+    moments = [datetime(2019, 3, 1, 0, 0, 29) + fine * i for i in range(60)]
+    rows = pa.table({"pickup": moments, "sex": ["f", "m"] * 30})
+    policy = replace(
+        discreet.Policy.of(quasi_identifiers=["pickup", "sex"], require=[discreet.KAnonymity(10)]),
+        profile="research-partner-5",
+    )
+    for shape in ("uniform", "nested", "free"):
+        release = discreet.anonymize(rows, policy, plan=Plan(shape=shape, seconds=3))
+        told = " ".join(f"{entry.label} {entry.meaning}" for entry in release.codebook)
+        assert not [moment for moment in map(str, moments[1:-1]) if moment in told]

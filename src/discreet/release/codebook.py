@@ -41,6 +41,7 @@ ANY = "any value"
 MISSING = "missing"
 OTHERS = "and others"
 SUPPRESSED = "suppressed: not told"
+_MOMENT = r"\S+(?: \d\d:\S+)?"
 _REST = r"and (\d+ more|others)"
 HEADER = ("column", "label", "meaning", "records")
 NAME = ".codebook.csv"
@@ -106,6 +107,7 @@ def _entries(
     for pair in np.unique(new.astype(np.int64) * domain.size + old).tolist():
         members.setdefault(pair // domain.size, []).append(pair % domain.size)
     unchanged = set(labels)
+    of_time = pa.types.is_temporal(domain.values.type)
     # Numbers and truth values as a text file has them.
     shown = column.values.cast(pa.string()).to_pylist()
     entries = []
@@ -118,7 +120,9 @@ def _entries(
         elif label in unchanged:
             meaning = MISSING if label == NULL_SIGN else label
         else:
-            meaning = meaning_of(label, values, others=len(members[code]) > len(values))
+            # A period or span of days says which they are; the days inside would tell each record's own.
+            inside = [] if of_time and not isinstance(parse(label), OneOf) else values
+            meaning = meaning_of(label, inside, others=len(members[code]) > len(values))
         entries.append(_entry(column.name, shown[code], meaning, int(per_label[code])))
     if recoding.hidden is not None and not kept.all():
         told = recoding.hidden[column.name].cast(pa.string())[-1].as_py()
@@ -141,6 +145,8 @@ def meaning_of(label: str, values: Sequence[str], *, others: bool = False) -> st
 
     >>> meaning_of("[30, 40)", []), meaning_of(">= 64", []), meaning_of("[1980-01-01, 1981-06-30]", [])
     ('30 to less than 40', '64 or more', '1980-01-01 to 1981-06-30')
+    >>> meaning_of("[2019-03-08 14:51:00, 2019-03-11 16:55:59]", []), meaning_of(">= 2019-03-16 03:00:00", [])
+    ('2019-03-08 14:51:00 to 2019-03-11 16:55:59', '2019-03-16 03:00:00 or later')
     >>> meaning_of("{cook, nurse, +2}", ["cook", "judge", "nurse"]), meaning_of("1020*", ["10201"])
     ('cook; judge; nurse; and 1 more', '1020*, where * hides what follows or stood there')
     >>> meaning_of("Oceania", ["Fiji", "Samoa"], others=True), meaning_of("*", [])
@@ -151,9 +157,9 @@ def meaning_of(label: str, values: Sequence[str], *, others: bool = False) -> st
         return ANY
     if isinstance(meant, Interval):
         return _between(meant)
-    if dates := re.fullmatch(r"\[(\S+), (\S+)\]", label):
+    if dates := re.fullmatch(rf"\[({_MOMENT}), ({_MOMENT})\]", label):
         return f"{dates[1]} to {dates[2]}"
-    if dates := re.fullmatch(r"([<>])= (\S+)", label):
+    if dates := re.fullmatch(rf"([<>])= ({_MOMENT})", label):
         return f"{dates[2]} or {'earlier' if dates[1] == '<' else 'later'}"
     if isinstance(meant, Masked):
         return f"{label}, where * hides what follows or stood there"
