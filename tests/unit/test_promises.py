@@ -40,14 +40,14 @@ def release(tmp_path: Path) -> Path:
     return tmp_path / "release.csv"
 
 
-def attacked(release: Path, **more: object) -> discreet.Attacks:
+def attacked(release: Path, attack: str = "membership", **more: object) -> discreet.Attacks:
     policy = discreet.Policy.of(quasi_identifiers=["age", "pay", "postcode"])
     return discreet.attack(
         str(release),
         policy,
         original=people(1),
         control=people(2),
-        attacks=["membership"],
+        attacks=[attack],
         **more,  # type: ignore[arg-type]
     )
 
@@ -63,6 +63,17 @@ def test_an_attack_within_what_is_promised_and_one_beyond(release: Path) -> None
     state(release, "5")
     (result,) = attacked(release).results
     assert "nobody can be right in more than 99.3% of cases" in " ".join(result.notes)
+
+
+def test_the_density_of_artificial_people_is_held_against_the_promise_too(release: Path) -> None:
+    """Of artificial people it is the only attack on membership: nobody of the table is in the release."""
+    csv.write_csv(pa.concat_tables([people(1).slice(0, 390), people(3).slice(0, 20)]), release)
+    state(release, "1")
+    made = attacked(release, "membership-by-density")
+    (result,) = made.results
+    assert dict(result.figures)["allowed"] == pytest.approx(0.7311, abs=1e-4)
+    assert "nobody could be right in more than 73.1% of cases" in " ".join(result.notes)
+    assert "not held against an attack" not in " ".join(made.notes)
 
 
 def test_statements_that_are_of_no_use_are_told(release: Path, tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ from discreet.release.guarantees import find_claim
 from discreet.sentences import Sentence
 from discreet.table import Table
 
+ABOUT_MEMBERSHIP = ("membership", "membership-by-density")
+"""Attacks that tell who is in the table from as many who are not."""
+
 
 def beside_promise(
     results: Sequence[AttackResult], release: object, table: Table, statement: str | PathLike[str] | None
@@ -39,9 +42,9 @@ def beside_promise(
     told = claim.statement
     if told.sha256 != table.source.sha256:
         return list(results), [Sentence("the statement speaks of another file")]
-    beside = [_beside(result, told) if result.attack == "membership" else result for result in results]
+    beside = [_beside(result, told) if result.attack in ABOUT_MEMBERSHIP else result for result in results]
     notes: list[str] = [meaning(told.epsilon, told.delta)]
-    if all(result.attack != "membership" for result in results):
+    if all(result.attack not in ABOUT_MEMBERSHIP for result in results):
         notes.append(
             Sentence("what the guarantee allows was not held against an attack: membership was not tried")
         )
