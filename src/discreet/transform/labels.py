@@ -351,17 +351,24 @@ def _open(text: str, meant: Interval, extremes: tuple[float, float]) -> str:
     return str(Interval(low, high, meant.closed_low, meant.closed_high, meant.unit))
 
 
+SAME_MOMENT = 1e-9
+"""So many days apart, less than a thousandth of a second, two moments are one."""
+
+
 def _open_dates(text: str, extremes: tuple[float, float]) -> str:
     """The same for an interval of dates; years and decades are the calendar's, and stay.
 
     >>> _open_dates("[1970-01-02, 1970-01-31]", (1.0, 400.0)), _open_dates("[1970, 1979]", (1.0, 400.0))
     ('<= 1970-01-31', '[1970, 1979]')
+    >>> _open_dates("[1970-01-01 08:00:00, 1970-01-02 08:00:00]", (0.3333333333333333 - 1e-13, 1.3333333333333333 + 1e-13))
+    '*'
     """
     first, _, last = text.removeprefix("[").removesuffix("]").partition(", ")
     ends = days(first), days(last)
     if ends[0] is None or ends[1] is None:
         return text
-    low, high = ends[0] <= extremes[0], ends[1] >= extremes[1]
+    # A moment read from its text may differ in the last digit from the one that was counted.
+    low, high = ends[0] <= extremes[0] + SAME_MOMENT, ends[1] >= extremes[1] - SAME_MOMENT
     if low and high:
         return ROOT
     return f"<= {last}" if low else f">= {first}" if high else text
