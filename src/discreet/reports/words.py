@@ -101,9 +101,11 @@ def percent(share: float) -> Sentence:
 
     >>> percent(0.5), percent(0.0), percent(0.00001), percent(0.99999), percent(1.0)
     ('50.0%', '0%', 'under 0.1%', 'over 99.9%', '100%')
-    >>> percent(sum([0.1] * 10)), percent(0.3 - 0.1 * 3)
-    ('100%', '0%')
+    >>> percent(sum([0.1] * 10)), percent(0.3 - 0.1 * 3), percent(math.nan)
+    ('100%', '0%', 'undefined')
     """
+    if math.isnan(share):
+        return number(share)
     if not INEXACT < share < 1.0 - INEXACT:
         return Sentence("{share:.0%}", share=round(min(max(share, 0.0), 1.0)))
     if share < 0.0005:
