@@ -256,6 +256,11 @@ def test_what_is_wrong_is_said(case: str, place: Path, run: Run) -> None:
     assert (told.code, words in told.err) == (2, True), told.said
 
 
+def test_an_address_where_something_else_belongs_is_shown_without_its_password(place: Path, run: Run) -> None:
+    told = run("audit", "people.csv", "--skip-rows", REMOTE)
+    assert (told.code, "me:…@" in told.err, SECRET in told.said) == (2, True, False), told.said
+
+
 def test_tables_of_databases_are_compared(place: Path, run: Run) -> None:
     there, here = "sqlite:///people.db#people", "people.csv"
     for arguments in (

@@ -19,6 +19,7 @@ from discreet.errors import (
     RequirementNotMet,
     unknown,
 )
+from discreet.files.addresses import without_passwords
 from discreet.sentences import Sentence
 
 EXIT_NOT_MET = 1
@@ -143,7 +144,7 @@ def _explain(error: Exception, tell: Callable[[str, str, str], None]) -> int:
         return EXIT_NOT_MET if isinstance(error, NOT_MET) else EXIT_BAD_INPUT
     if isinstance(error, click.ClickException):
         about = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "discreet"
-        tell("usage", error.format_message().rstrip("."), f"see `{about} --help`")
+        tell("usage", without_passwords(error.format_message()).rstrip("."), f"see `{about} --help`")
         return EXIT_BAD_INPUT
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
         tell("out-of-memory", "the machine ran out of memory", "audit fewer columns or a sample (--rows)")

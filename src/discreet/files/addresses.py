@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from discreet.errors import InvalidParameter
 
 ADDRESS = re.compile(r"([a-z][a-z0-9]*(?:[+][a-z0-9_]+)?)://[^#]*(#.*)?", re.DOTALL)
+PASSWORD = re.compile(r"(://[^\s/@:]*):[^\s/@]*@")
 NO_DATABASES = ("http", "https", "ftp", "sftp", "file", "s3", "gs", "abfs", "abfss", "hdfs", "dbfs", "spark")
 """What begins the address of a file or a service, not of a database."""
 
@@ -67,6 +68,15 @@ class DatabaseAddress(str):
         if self.kind != "sqlite":
             return None
         return Path(unquote(self.database.removeprefix("sqlite://").removeprefix("/")))
+
+
+def without_passwords(text: str) -> str:
+    """A text in which addresses show no password.
+
+    >>> without_passwords("'postgresql://me:secret@host/clinic#visits' is no number")
+    "'postgresql://me:…@host/clinic#visits' is no number"
+    """
+    return PASSWORD.sub(r"\1:…@", text)
 
 
 def database_address(source: str) -> DatabaseAddress | None:
