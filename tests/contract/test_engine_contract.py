@@ -36,6 +36,7 @@ from discreet.table import Table
 from discreet.table.reading import ReadOptions
 from helpers.classes import same
 from helpers.java import QUICK_JAVA
+from helpers.spark_views import names_of_views
 
 SECRET = "Zzyzx-4711"
 
@@ -705,7 +706,7 @@ def test_tables_leave_no_trace_in_the_engine(engine: Engine) -> None:
 
 def _relations(engine: Engine) -> set[str]:
     if isinstance(engine, SparkEngine):
-        return {found.name for found in engine._session.catalog.listTables()}
+        return names_of_views(engine._session)
     assert isinstance(engine, DuckDBEngine)
     return set(engine._fetch("SELECT table_name AS t FROM duckdb_tables()")["t"].to_pylist())
 

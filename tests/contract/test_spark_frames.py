@@ -20,6 +20,7 @@ from discreet.privacy import KAnonymity
 from discreet.release.release import Release
 from discreet.release.targets import parts_of
 from discreet.table import Table
+from helpers.spark_views import global_views
 
 pytestmark = pytest.mark.spark
 
@@ -85,7 +86,7 @@ def test_what_is_handed_out_is_a_frame_of_the_session_that_lasts(
     assert released.sparkSession is session
     assert texts(released.toArrow()) == texts(table.to_arrow())
     assert dict(released.dtypes)["day"] == "date"
-    assert [view for view in session.catalog.listTables("global_temp") if view.namespace] == []
+    assert global_views(session) == set()
     lasting = there.to_native()
     del there
     gc.collect()

@@ -14,6 +14,7 @@ from discreet.engine.spark import SparkEngine
 from discreet.engine.spark_query import answer
 from discreet.engine.spark_session import Silence, spark_errors, unlogged
 from discreet.errors import InvalidParameter
+from helpers.spark_views import global_views
 
 WITH_SPARK = pytest.mark.parametrize(
     "engine", [pytest.param("spark", marks=pytest.mark.spark)], indirect=True, scope="session"
@@ -31,7 +32,7 @@ def test_a_query_reaches_its_table_and_nothing_else(engine: SparkEngine) -> None
         with pytest.raises(spark_errors()), unlogged():
             answer(session, rows, query)
     assert session.conf.get("spark.sql.runSQLOnFiles") == "true"
-    assert [view.name for view in session.catalog.listTables("global_temp") if view.namespace] == []
+    assert global_views(session) == set()
 
 
 @WITH_SPARK
