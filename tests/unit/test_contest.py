@@ -206,6 +206,16 @@ def test_the_search_of_a_lattice_keeps_its_time_and_says_what_it_knows(problem: 
     assert short.bound <= whole.best.cost <= short.best.cost if whole.best and short.best else True
 
 
+@pytest.mark.parametrize("method", ["optimal", "anytime", "subtree", "mondrian"])
+def test_without_time_a_search_ends_where_it_begins(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Also before the clock, which goes in steps, has moved; what there is then is one group."""
+    monkeypatch.setattr("discreet.search.clock.now", lambda: 5.0)
+    result = find(problem, method=method, seconds=0.0)
+    assert len(np.unique(result.recoding.groups())) == 1
+
+
 def test_a_search_that_ends_by_work_always_ends_alike(problem: Problem) -> None:
     first, second = (search(problem, evaluations=40, threads=threads) for threads in (1, 2))
     assert first.best == second.best

@@ -12,10 +12,11 @@ import pytest
 
 import discreet
 from discreet.classes import EquivalenceClasses
+from discreet.errors import GoalUnreachable
 from discreet.policy.plan import Plan
 from discreet.policy.policy import Policy
 from discreet.privacy import KAnonymity, TCloseness
-from discreet.release.prices import prices
+from discreet.release.prices import foresee, prices
 
 
 def people(rows: int = 300) -> dict[str, list[object]]:
@@ -124,9 +125,13 @@ def test_requirements_of_several_attributes_are_one() -> None:
     assert "t-closeness of a, b" in [price.requirement for price in prices(classes, asked).requirements]
 
 
-def test_what_there_was_no_time_for_is_unknown() -> None:
+def test_what_there_was_no_time_for_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also before the clock, which goes in steps, has moved: no time is over when it begins."""
+    monkeypatch.setattr("discreet.search.clock.now", lambda: 5.0)
     told = prices(counted(people()), policy(KAnonymity(11)), seconds=0)
-    assert (told.loss, told.columns, told.requirements) == (None, (), ())
+    assert (told.loss, told.columns, told.requirements, told.profiles) == (None, (), (), ())
+    with pytest.raises(GoalUnreachable, match="not in so short a time"):
+        foresee(counted(people()), policy(KAnonymity(11)), seconds=0)
 
 
 def test_kept_columns_stay_and_dropped_ones_are_not_asked_about() -> None:
