@@ -34,6 +34,8 @@ class SqlDialect:
     """Texts as they are put in order: by their bytes."""
     estimates: bool = True
     """Whether distinct values of many rows are estimated."""
+    as_text: tuple[str, ...] = ()
+    """Types whose values are read as text: no file of a release holds them, or nothing tells how to print them."""
     backslash: str = "\\"
     """How a backslash is written inside a text constant."""
 
@@ -58,9 +60,11 @@ class SqlDialect:
             return f"CAST({name} AS {self.text})"
         return name
 
-    def cell(self, column: Column) -> str:
+    def cell(self, column: Column, type_name: str) -> str:
         """A column as it is read: NaN, which some files and frames have for what is missing, is a null."""
         name = self.quote(column.name)
+        if type_name.startswith(self.as_text):
+            return f"CAST({name} AS {self.text}) AS {name}"
         if column.storage != "float":
             return name
         return f"(CASE WHEN {self.nan.format(name=name)} THEN NULL ELSE {name} END) AS {name}"
@@ -88,6 +92,7 @@ DUCKDB = SqlDialect(
     drawn="hash({values}) % {of} = 0",
     own_hash="hash({values})",
     label_number="enum_code({name})",
+    as_text=("INTERVAL", "BLOB", "BIT"),
 )
 
 SPARK = SqlDialect(
@@ -105,6 +110,7 @@ SPARK = SqlDialect(
     # Its own takes a null for nothing at all.
     own_hash="",
     timestamp="TIMESTAMP_NTZ",
+    as_text=("interval",),
     backslash="\\\\",
 )
 

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from discreet.engine.arrow import in_common_types
+from discreet.engine.arrow import has_no_text, in_common_types
 from discreet.engine.dialect import DUCKDB
 from discreet.engine.files import FOLDERS, describe_file, head_of_lines, open_batches, scan_path, text_scan
 from discreet.engine.limits import machine_memory, memory
@@ -204,7 +204,7 @@ class DuckDBEngine(SqlEngine):
                 self._connection.register(
                     "incoming", pa.RecordBatchReader.from_batches(batches.schema, watched())
                 )
-                return self._keep("SELECT * FROM incoming")
+                return self._keep(f"SELECT {self._taken_over(batches.schema)} FROM incoming")
             except (duckdb.Error, pa.ArrowException):
                 # DuckDB wraps what went wrong with the batches; what they said themselves is the answer.
                 raise (
@@ -217,6 +217,13 @@ class DuckDBEngine(SqlEngine):
                 ) from None
             finally:
                 self._connection.unregister("incoming")
+
+    def _taken_over(self, schema: pa.Schema) -> str:
+        """The list of columns of batches, of which bytes and spans of the calendar become text, as those of files do."""
+        return ", ".join(
+            f"CAST({quoted} AS {self.dialect.text}) AS {quoted}" if has_no_text(field.type) else quoted
+            for field, quoted in zip(schema, map(self.dialect.quote, schema.names), strict=True)
+        )
 
     def _fast_text(self, scan: str | None, limit: str, columns: str = "*") -> str:
         """DuckDB's own reading of a text file, or nothing: the slower way then reads it or names the line."""

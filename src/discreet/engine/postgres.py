@@ -111,7 +111,7 @@ class PostgresEngine(SqlEngine):
     def _as_kept(self, name: str, kind: str) -> str:
         quoted = self.dialect.quote(name)
         if kind in ("real", "double precision"):
-            return self.dialect.cell(Column(name, "continuous", "float"))
+            return self.dialect.cell(Column(name, "continuous", "float"), kind)
         if kind in KEPT:
             return quoted
         return f"CAST({quoted} AS {'double precision' if kind == 'numeric' else 'text'}) AS {quoted}"

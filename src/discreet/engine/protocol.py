@@ -77,9 +77,17 @@ class Engine(Protocol):
         """For each row of a table that was made of another, the number of its row there, from 0; else nothing."""
 
     def to_arrow(
-        self, table: Table, columns: Sequence[str] | None = None, *, first: int | None = None
+        self,
+        table: Table,
+        columns: Sequence[str] | None = None,
+        *,
+        first: int | None = None,
+        counted: bool = False,
     ) -> pa.Table:
-        """The rows themselves, in their order, or the ``first`` of them: for handing a result to the caller."""
+        """The rows themselves, in their order, or the ``first`` of them: for handing a result to the caller.
+
+        Values are as they came, or ``counted``: as they are grouped, so that they are found in a domain.
+        """
 
     def native(self, table: Table) -> EngineFrame | None:
         """The rows as a frame of the engine's own kind, if they came in as one; nothing if they leave as Arrow data."""

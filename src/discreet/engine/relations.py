@@ -135,7 +135,9 @@ class SqlRelations(ABC):
 
     def _cells(self, schema: Iterable[tuple[str, str]]) -> str:
         """The list of columns that reads a relation of this schema."""
-        return ", ".join(self.dialect.cell(self._column(name, type_name)) for name, type_name in schema)
+        return ", ".join(
+            self.dialect.cell(self._column(name, type_name), type_name) for name, type_name in schema
+        )
 
     def _columns(self, relation: str) -> list[Column]:
         """What the columns of a relation are."""

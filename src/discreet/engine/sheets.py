@@ -198,7 +198,10 @@ def _column(cells: Cells) -> pa.Array:
     """One column of a sheet: empty cells are nulls, whole floats are integers, mixtures become text."""
     filled = [cell for cell in cells if cell not in ("", None)]
     if filled and all(isinstance(cell, float) and cell.is_integer() for cell in filled):
-        return pa.array([None if c in ("", None) else int(c) for c in cells], pa.int64())  # type: ignore[call-overload]
+        # A spreadsheet has nothing but floats; beyond 64 bits they stay what they are.
+        whole = all(abs(cell) < 2.0**63 for cell in filled)  # type: ignore[arg-type]
+        numbers = [None if c in ("", None) else int(c) if whole else c for c in cells]  # type: ignore[call-overload]
+        return pa.array(numbers, pa.int64() if whole else pa.float64())
     kinds = {type(cell) for cell in filled}
     if len(kinds) == 1 and kinds <= {float, int, bool, date, datetime}:
         return pa.array([None if c in ("", None) else c for c in cells])

@@ -260,7 +260,7 @@ class SparkEngine(SqlEngine):
         cells = (
             f"CAST({self.dialect.quote(name)} AS STRING) AS {self.dialect.quote(name)}"
             if kind == "void"
-            else self.dialect.cell(self._column(name, kind))
+            else self.dialect.cell(self._column(name, kind), kind)
             for name, kind in frame.dtypes
         )
         return frame.selectExpr(*cells)

@@ -197,12 +197,20 @@ class SqlEngine(TypeRecognition, Counting, BoundedCounting):
         return np.asarray(rows["place"].to_numpy(), dtype=np.int64)
 
     def to_arrow(
-        self, table: Table, columns: Sequence[str] | None = None, *, first: int | None = None
+        self,
+        table: Table,
+        columns: Sequence[str] | None = None,
+        *,
+        first: int | None = None,
+        counted: bool = False,
     ) -> pa.Table:
-        """The rows themselves, in their order; with ``first`` only so many."""
-        names = [table.column(name).name for name in columns] if columns else table.names
+        """The rows themselves, in their order; with ``first`` only so many, ``counted`` with values as they are grouped."""
+        wanted = [table.column(name) for name in columns] if columns else table.columns
+        listed = self._listed([column.name for column in wanted])
+        if counted:
+            listed = ", ".join(f"{self.dialect.value(c)} AS {self.dialect.quote(c.name)}" for c in wanted)
         most = "" if first is None else f" LIMIT {int(first)}"
-        return self._fetch(f"SELECT {self._listed(names)} FROM {table.relation}{most}")
+        return self._fetch(f"SELECT {listed} FROM {table.relation}{most}")
 
     def native(self, table: Table) -> EngineFrame | None:
         """Nothing: rows leave as Arrow data."""

@@ -401,7 +401,7 @@ def _by_key(original: Table, release: Table, key: str) -> IntArray:
     for table in (original, release):
         if key not in table.names:
             raise UnknownColumn(key, table.names)
-        rows = table.engine.to_arrow(table, [key]).column(key).combine_chunks()
+        rows = table.engine.to_arrow(table, [key], counted=True).column(key).combine_chunks()
         if rows.null_count or pc.count_distinct(rows).as_py() < len(rows):
             raise UnsuitableColumn(
                 Sentence("the key {key!r} is empty or repeats in {name}", key=key, name=table.source.name),
@@ -436,8 +436,8 @@ def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple
     names = _shared_columns(original, release, besides)
     if not names:
         return None
-    after = release.engine.to_arrow(release, names)
-    before = original.engine.to_arrow(original, names)
+    after = release.engine.to_arrow(release, names, counted=True)
+    before = original.engine.to_arrow(original, names, counted=True)
     number = np.zeros(len(after) + len(before), dtype=np.int64)
     for name in names:
         both = pa.chunked_array(
@@ -453,7 +453,7 @@ def _same_rows(original: Table, release: Table, besides: Sequence[str]) -> tuple
 
 def row_codes(table: Table, domains: Sequence[Domain]) -> list[IntArray]:
     """Row by row the code of each value among the domain's."""
-    rows = table.engine.to_arrow(table, [domain.name for domain in domains])
+    rows = table.engine.to_arrow(table, [domain.name for domain in domains], counted=True)
     codes = []
     for domain in domains:
         column = rows.column(domain.name).combine_chunks()

@@ -109,10 +109,13 @@ def write_rows(rows: pa.Table, path: Path) -> None:
     # A NUL ends a text for half of all readers of text files; a spreadsheet is XML, which has no such sign.
     if suffix in (".csv", ".tsv"):
         _refuse_signs(
-            rows, "\\x00", Sentence("NUL characters, which {suffix} files cannot hold", suffix=suffix)
+            rows, r"\x00", Sentence("NUL characters, which {suffix} files cannot hold", suffix=suffix)
         )
     elif suffix == ".xlsx":
-        _refuse_signs(rows, CONTROL, Sentence("control characters, which a spreadsheet cannot hold"))
+        _refuse_signs(rows, f"[{CONTROL}]", Sentence("control characters, which a spreadsheet cannot hold"))
+        _refuse_signs(
+            rows, r"^[ \t\r\n]+$", Sentence("texts of blanks, which in a spreadsheet are empty cells")
+        )
     if suffix in PARQUET:
         pyarrow.parquet.write_table(rows, path)
     elif suffix in (".arrow", ".feather", ".ipc"):
@@ -127,10 +130,10 @@ def write_rows(rows: pa.Table, path: Path) -> None:
 
 
 def _refuse_signs(rows: pa.Table, signs: str, what: Sentence) -> None:
-    """Raise if a text or the name of a column holds one of the signs that the format cannot."""
+    """Raise if a text or the name of a column holds signs that the format cannot."""
     for name, column in zip(rows.column_names, rows.columns, strict=True):
-        if re.search(f"[{signs}]", name) or (
-            _is_text(column) and pc.any(pc.match_substring_regex(column, f"[{signs}]")).as_py()
+        if re.search(signs, name) or (
+            _is_text(column) and pc.any(pc.match_substring_regex(column, signs)).as_py()
         ):
             raise InvalidParameter(
                 Sentence("column {name!r} holds {what}", name=name, what=what),

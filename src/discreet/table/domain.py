@@ -20,6 +20,8 @@ from discreet.types import FloatArray, IntArray
 
 NULL_SIGN = "∅"
 """How a null prints where it has to be named: among values, in sets and in recipes."""
+LARGEST_NUMBER = 1e150
+"""Larger numbers have no square."""
 LEAST_BANDS, MOST_BANDS = 3, 10_000
 """So many intervals are looked at for their order: of two nothing is to be ordered."""
 
@@ -233,9 +235,9 @@ def _inside(band: Interval, half: float) -> float:
 
 
 def _number(value: object) -> float:
-    """A text as a finite number; NaN for all else, also for what only Python reads as one (``inf``, ``1_0``)."""
+    """A text as a number; NaN for all else, also for what only Python reads as one (``inf``, ``1_0``)."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return math.nan
-    return number if math.isfinite(number) and "_" not in str(value) else math.nan
+    return number if abs(number) <= LARGEST_NUMBER and "_" not in str(value) else math.nan
