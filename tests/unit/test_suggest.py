@@ -271,3 +271,71 @@ def test_an_unrecognised_column_that_singles_people_out_with_others_is_kept_coar
     columns = {column.name: column for column in suggest(table).columns}
     assert columns["zork"].role == "quasi-identifier"
     assert "singles out" in columns["zork"].reason
+
+
+def beside_ages(name: str, values: list[Any]) -> pa.Table:
+    """120 rows with a column of such values, by chance, and ages."""
+    chance = np.random.default_rng(1)
+    drawn = [values[at] for at in chance.integers(0, len(values), 120)]
+    return pa.table({name: drawn, "age": chance.integers(20, 80, 120)})
+
+
+def test_row_numbers_of_a_long_table_are_row_numbers_however_the_rows_lie() -> None:
+    count = 9_000
+    numbers = np.random.default_rng(1).permutation(count) + 1
+    policy = suggest(pa.table({"x": numbers, "age": np.arange(count) % 60 + 20}))
+    assert policy.direct_identifiers == ("x",)
+
+
+def test_answers_in_numbers_are_not_alike_to_degrees_of_education() -> None:
+    chance = np.random.default_rng(2)
+    marks = np.array(["1", "2", "3", "4", "5", "NA"])
+    columns = {f"A{i}": marks[chance.integers(0, 6, 400)] for i in range(1, 6)}
+    policy = suggest(pa.table({**columns, "education": marks[chance.integers(0, 6, 400)]}))
+    said = [policy.column(name) for name in columns]
+    assert all(column is not None and column.reason.startswith("not sure") for column in said)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("black", ["yes", "no"], "quasi-identifier"),
+        ("union", ["yes", "no"], "sensitive"),
+        ("Mathe", [1, 2, 3, 4], "sensitive"),
+        ("Wohngeld", [118.5, 260.0, 310.25], "sensitive"),
+        ("Herkunftssprache", ["Deutsch", "Arabisch", "Kurdisch"], "quasi-identifier"),
+        ("Förderschwerpunkt", ["Lernen", "Sehen", "Sprache"], "sensitive"),
+        ("albumin", [3.5, 4.1, 2.9], "sensitive"),
+        ("years_of_service", [1, 7, 22], "quasi-identifier"),
+        ("Cost Center", [4100, 4200, 4300], "quasi-identifier"),
+    ],
+)
+def test_words_that_offices_and_studies_use_are_known(name: str, values: list[Any], role: str) -> None:
+    column = suggest(beside_ages(name, values)).column(name)
+    assert column is not None
+    assert (column.role, column.reason.startswith("not sure")) == (role, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("major", ["yes", "no"]), ("white", [0.12, 0.5, 0.33]), ("history", [f"event {i}" for i in range(30)])],
+)
+def test_words_of_several_meanings_are_taken_by_their_values(name: str, values: list[Any]) -> None:
+    column = suggest(beside_ages(name, values)).column(name)
+    assert column is not None
+    assert column.reason.startswith("not sure")
+
+
+def test_sizes_of_households_are_ordered() -> None:
+    sizes = [1 + i % 6 for i in range(120)]
+    policy = suggest(pa.table({"Haushaltsgröße": sizes, "children": sizes, "relationship": sizes}))
+    types = {column.name: column.type for column in policy.columns}
+    assert types == {"Haushaltsgröße": "integer", "children": "integer", "relationship": "nominal"}
+
+
+def test_an_unrecognised_column_of_a_small_table_with_few_values_is_kept_as_a_quasi_identifier() -> None:
+    chance = np.random.default_rng(3)
+    policy = suggest(
+        pa.table({"xq": chance.integers(0, 14, 200).astype(str), "age": chance.integers(20, 80, 200)})
+    )
+    assert "xq" in policy.quasi_identifiers

@@ -40,6 +40,8 @@ COMPARED_ROLES: Mapping[Role, int] = {"quasi-identifier": 0, "insensitive": 1, "
 CONFIDENT = 0.5
 REPEATING = 0.05
 """Up to this share of distinct values an unrecognised column that singles people out is a quasi-identifier."""
+FEW_VALUES = 20
+"""So is one of so many values at most, each of which four rows have on average: 14 of 200 are few."""
 PROSE_LENGTH = 60
 KNOWN_TO_OTHERS = 6
 """From this sum of the three ratings on, an unrecognised column is suggested as a quasi-identifier."""
@@ -174,7 +176,7 @@ def _column(
     distinguishes = 3 if separation >= 0.9 else 2 if separation >= 0.45 else 1
     kind = finding.kind if finding else None
     rating = Rating(kind.replication if kind else 2, kind.availability if kind else 1, distinguishes)
-    role, reason = _role(profile, finding, person, rating, numbers_rows(name, values))
+    role, reason = _role(profile, finding, person, rating, numbers_rows(name, values, profile.rows))
     return ColumnPolicy(name, role, _type(profile, kind, values), reason, rating)
 
 
@@ -200,7 +202,9 @@ def _role(
     text = profile.column.storage == "text" and profile.column.type != "continuous"
     if text and profile.distinct_share > 0.95 and profile.rows >= 50:
         return "direct-identifier", "text that is different in nearly every row, so it may name a person"
-    if profile.column.storage == "integer" and profile.distinct == profile.rows >= 50 and numbered:
+    # Of very many rows distinct values are estimated.
+    different = profile.distinct_share > 0.95 if profile.approximate else profile.distinct == profile.rows
+    if profile.column.storage == "integer" and different and profile.rows >= 50 and numbered:
         return "direct-identifier", "a number that is different in every row, as row numbers and ids are"
     if rating.total >= KNOWN_TO_OTHERS:
         return (
@@ -250,13 +254,19 @@ def _with_telling_columns(table: Table, policy: Policy, profiles: Mapping[str, C
     columns = []
     for column in policy.columns:
         unsure = column.role == "insensitive" and column.reason.startswith(NOT_SURE)
-        if column.name in telling and unsure and profiles[column.name].distinct_share <= REPEATING:
+        if column.name in telling and unsure and _repeats(profiles[column.name]):
             reason = Sentence(
                 "not sure: not recognised, but {why}", why=Sentence(telling[column.name].describe())
             )
             column = replace(column, role="quasi-identifier", reason=reason)
         columns.append(column)
     return replace(policy, columns=tuple(columns))
+
+
+def _repeats(profile: ColumnProfile) -> bool:
+    """Whether so few values occur again and again that groups of people may share them."""
+    few = profile.distinct <= FEW_VALUES and profile.distinct_share <= 0.25
+    return few or profile.distinct_share <= REPEATING
 
 
 def _without_redundant(table: Table, policy: Policy, profiles: Mapping[str, ColumnProfile]) -> Policy:

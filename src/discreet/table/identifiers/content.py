@@ -24,7 +24,7 @@ MOST_TESTED: Final = 200
 """Distinct values that are tested at most: enough to judge a share, and it bounds the time per column."""
 
 _MISSING: Final = frozenset(("", "?", "-", "na", "n/a", "nan", "nat", "<na>", "null", "none", "*"))
-_PLAIN_NUMBER: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
+PLAIN_NUMBER: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _LONGEST: Final = 2000
 """Signs of a value that are looked at: no kind needs more, and it bounds the time per value."""
 _FLAGS: Final = words("yes no true false 0 1 y n ja nein j x t f")
@@ -78,7 +78,7 @@ def sample(values: Sequence[object]) -> ColumnSample:
             continue
         texts.append(text)
         dates += isinstance(value, date)
-        numeric += _PLAIN_NUMBER.fullmatch(text) is not None
+        numeric += PLAIN_NUMBER.fullmatch(text) is not None
     return ColumnSample(tuple(texts), tuple(dict.fromkeys(texts)), dates, numeric)
 
 

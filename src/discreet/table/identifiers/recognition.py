@@ -57,6 +57,9 @@ UNNAMED: Final = re.compile(
 )
 """Names that say nothing."""
 
+MOST_GRADES: Final = 12
+"""So many words are grades at most: more are titles or texts."""
+
 _CHANCE: Final = 1e-6
 """A share of valid numbers that chance would give more often than this proves nothing."""
 
@@ -174,11 +177,24 @@ def _belief(kind: AttributeKind, match: NameMatch, column: ColumnSample) -> floa
         return 1.0 if _mostly(column, _in_range) else 0.5
     if kind.id == "year" and match.confidence < 0.7:
         return 1.0 if _mostly(column, is_year) else 0.0
-    if kind.id == "body-measurement" and match.confidence < 0.7 and _like_weights(column):
+    if match.confidence < 0.7 and _speak_against(kind.id, column):
         return 0.0
     if kind.id == "vin":
         return 1.0 if _mostly(column, lambda value: len(value) == 17) else 0.5
     return 1.0
+
+
+def _speak_against(kind: str, column: ColumnSample) -> bool:
+    """Whether values rule out what a name that has other meanings, too, may mean."""
+    if kind == "body-measurement":
+        return _like_weights(column)
+    if kind == "education":
+        return column.flags_only  # "major" with yes and no is no subject
+    if kind == "ethnicity":
+        return not column.flags_only  # "black" says whether somebody is
+    if kind == "grade-or-result":
+        return column.numeric <= 0.9 * len(column.texts) and len(column.distinct) > MOST_GRADES
+    return False
 
 
 def _like_weights(column: ColumnSample) -> bool:

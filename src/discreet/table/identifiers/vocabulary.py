@@ -100,7 +100,8 @@ CERTAIN: Final[dict[str, str]] = {
     "age at admission, age of youngest, age youngest, age young, iage, alter, altersgruppe, altersklasse, alter in jahren, lebensalter, alter bei aufnahme",
     "sex": "sex, gender, isex, geschlecht, gender identity, sex at birth, gschl, geschl",
     "ethnicity": "race, ethnicity, ethnic, ethnic group, ethnic origin, ethnie, etni, hispanic, irace, ihispanic, skin colour, skin color, "
-    "hautfarbe, ethnische herkunft, migrationshintergrund, migration background, tribe, caste",
+    "hautfarbe, ethnische herkunft, migrationshintergrund, migration background, tribe, caste, "
+    "ethn, nonwhite, non white, hisp, race ethnicity",
     "nationality": "nationality, citizenship, native country, country of birth, birth country, country of origin, "
     "nativecountry, immigration status, staatsangehoerigkeit, staatsbuergerschaft, nationalitaet, geburtsland, herkunftsland",
     "marital-status": "marital status, marital, marstat, civil status, hhcivil, relationship status, married, familienstand, "
@@ -109,30 +110,43 @@ CERTAIN: Final[dict[str, str]] = {
     "number of children, number of dependents, relationship, relat, living arrangement, haushalt, haushaltsgroesse, "
     "haushaltstyp, kinder, kinderzahl, anzahl kinder, personen im haushalt, head of household, parents, dwelling, housing, roof, "
     "wall, floor material, water, water supply, drinking water, toilet, electricity, electcon, cooking fuel, number of rooms, "
-    "family type, fam size, siblings, guardian, wohnung, wohnform, dach, zimmerzahl",
+    "family type, fam size, siblings, guardian, wohnung, wohnform, dach, zimmerzahl, "
+    "kids, nkids, nchild, nchildren, number of kids, anzahl der kinder, haushaltsmitglieder, geschwister",
     "education": "education, education level, highest education, educ, education num, degree, qualification, schooling, "
     "years of schooling, bildung, bildungsabschluss, bildungsgrad, schulabschluss, hochschulabschluss, abschluss, "
-    "ausbildung, schulbildung, berufsabschluss, highest qualification",
+    "ausbildung, schulbildung, berufsabschluss, highest qualification, "
+    "education years, years of education, school years, high school, college, edlevel, ed level, schulklasse, "
+    "jahrgangsstufe, klassenstufe, grade level, school class, years since phd, yrs since phd",
     "occupation": "occupation, profession, job, job title, employer, employment, employment status, workclass, work class, "
     "working class, job role, industry, military service, beruf, berufsgruppe, taetigkeit, arbeitgeber, erwerbsstatus, "
     "beschaeftigung, branche, stellung im beruf, dienstgrad, job code, occucode, work type, type of work, working status, labour force status, "
-    "labor force status, class of worker, sector, naics, isco, soc code, ssoc, nace",
+    "labor force status, class of worker, sector, naics, isco, soc code, ssoc, nace, "
+    "work experience, years of experience, years experience, experience years, years of service, yrs service, "
+    "years in service, years worked, job tenure, seniority, hours worked, working hours, work hours, hrs worked, fte, "
+    "full time, part time, berufserfahrung, dienstjahre, betriebszugehoerigkeit, wochenstunden, arbeitszeit, "
+    "arbeitsstunden, beschaeftigungsgrad, stellenumfang, teilzeit, vollzeit, self employed, blue collar, white collar, "
+    "unemployed, labour force, labor force, retired",
     "organisation": "facility, facility name, facility id, facility code, facility number, hospital, hospital name, hospital id, hospital code, clinic, "
     "clinic name, clinic id, organisation, organization, organisation name, organization name, company, company name, school, school name, "
     "school id, university, university name, department, department name, institution, institution name, site id, bank name, "
     "operating certificate number, utility name, agency name, firm name, practice name, employer name, krankenhaus, klinik, "
-    "einrichtung, firma, firmenname, schule, schulname, hochschule, abteilung, verein, praxis, station, kostenstelle",
+    "einrichtung, firma, firmenname, schule, schulname, hochschule, abteilung, verein, praxis, station, kostenstelle, "
+    "cost center, cost centre, kita, kindergarten",
     "religion": "religion, religious affiliation, faith, denomination, religious belief, konfession, religionszugehoerigkeit, "
-    "glaube, kirchensteuer, kirchenzugehoerigkeit, belief",
+    "glaube, kirchensteuer, kirchenzugehoerigkeit, belief, "
+    "religious, religiosity, church attendance",
     "language": "language, mother tongue, native language, spoken language, first language, sprache, muttersprache, "
-    "languages, preferred language",
+    "languages, preferred language, "
+    "home language, herkunftssprache, familiensprache",
     "body-measurement": "body weight, body height, bmi, body mass index, shoe size, eye colour, eye color, hair colour, "
-    "hair color, koerpergroesse, koerpergewicht, augenfarbe, haarfarbe, weight kg, height cm",
+    "hair color, koerpergroesse, koerpergewicht, augenfarbe, haarfarbe, weight kg, height cm, "
+    "handedness, handed, waist, waist circumference, hip circumference",
     "stay": "length of stay, los, time in hospital, type of admission, admission type, admission source, admission type id, "
     "admission source id, patient disposition, discharge disposition, discharge disposition id, "
     "emergency department indicator, admission location, discharge location, discharge status, admission reason, verweildauer, aufnahmeart, aufnahmegrund, entlassungsart, entlassgrund",
     "insurance": "insurance, insurance type, insurer, payer, payer code, payment typology, source of payment, health insurance, "
-    "krankenkasse, krankenversicherung, versicherung, versicherungsart, kostentraeger",
+    "krankenkasse, krankenversicherung, versicherung, versicherungsart, kostentraeger, "
+    "hmo, medicaid, medicare, insured, insurance status, private insurance, privins, health plan",
     "diagnosis": "diagnosis, diagnoses, diagnosis code, diagnosis description, diag, icd, icd code, icd 9, icd 10, icd 9 code, "
     "icd 10 code, disease, condition code, comorbidity, comorbidities, drg, mdc, apr drg code, ccs diagnosis code, "
     "ccs diagnosis description, cause of death, diagnose, diagnosen, diagnoseschluessel, hauptdiagnose, nebendiagnose, "
@@ -140,7 +154,10 @@ CERTAIN: Final[dict[str, str]] = {
     "hypertension, high blood pressure, stroke, heart disease, heart attack, heart failure, angina, asthma, copd, arthritis, "
     "epilepsy, dementia, alzheimer, hepatitis, tuberculosis, malaria, infection, covid, anaemia, anemia, osteoporosis, "
     "kidney disease, liver disease, thyroid, migraine, schizophrenia, autism, adhd, anxiety, bluthochdruck, schlaganfall, "
-    "herzinfarkt, krebs, asthma bronchiale, rheuma, demenz, infektion",
+    "herzinfarkt, krebs, asthma bronchiale, rheuma, demenz, infektion, "
+    "metastasis, metastases, tumor size, tumour size, tumor stage, tumour stage, tumor grade, tumour, lymph nodes, "
+    "melanoma, leukemia, leukaemia, relapse, complication, complications, cirrhosis, ulcer, seizure, seizures, "
+    "chronic condition, chronic disease, chronic illness, tumorstadium, rezidiv",
     "health": "health, health status, disability, disabled, handicap, medication, medications, drug, prescription, treatment, "
     "therapy, procedure, procedure code, procedure description, surgery, operation code, symptom, symptoms, blood pressure, "
     "blood type, blood group, blood sugar, cholesterol, glucose, max glu serum, a1c result, hba1c, lab result, lab value, laboratory value, "
@@ -153,13 +170,25 @@ CERTAIN: Final[dict[str, str]] = {
     "gesundheit, gesundheitszustand, behinderung, schwerbehinderung, grad der behinderung, gdb, medikament, medikamente, "
     "medikation, behandlung, therapie, symptome, blutdruck, blutgruppe, blutzucker, laborwert, allergie, impfung, "
     "impfstatus, schwanger, schwangerschaft, raucher, rauchstatus, pflegegrad, krankheitstage, fehltage, befund, vaccine, "
-    "medical surgical",
+    "medical surgical, "
+    "albumin, bilirubin, chol, hdl, ldl, triglyceride, trig, platelet, platelet count, sgot, sgpt, alk phos, "
+    "alkaline phosphatase, prothrombin, protime, hematocrit, haematocrit, wbc, rbc, white blood cells, crp, potassium, "
+    "ferritin, urea, bun, egfr, psa, tsh, insulin level, glucose level, fasting glucose, diastolic bp, systolic bp, sbp, "
+    "dbp, edema, oedema, ascites, biopsy, ecog, ph ecog, karno, karnofsky, apgar, apgar score, gestation, gestational age, "
+    "menopause, birthweight, bwt, low birth weight, contraception, contraceptive, smoke, smokes, cigarettes, tobacco, "
+    "nicotine, drinker, alcohol use, drug use, sickness, doctor visits, physician visits, doctor contacts, "
+    "hospital visits, hospital days, hospital stays, hospital admissions, hospitalization, nights in hospital, medicine, "
+    "physical limitation, survival time, survival months, time to death, follow up time, futime, dead, foerderbedarf, "
+    "foerderschwerpunkt, special needs, special education, learning disability, absences, days absent, unexcused, "
+    "unentschuldigt, entschuldigt, krank, pflegebeduerftig, pflegestufe, rauchen, alkohol",
     "genetic": "genetic, genome, genotype, dna, snp, allele, gene, mutation, karyotype, genetik, genom, genotyp, brca",
     "political-opinion": "political opinion, political party, party affiliation, party membership, political affiliation, vote, "
-    "voting intention, politische meinung, partei, parteizugehoerigkeit, wahlabsicht, parteimitglied",
+    "voting intention, politische meinung, partei, parteizugehoerigkeit, wahlabsicht, parteimitglied, "
+    "party id, party identification, ideology, wahlentscheidung",
     "trade-union": "trade union, union member, union membership, gewerkschaft, gewerkschaftsmitglied, gewerkschaftszugehoerigkeit",
     "sexual-orientation": "sexual orientation, sexuality, sexual behaviour, sexual behavior, sexual preference, sex life, "
-    "sexuelle orientierung, sexualitaet, sexual partners",
+    "sexuelle orientierung, sexualitaet, sexual partners, "
+    "affairs, extramarital affairs, extramarital, infidelity",
     "criminal-record": "criminal record, criminal, conviction, convictions, crime, offence, offense, arrest, arrests, sentence length, "
     "prison, prior convictions, recidivism, felony, vorstrafe, vorstrafen, strafregister, straftat, verurteilung, haft, delikt, "
     "charge degree, charge description, charge desc, recid, felonies, misdemeanor, misdemeanour, priors, offender, verdict, "
@@ -173,14 +202,18 @@ CERTAIN: Final[dict[str, str]] = {
     "depreciation, amortisation, capital, paid up capital, equity, funds, treasury, cash flow, current assets, fixed assets, "
     "financial result, financial outcome, commission, allowance, tip, gratuity, fare, fare amount, toll, price, premium, "
     "donation, deposit, household income, family income, steuer, steuern, umsatz, gewinn, ertrag, aufwand, beitrag, preis, "
-    "abschreibung, unterhalt, zulage",
+    "abschreibung, unterhalt, zulage, "
+    "geld, miete warm, miete kalt, lohnsteuer, annual salary, base salary, base pay, hourly pay, food stamps, welfare, "
+    "family earnings",
     "credit": "credit score, credit rating, credit risk, credit limit, credit history, credit amount, loan, loan amount, debt, debts, "
     "mortgage, default payment, schufa, bonitaet, kredit, kreditwuerdigkeit, schulden, darlehen, insolvency, insolvenz, "
     "loan status, verschuldung, liabilities, short term debt, long term debt, overdraft, existing credits, checking account, installment, instalment, debtors, guarantor, arrears, "
     "payment history, bankruptcy, foreclosure, loan purpose, verbindlichkeiten",
     "grade-or-result": "grade, grades, final grade, final result, exam result, exam score, test score, gpa, marks, exam grade, "
     "assessment score, pass fail, dropout, noten, abschlussnote, endnote, pruefungsergebnis, klausurnote, zensur, "
-    "pruefungsnote, notendurchschnitt, schulnote, final mark, evaluation result, performance rating, beurteilung",
+    "pruefungsnote, notendurchschnitt, schulnote, final mark, evaluation result, performance rating, beurteilung, "
+    "math score, maths score, reading score, writing score, science score, verbal score, test result, sat score, iq, "
+    "iq score, performance review, leistungsbeurteilung, zeugnisnote, gesamtnote",
     "sampling-weight": "fnlwgt, final weight, sampling weight, sample weight, survey weight, person weight, household weight, "
     "household weights, pweight, hweight, pwgt, wgt, design weight, hochrechnungsfaktor, gewichtungsfaktor, stichprobengewicht, "
     "expansion factor, weighting factor, grossing factor",
@@ -204,18 +237,22 @@ LIKELY: Final[dict[str, str]] = {
     "year": "year, jahr",
     "city": "ort, place, origin, destination",
     "small-geography": "location, area, zone, tract, lage, gebiet, standort",
-    "region": "state, land, nuts",
+    "region": "state, land, nuts, south, north, smsa, msa, metro",
     "sex": "anrede, salutation, male, female",
-    "education": "studiengang, major, course of study, program, school type, schulform",
-    "occupation": "position, role, rank, work, funktion",
+    "education": "studiengang, major, course of study, program, school type, schulform, klasse",
+    "occupation": "position, role, rank, work, funktion, experience, exper",
     "household": "family, familie, spouse, partner, father, mother, dependants, tenure, wohnverhaeltnis",
     "body-measurement": "weight, height, gewicht, groesse",
     "health": "patient status, ccs, apr, surgical, illness, mortality, medical, lab, med, dose, dosis, unfall",
     "income": "money, charges, costs, rent, miete, balance, fee, payment, expenses, ausgaben",
     "credit": "credit",
-    "grade-or-result": "note, result, score, points, ergebnis, punkte, punktzahl, mark, rating",
+    "grade-or-result": "note, result, score, points, ergebnis, punkte, punktzahl, mark, rating, performance, achievement, "
+    "mathe, mathematik, deutsch, englisch, franzoesisch, latein, physik, chemie, biologie, geschichte, erdkunde, musik, kunst, "
+    "sport, math, maths, mathematics, english, reading, writing, science, physics, chemistry, biology, history, algebra",
     "free-text": "text, note, description of case, beschreibung, message, feedback, review, nachricht",
     "political-opinion": "party",
+    "trade-union": "union",
+    "ethnicity": "black, white, asian, eth",
     "device-id": "device, serial, geraet",
     "organisation": "employer id, provider, site, branch office, institut, filiale",
     "medical-record-number": "patient number, patient id, patient nbr, patienten nummer",
@@ -284,6 +321,11 @@ GERMAN_HEADS: Final = (
     "adresse",
     "vermoegen",
     "note",
+    "sprache",
+    "geld",
+    "gehalt",
+    "lohn",
+    "beitrag",
 )
 """Words that keep their meaning at the end of any German compound."""
 
