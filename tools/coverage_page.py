@@ -54,11 +54,6 @@ ABSENT: tuple[Row, ...] = (
         "Martin, Kifer, Machanavajjhala, Gehrke and Halpern 2007",
     ),
     (
-        "population risk by a copula",
-        "`pitman`, `snb`, `zayatz`, `loglinear_risk`, or a table of the population",
-        "Rocher, Hendrickx and de Montjoye 2019",
-    ),
-    (
         "Reiter's record risks",
         "`individual_risk`; the attack `mechanism-linkage`, by the same probabilities",
         "Reiter 2005",

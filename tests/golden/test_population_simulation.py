@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from discreet.risk.copula import copula_risk
 from discreet.risk.individual import individual_risk
 from discreet.risk.loglinear import _independence, loglinear_risk
 from discreet.risk.population import dankar, pitman, snb, zayatz
@@ -91,6 +92,21 @@ def independent_table(rng: np.random.Generator) -> Persons:
     return Persons(np.ravel_multi_index(codes, levels), codes, levels)
 
 
+def normal_table(rng: np.random.Generator) -> Persons:
+    """Four attributes cut from a normal distribution: what the copula takes for true."""
+    levels = (40, 25, 12, 8)
+    shape = np.array(
+        [[1.0, 0.6, 0.3, 0.0], [0.6, 1.0, 0.5, -0.4], [0.3, 0.5, 1.0, 0.2], [0.0, -0.4, 0.2, 1.0]]
+    )
+    drawn = rng.multivariate_normal(np.zeros(4), shape, PEOPLE)
+    codes = []
+    for j, level in enumerate(levels):
+        ends = np.cumsum(_decreasing(level, 0.9))[:-1] * PEOPLE
+        rank = np.argsort(np.argsort(drawn[:, j]))
+        codes.append(np.searchsorted(ends, rank, side="right"))
+    return Persons(np.ravel_multi_index(codes, levels), tuple(codes), levels)
+
+
 def _decreasing(levels: int, exponent: float) -> NDArray[np.float64]:
     weight = np.arange(1, levels + 1) ** -exponent
     return np.asarray(weight / weight.sum())
@@ -110,10 +126,14 @@ POPULATIONS = {
     "Zipf": zipf,
     "independent attributes": independent_table,
 }
+COPULAS = ("normal attributes", "independent attributes", "person table")
+"""The populations with attributes that the copula is tried on, with what it takes for true first."""
 
 
 @cache
 def population(name: str) -> Persons:
+    if name == "normal attributes":
+        return normal_table(np.random.default_rng(SEED))
     return POPULATIONS[name](np.random.default_rng([SEED, list(POPULATIONS).index(name)]))
 
 
@@ -137,7 +157,8 @@ class Sample:
 
 def samples(name: str, fraction: float) -> list[Sample]:
     persons = population(name)
-    rng = np.random.default_rng([SEED, list(POPULATIONS).index(name), round(1000 * fraction)])
+    place = list(POPULATIONS).index(name) if name in POPULATIONS else len(POPULATIONS)
+    rng = np.random.default_rng([SEED, place, round(1000 * fraction)])
     count = np.bincount(persons.cell)
     found = []
     for _ in range(SAMPLES):
@@ -176,6 +197,29 @@ def matching(name: str, fraction: float) -> dict[str, float]:
             row[f"tau1 {model}"], row[f"tau2 {model}"] = found.unique.value, found.matches.value
         rows.append(row)
     return {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
+
+
+@cache
+def by_copula(name: str, fraction: float) -> tuple[float, float, float]:
+    """Mean over two samples of the true share of population uniques and of the copula's, and how many of its intervals cover the truth."""
+    rows = []
+    for s in samples(name, fraction)[:2]:
+        # The normal population has attributes in their order, the others have none.
+        orders = [np.arange(level) for level in s.levels] if name == "normal attributes" else None
+        found = copula_risk(
+            s.codes, levels=s.levels, sizes=s.sizes, sampling_fraction=fraction, orders=orders
+        )
+        truth = s.population_unique / int(s.sizes.sum())
+        rows.append((truth, found.value, found.low <= truth <= found.high))
+    return tuple(np.mean(rows, axis=0))
+
+
+def copula_table() -> list[list[str]]:
+    """The rows of the page's table of the copula."""
+    return [
+        [f"{fraction:.0%}", *(f"{value:.4f}" for name in COPULAS for value in by_copula(name, fraction)[:2])]
+        for fraction in FRACTIONS
+    ]
 
 
 def tables() -> list[list[str]]:
@@ -276,6 +320,36 @@ def test_the_fitted_sample_count_must_be_divided_by_the_fraction(fraction: float
     assert wrong > factor * truth
 
 
+@pytest.mark.parametrize("fraction", FRACTIONS)
+@pytest.mark.parametrize("name", COPULAS[:2])
+def test_the_copula_is_right_under_its_own_model(name: str, fraction: float) -> None:
+    truth, found, covered = by_copula(name, fraction)
+    assert found / truth == pytest.approx(1, abs=0.12)
+    assert covered > 0
+
+
+@pytest.mark.parametrize(("fraction", "factor"), [(0.01, 1.6), (0.05, 1.5), (0.1, 1.4), (0.3, 1.2)])
+def test_where_attributes_hang_together_otherwise_the_copula_is_within_a_factor(
+    fraction: float, factor: float
+) -> None:
+    truth, found, _ = by_copula("person table", fraction)
+    assert 1 / factor < found / truth < factor
+    if fraction < 0.3:
+        # Nearer than what sees no attributes.
+        assert abs(found - truth) < abs(uniqueness("person table", fraction)["Dankar"] - truth)
+
+
+def test_the_page_shows_what_the_copula_gives() -> None:
+    lines = (line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| "))
+    printed = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    printed = [row for row in printed if row[0].endswith("%")]
+    assert [row[0] for row in printed] == [f"{fraction:.0%}" for fraction in FRACTIONS]
+    for shown, computed in zip(printed, copula_table(), strict=True):
+        assert [float(cell) for cell in shown[1:]] == pytest.approx(
+            [float(c) for c in computed[1:]], rel=0.05
+        )
+
+
 def test_the_page_shows_what_the_simulation_gives() -> None:
     lines = (line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| "))
     printed = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -289,5 +363,5 @@ def test_the_page_shows_what_the_simulation_gives() -> None:
 
 
 if __name__ == "__main__":
-    for row in tables():
+    for row in (*tables(), *copula_table()):
         print("| " + " | ".join(row) + " |")

@@ -45,7 +45,7 @@ from discreet.release.exposure import COMBINED, Exposure, combined, estimated, e
 from discreet.release.grouped import grouped, grouped_risks, worst_measure
 from discreet.release.guarantees import Claim, judged_guarantees
 from discreet.release.missing import MissingValues, missing_values
-from discreet.release.population import population_measures, population_sizes, with_people
+from discreet.release.population import population_measures, population_sizes, sampled_share, with_people
 from discreet.release.prepare import (
     count_classes,
     open_both,
@@ -57,6 +57,7 @@ from discreet.release.profile import load_profile
 from discreet.release.requirements import as_entry
 from discreet.release.rules import RULES, known_columns
 from discreet.release.verdict import Verdict, decide
+from discreet.risk.copula import copula_risk, orders_of
 from discreet.risk.gain import gain
 from discreet.risk.individual import global_risk
 from discreet.risk.loglinear import loglinear_risk
@@ -400,9 +401,7 @@ def _sensitive_models(domain: Domain, classes: EquivalenceClasses) -> list[Priva
 def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> list[Estimate]:
     """What the sample says about the population; needs weights or a sampling fraction."""
     weights = classes.class_weights
-    fraction = policy.sampling_fraction
-    if fraction is None and classes.total_weight is not None:
-        fraction = min(1.0, classes.total_persons / classes.total_weight)
+    fraction = sampled_share(policy, classes)
     if fraction is None:
         return []
     say("population estimates")
@@ -424,7 +423,14 @@ def _estimates(classes: EquivalenceClasses, policy: Policy, say: Progress) -> li
         sampling_fraction=fraction,
         model="two-way" if len(levels) > 1 and math.prod(levels) <= TWO_WAY_CELLS else "independence",
     )
-    return [*estimates, fitted.unique, fitted.matches]
+    copula = copula_risk(
+        classes.codes,
+        levels=levels,
+        sizes=sizes,
+        sampling_fraction=fraction,
+        orders=orders_of(classes.attributes),
+    )
+    return [*estimates, copula, fitted.unique, fitted.matches]
 
 
 def versions() -> dict[str, str]:

@@ -49,6 +49,13 @@ def population_sizes(
     return weighed
 
 
+def sampled_share(policy: Policy, classes: EquivalenceClasses) -> float | None:
+    """Which share of the population is in the table, as the policy says it or the sampling weights add up to it."""
+    if policy.sampling_fraction is not None or classes.total_weight is None:
+        return policy.sampling_fraction
+    return min(1.0, classes.total_persons / classes.total_weight)
+
+
 def beside_population(
     classes: EquivalenceClasses, policy: Policy, codebook: Codebook | None = None
 ) -> EquivalenceClasses:

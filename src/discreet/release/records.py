@@ -15,7 +15,7 @@ from discreet.files.writing import atomically, refuse_clashes
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy
 from discreet.progress import Asked, telling
-from discreet.release.population import population_sizes
+from discreet.release.population import population_sizes, sampled_share
 from discreet.release.prepare import (
     count_classes,
     open_both,
@@ -23,6 +23,7 @@ from discreet.release.prepare import (
     with_roles,
 )
 from discreet.release.write import check_target, write_rows
+from discreet.risk.copula import orders_of, unique_likelihoods
 from discreet.risk.individual import individual_risk
 from discreet.risk.information import attribute_bits, identity_bits
 from discreet.risk.prosecutor import journalist, prosecutor
@@ -82,7 +83,8 @@ def record_risks(source: object, policy: GivenPolicy | None = None, *, progress:
     ``class`` numbers the equivalence classes, ``class_size`` counts a record's class in persons, ``prosecutor`` is
     1 / class size, and ``journalist`` 1 / the size in the population if the policy tells it (El Emam 2013); if that
     was not counted but follows from weights or a sampling fraction, ``individual`` is the mean of 1 / size over what it may be
-    (Benedetti, Franconi 1998). ``identity_bits`` are what the class tells of who it is, ``bits_of_…`` what of each sensitive
+    (Benedetti, Franconi 1998), and, where each record is a person, ``alone_in_population`` how likely nobody outside the table
+    has its combination, by a copula (Rocher, Hendrickx, de Montjoye 2019). ``identity_bits`` are what the class tells of who it is, ``bits_of_…`` what of each sensitive
     value (Bezzi 2007, 2010).
 
     >>> import discreet
@@ -118,6 +120,16 @@ def _risks(table: Table, policy: Policy, classes: EquivalenceClasses) -> pa.Tabl
         columns["journalist"] = journalist(classes, population).values[numbers]
         if policy.population is None:
             columns["individual"] = individual_risk(classes.persons, population.people)[numbers]
+            fraction = sampled_share(policy, classes)
+            if fraction is not None and not classes.event_level:
+                alone = unique_likelihoods(
+                    classes.codes,
+                    levels=[domain.size for domain in classes.attributes],
+                    sizes=classes.persons,
+                    sampling_fraction=fraction,
+                    orders=orders_of(classes.attributes),
+                )
+                columns["alone_in_population"] = alone[numbers]
     return pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
