@@ -49,11 +49,6 @@ ABSENT: tuple[Row, ...] = (
         "Xiao and Tao 2006",
     ),
     (
-        "(c,k)-safety against formal background knowledge",
-        "the attack `background-knowledge`",
-        "Martin, Kifer, Machanavajjhala, Gehrke and Halpern 2007",
-    ),
-    (
         "Reiter's record risks",
         "`individual_risk`; the attack `mechanism-linkage`, by the same probabilities",
         "Reiter 2005",

@@ -196,6 +196,7 @@ PARAMETERS: dict[str, dict[str, object]] = {
     "alpha-k-anonymity": {"alpha": 0.5, "k": 3, "sensitive": "dx"},
     "confidence-bounding": {"h": 0.5, "sensitive": "dx", "value": "flu"},
     "x-y-privacy": {"h": 0.5, "k": 3, "sensitive": "dx"},
+    "c-k-safety": {"c": 0.5, "k": 2, "sensitive": "dx"},
     "t-closeness": {"t": 0.25, "sensitive": "dx"},
     "beta-likeness": {"beta": 1.0, "sensitive": "dx"},
     "delta-disclosure": {"delta": 1.0, "sensitive": "dx"},

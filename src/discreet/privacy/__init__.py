@@ -11,6 +11,7 @@ from discreet.privacy.diversity import (
 )
 from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
+from discreet.privacy.knowledge import CKSafety
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
 from discreet.privacy.presence import DeltaPresence, KMap
@@ -23,6 +24,7 @@ __all__ = [
     "WORDING",
     "AlphaKAnonymity",
     "BetaLikeness",
+    "CKSafety",
     "ConfidenceBounding",
     "DeltaDisclosure",
     "DeltaPresence",

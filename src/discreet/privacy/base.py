@@ -86,6 +86,11 @@ class PrivacyModel(ABC):
         return False
 
     @property
+    def by_itself(self) -> PrivacyModel:
+        """The requirement in a form that each class meets or fails whatever the others are, as strict at least."""
+        return self
+
+    @property
     def named_values(self) -> tuple[str, ...]:
         """The sensitive values that it protects by name; one that no record has would protect nobody."""
         return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -130,6 +130,11 @@ class _GivenColumns(_Confidence):
     @property
     def needs_attributes(self) -> bool:
         return self.given is not None
+
+    @property
+    def by_itself(self) -> PrivacyModel:
+        """Confidence given all quasi-identifiers: in groups that agree on fewer it is at most the largest of their parts."""
+        return replace(self, given=None)  # type: ignore[type-var]  # every model is a dataclass
 
     @property
     def threshold(self) -> float:

@@ -14,6 +14,7 @@ from discreet.privacy.confidence import AlphaKAnonymity, ConfidenceBounding, XYP
 from discreet.privacy.diversity import LDiversity, LPlusDiversity, MultiAttributeLDiversity
 from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
+from discreet.privacy.knowledge import CKSafety
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
 from discreet.privacy.presence import DeltaPresence, KMap
@@ -33,6 +34,7 @@ _ALL: tuple[type[PrivacyModel], ...] = (
     AlphaKAnonymity,
     ConfidenceBounding,
     XYPrivacy,
+    CKSafety,
     TCloseness,
     BetaLikeness,
     DeltaDisclosure,

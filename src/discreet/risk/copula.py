@@ -110,11 +110,11 @@ class GaussianCopula:
         [0.4, 0.1, 0.1, 0.4]
         """
         at = [place[code] for place, code in zip(self.places, codes, strict=True)]
-        found = np.empty(len(at[0]))
+        likely = np.empty(len(at[0]))
         step = max(BLOCK // POINTS, 1)
-        for start in range(0, len(found), step):
-            found[start : start + step] = self._boxes([place[start : start + step] for place in at])
-        return found
+        for start in range(0, len(likely), step):
+            likely[start : start + step] = self._boxes([place[start : start + step] for place in at])
+        return likely
 
     def _boxes(self, at: Sequence[IntArray]) -> FloatArray:
         root = np.linalg.cholesky(self.correlations)
@@ -155,14 +155,14 @@ def unique_likelihoods(
     _check(codes, sizes, levels)
     outside = float(sizes.sum()) * (1.0 / fraction - 1.0)
     alone = np.flatnonzero(sizes == 1) if chosen is None else chosen
-    found = np.zeros(len(sizes))
+    chances = np.zeros(len(sizes))
     if len(alone) and outside > 0:
         model = GaussianCopula.of(codes, sizes, levels=levels, orders=orders)
         likely = model.probabilities([np.asarray(code)[alone] for code in codes])
-        found[alone] = np.exp(outside * np.log1p(-np.minimum(likely, 1.0 - 1e-16)))
+        chances[alone] = np.exp(outside * np.log1p(-np.minimum(likely, 1.0 - 1e-16)))
     elif len(alone):
-        found[alone] = 1.0
-    return found
+        chances[alone] = 1.0
+    return chances
 
 
 def copula_risk(
@@ -186,8 +186,8 @@ def copula_risk(
     p = 1/10 · 1/10 nobody of the other 100 is like it with a chance of 0.99^100 = 0.366.
 
     >>> codes = [np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]
-    >>> found = copula_risk(codes, levels=[2, 2], sizes=np.array([81, 9, 9, 1]), sampling_fraction=0.5)
-    >>> round(found.value * 100, 2)
+    >>> estimate = copula_risk(codes, levels=[2, 2], sizes=np.array([81, 9, 9, 1]), sampling_fraction=0.5)
+    >>> round(estimate.value * 100, 2)
     0.37
     """
     fraction = checked_fraction(sampling_fraction)
@@ -312,17 +312,17 @@ def order_by_association(
     return np.argsort(scores, kind="stable")
 
 
-def _correlation(one: _Grouped, other: _Grouped, sizes: IntArray) -> float:
+def _correlation(first: _Grouped, second: _Grouped, sizes: IntArray) -> float:
     """The correlation by which the pairs of a sample are likeliest, by golden sections (polychoric, Olsson 1979)."""
-    shape = (len(one.shares), len(other.shares))
+    shape = (len(first.shares), len(second.shares))
     if min(shape) < 2:
         return 0.0
-    joint = np.bincount(one.groups * shape[1] + other.groups, weights=sizes, minlength=shape[0] * shape[1])
+    joint = np.bincount(first.groups * shape[1] + second.groups, weights=sizes, minlength=shape[0] * shape[1])
     seen = joint.reshape(shape) / joint.sum()
-    borders = [np.asarray(_special().ndtri(np.cumsum(each.shares)[:-1])) for each in (one, other)]
+    borders = [np.asarray(_special().ndtri(np.cumsum(each.shares)[:-1])) for each in (first, second)]
 
     def likely(correlation: float) -> float:
-        cells = _cells(borders[0], borders[1], one.shares, other.shares, correlation)
+        cells = _cells(borders[0], borders[1], first.shares, second.shares, correlation)
         return float((seen * np.log(np.maximum(cells, 1e-12))).sum())
 
     low, high = -STRONGEST, STRONGEST

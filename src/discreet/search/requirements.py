@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.classes import EquivalenceClasses
 from discreet.classes.merged import MergedClasses
-from discreet.privacy import ConfidenceBounding, PrivacyModel, XYPrivacy
+from discreet.privacy import PrivacyModel
 from discreet.table.domain import Domain
 from discreet.types import AnyIntArray, BoolArray
 
@@ -22,10 +21,7 @@ def on_groups(models: Sequence[PrivacyModel]) -> tuple[PrivacyModel, ...]:
     known then: records that agree on fewer values are a mixture of groups, and the largest confidence (the
     number of persons) of a mixture is at most (at least) that of its parts.
     """
-    return tuple(
-        replace(model, given=None) if isinstance(model, ConfidenceBounding | XYPrivacy) else model
-        for model in models
-    )
+    return tuple(model.by_itself for model in models)
 
 
 def held(
