@@ -33,6 +33,7 @@ from discreet.privacy import (
     LPlusDiversity,
     MultiAttributeLDiversity,
     PAlphaSensitivity,
+    PersonalisedPrivacy,
     PPlusSensitivity,
     PrivacyModel,
     PSensitivity,
@@ -77,6 +78,8 @@ EXAMPLES: list[PrivacyModel] = [
     KMap(20),
     KMap(20, estimator="zero-truncated-poisson", significance=0.05),
     DeltaPresence(0.2),
+    PersonalisedPrivacy(0.5, "dx"),
+    PersonalisedPrivacy(0.5, "dx", guard="wish", hierarchy={"HIV": ("virus", "*"), "flu": ("virus", "*")}),
 ]
 
 

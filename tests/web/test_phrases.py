@@ -202,6 +202,7 @@ PARAMETERS: dict[str, dict[str, object]] = {
     "delta-disclosure": {"delta": 1.0, "sensitive": "dx"},
     "k-map": {"k": 20},
     "delta-presence": {"delta": 0.2},
+    "personalised-privacy": {"p": 0.5, "sensitive": "dx"},
     "k-e-anonymity": {"k": 3, "e": 1000.0, "sensitive": "pay"},
     "epsilon-m-anonymity": {"epsilon": 10.0, "m": 2, "sensitive": "pay"},
     "worst-group-protection": {"width": 10.0, "limit": 0.5, "sensitive": "pay"},

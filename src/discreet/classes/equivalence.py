@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from discreet.arrays import distinct
+from discreet.classes.encoding import encoded, encoded_columns
 from discreet.classes.histogram import Histogram, PersonCounts, Unit
 from discreet.classes.outside import Outside
 from discreet.classes.packing import (
@@ -59,6 +59,8 @@ class EquivalenceClasses:
     weights: FloatArray | None = field(default=None, repr=False)
     outside: Outside | None = field(default=None, repr=False, compare=False)
     """The population of which the table is a part, where it is known."""
+    guards: tuple[Domain, ...] = ()
+    """Which nodes people guard: counted by cell as sensitive attributes are, but no attribute that anybody shall learn or not."""
 
     # ── making ────────────────────────────────────────────────────────────────────────────────────
 
@@ -71,6 +73,7 @@ class EquivalenceClasses:
         *,
         attributes: Sequence[Domain],
         sensitive: Sequence[Domain] = (),
+        guards: Sequence[Domain] = (),
         persons: bool = False,
         weights: FloatArray | None = None,
         spent: bool = False,
@@ -78,7 +81,7 @@ class EquivalenceClasses:
         """From grouped cells, as an engine delivers them; ``words`` and ``counts`` that are ``spent`` may be overwritten.
 
         ``packing`` lays out the quasi-identifiers, then the person (if ``persons``), then the sensitive
-        attributes. ``weights`` are sums of sampling weights per cell.
+        attributes, then the ``guards``. ``weights`` are sums of sampling weights per cell.
         """
         if weights is not None:
             order = np.lexsort(tuple(reversed(words)))
@@ -96,10 +99,12 @@ class EquivalenceClasses:
             counts=counts,
             sensitive=tuple(sensitive),
             sensitive_codes={
-                domain.name: packing.unpack(words, m + persons + j) for j, domain in enumerate(sensitive)
+                domain.name: packing.unpack(words, m + persons + j)
+                for j, domain in enumerate((*sensitive, *guards))
             },
             person_codes=person_codes,
             weights=weights,
+            guards=tuple(guards),
         )
 
     @classmethod
@@ -108,6 +113,7 @@ class EquivalenceClasses:
         quasi_identifiers: Mapping[str, Sequence[object]],
         *,
         sensitive: Mapping[str, Sequence[object]] | None = None,
+        guards: Mapping[str, Sequence[object]] | None = None,
         person: Sequence[object] | None = None,
         weight: ArrayLike | None = None,
         counts: Sequence[int] | None = None,
@@ -116,16 +122,17 @@ class EquivalenceClasses:
 
         ``counts`` says for how many records each entry stands (one, if not given).
         """
-        attributes, codes = _encode_all(quasi_identifiers)
-        sensitive_domains, sensitive_codes = _encode_all(sensitive or {})
+        attributes, codes = encoded_columns(quasi_identifiers)
+        sensitive_domains, sensitive_codes = encoded_columns(sensitive or {})
         columns = [*codes]
         sizes = [domain.size for domain in attributes]
         if person is not None:
-            domain, person_code = _encode("person", person)
+            domain, person_code = encoded("person", person)
             columns.append(person_code)
             sizes.append(domain.size)
-        columns += sensitive_codes
-        sizes += [domain.size for domain in sensitive_domains]
+        guard_domains, guard_codes = encoded_columns(guards or {})
+        columns += [*sensitive_codes, *guard_codes]
+        sizes += [domain.size for domain in (*sensitive_domains, *guard_domains)]
         packing = Packing.of(sizes)
         words = packing.pack(columns)
         length = len(columns[0])
@@ -143,6 +150,7 @@ class EquivalenceClasses:
             else np.add.reduceat(np.asarray(counts, dtype=np.int64)[order], starts),
             attributes=attributes,
             sensitive=sensitive_domains,
+            guards=guard_domains,
             persons=person is not None,
             weights=weights,
         )
@@ -248,9 +256,14 @@ class EquivalenceClasses:
             raise UnknownColumn(name, self.names)
         return self.names.index(name)
 
+    @property
+    def counted_inside(self) -> tuple[Domain, ...]:
+        """What is counted inside of classes, besides persons."""
+        return (*self.sensitive, *self.guards)
+
     def sensitive_domain(self, name: str) -> Domain:
         """The domain of a sensitive attribute."""
-        for domain in self.sensitive:
+        for domain in self.counted_inside:
             if domain.name == name:
                 return domain
         raise UnknownColumn(name, [domain.name for domain in self.sensitive])
@@ -277,7 +290,7 @@ class EquivalenceClasses:
     def _count_values(self, name: str) -> Histogram:
         domain = self.sensitive_domain(name)
         values = self.sensitive_codes[name]
-        if self.person_codes is None and len(self.sensitive) == 1:
+        if self.person_codes is None and len(self.counted_inside) == 1:
             return Histogram(domain, self.indptr, values, self.counts)
         sizes = [len(self), domain.size]
         columns: list[AnyIntArray] = [self.class_of_cell, values]
@@ -362,6 +375,7 @@ class EquivalenceClasses:
         """The classes after generalising: per attribute, the new code of each old code and the new domain.
 
         >>> classes = EquivalenceClasses.from_columns({"age": [31, 34, 47]})
+        >>> import pyarrow as pa
         >>> decades = Domain("age", pa.array(["[30, 39]", "[40, 49]"]))
         >>> classes.roll_up({"age": ([0, 0, 1], decades)}).records
         array([2, 1])
@@ -400,6 +414,7 @@ class EquivalenceClasses:
             person_codes=None if self.person_codes is None else self.person_codes[cells],
             weights=None if self.weights is None else self.weights[cells],
             outside=self.outside,
+            guards=self.guards,
         )
 
     def recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
@@ -408,11 +423,16 @@ class EquivalenceClasses:
 
     def _recoded(self, domains: Sequence[Domain], class_codes: Sequence[AnyIntArray]) -> EquivalenceClasses:
         if self.person_codes is None and self.weights is None and len(self.counts) > PIECE:
-            packing = Packing.of([domain.size for domain in (*domains, *self.sensitive)])
+            packing = Packing.of([domain.size for domain in (*domains, *self.counted_inside)])
             if packing.words == 1:
                 words, counts = self._merged_pieces(packing, class_codes)
                 return EquivalenceClasses.from_packed(
-                    packing, words, counts, attributes=domains, sensitive=self.sensitive
+                    packing,
+                    words,
+                    counts,
+                    attributes=domains,
+                    sensitive=self.sensitive,
+                    guards=self.guards,
                 )
         spread = self.class_of_cell
         columns: list[AnyIntArray] = [codes[spread] for codes in class_codes]
@@ -420,8 +440,8 @@ class EquivalenceClasses:
         if self.person_codes is not None:
             columns.append(self.person_codes)
             sizes.append(int(self.person_codes.max()) + 1)
-        columns += [self.sensitive_codes[domain.name] for domain in self.sensitive]
-        sizes += [domain.size for domain in self.sensitive]
+        columns += [self.sensitive_codes[domain.name] for domain in self.counted_inside]
+        sizes += [domain.size for domain in self.counted_inside]
         packing = Packing.of(sizes)
         words = packing.pack(columns) if columns else [np.zeros(len(self.counts), dtype=np.int64)]
         weights = self.weights
@@ -437,6 +457,7 @@ class EquivalenceClasses:
             np.add.reduceat(counts, starts),
             attributes=domains,
             sensitive=self.sensitive,
+            guards=self.guards,
             persons=self.person_codes is not None,
             weights=None if weights is None else np.add.reduceat(weights, starts),
         )
@@ -448,13 +469,13 @@ class EquivalenceClasses:
 
         Piece by piece: where many cells become one, what is left of each piece is small.
         """
-        sensitive = [self.sensitive_codes[domain.name] for domain in self.sensitive]
+        inside = [self.sensitive_codes[domain.name] for domain in self.counted_inside]
         parts = []
         for start in range(0, len(self), PIECE):
             bounds = self.indptr[start : start + PIECE + 1]
             own = [np.repeat(codes[start : start + PIECE], np.diff(bounds)) for codes in class_codes]
             cells = slice(bounds[0], bounds[-1])
-            words = packing.pack([*own, *(codes[cells] for codes in sensitive)])
+            words = packing.pack([*own, *(codes[cells] for codes in inside)])
             parts.append(merged_words(words[0], self.counts[cells]))
         word, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
         word, counts = merged_words(word, counts)
@@ -477,19 +498,3 @@ class EquivalenceClasses:
             domain.name: domain.label(int(codes[position]))
             for domain, codes in zip(self.attributes, self.codes, strict=True)
         }
-
-
-def _encode(name: str, values: Sequence[object]) -> tuple[Domain, AnyIntArray]:
-    """The domain of some values and the code of each."""
-    array = pa.array(list(values))
-    unique = array.drop_null().unique()
-    domain = Domain(name, unique.take(pa.compute.sort_indices(unique)), has_null=array.null_count > 0)
-    codes = pa.compute.index_in(array, value_set=domain.values).fill_null(len(domain.values))
-    return domain, codes.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def _encode_all(
-    columns: Mapping[str, Sequence[object]],
-) -> tuple[list[Domain], list[AnyIntArray]]:
-    encoded = [_encode(name, values) for name, values in columns.items()]
-    return [domain for domain, _ in encoded], [codes for _, codes in encoded]

@@ -57,6 +57,7 @@ class ClassKinds(EquivalenceClasses):
             counts=whole.counts[cells],
             sensitive=whole.sensitive,
             sensitive_codes={name: codes[cells] for name, codes in whole.sensitive_codes.items()},
+            guards=whole.guards,
             whole=whole,
             times=times,
             value_records={

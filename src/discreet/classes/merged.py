@@ -45,6 +45,7 @@ class MergedClasses(EquivalenceClasses):
             sensitive_codes=parent.sensitive_codes,
             person_codes=parent.person_codes,
             outside=parent.outside,
+            guards=parent.guards,
             parent=parent,
             owner=owner,
             groups_=groups,

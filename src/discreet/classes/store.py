@@ -26,7 +26,7 @@ def save_part(
     for place, (domain, codes) in enumerate(zip(classes.attributes, classes.codes, strict=True)):
         columns[f"values-{place}"] = domain.values
         columns[f"codes-{place}"] = pa.array(codes)
-    for place, domain in enumerate(classes.sensitive):
+    for place, domain in enumerate(classes.counted_inside):
         columns[f"sensitive-values-{place}"] = domain.values
         columns[f"sensitive-codes-{place}"] = pa.array(classes.sensitive_codes[domain.name])
     if classes.person_codes is not None:
@@ -37,8 +37,9 @@ def save_part(
         columns["person-hashes"] = persons
     names = {
         part: json.dumps([[domain.name, domain.has_null, domain.type] for domain in domains])
-        for part, domains in (("attributes", classes.attributes), ("sensitive", classes.sensitive))
+        for part, domains in (("attributes", classes.attributes), ("sensitive", classes.counted_inside))
     }
+    names["guards"] = str(len(classes.guards))
     cells = [pa.LargeListArray.from_arrays([0, len(column)], column) for column in columns.values()]
     table = pa.Table.from_arrays(cells, list(columns)).replace_schema_metadata({**names, "mark": mark})
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
@@ -71,7 +72,7 @@ def _check(classes: EquivalenceClasses, persons: pa.Array | None) -> None:
         (codes, domain.size, len(classes))
         for codes, domain in zip(classes.codes, classes.attributes, strict=True)
     ]
-    sizes += [(classes.sensitive_codes[domain.name], domain.size, cells) for domain in classes.sensitive]
+    sizes += [(classes.sensitive_codes[domain.name], domain.size, cells) for domain in classes.counted_inside]
     if classes.person_codes is not None:
         known = int(classes.person_codes.max(initial=0)) + 1 if persons is None else len(persons)
         sizes.append((classes.person_codes, known, cells))
@@ -110,18 +111,23 @@ def _classes(table: pa.Table) -> EquivalenceClasses:
         )
 
     attributes = domains("attributes", "values-")
-    sensitive = domains("sensitive", "sensitive-values-")
+    inside = domains("sensitive", "sensitive-values-")
+    # Files of before have none.
+    guards = int(table.schema.metadata.get(b"guards", b"0"))
+    if not 0 <= guards <= len(inside):
+        raise ValueError("its parts do not fit together")
     present = table.column_names
     return EquivalenceClasses(
         attributes=attributes,
         codes=tuple(numbers(f"codes-{place}") for place in range(len(attributes))),  # type: ignore[misc]
         indptr=numbers("indptr"),
         counts=numbers("counts"),
-        sensitive=sensitive,
+        sensitive=inside[: len(inside) - guards],
         sensitive_codes={
             domain.name: numbers(f"sensitive-codes-{place}")  # type: ignore[misc]
-            for place, domain in enumerate(sensitive)
+            for place, domain in enumerate(inside)
         },
         person_codes=numbers("persons") if "persons" in present else None,
         weights=numbers("weights").astype(np.float64) if "weights" in present else None,
+        guards=inside[len(inside) - guards :],
     )

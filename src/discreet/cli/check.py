@@ -15,6 +15,7 @@ from discreet.cli import EXIT_BAD_INPUT, EXIT_NOT_MET
 from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     PATH,
+    open_table,
     open_with_policy,
     print_json,
     reading_options,
@@ -47,6 +48,9 @@ from discreet.reports.gates import CheckedTable, junit, sarif, workflow_commands
     "--statement", type=PATH, help="What a release says of how it was made (default: beside the file)."
 )
 @click.option("--ledger", type=PATH, help="The ledger that paid for it (default: beside the statement).")
+@click.option(
+    "--original", type=InputFile(), help="What the release was made of: it tells what people guard."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code says it all.")
 def check(
     files: tuple[Path, ...],
@@ -55,6 +59,7 @@ def check(
     sarif_file: Path | None,
     statement: Path | None,
     ledger: Path | None,
+    original: Path | None,
     quiet: bool,
     **given: Any,
 ) -> int:
@@ -67,7 +72,9 @@ def check(
     tables, project = _asked_for(files, given)
     if statement is not None and len(tables) > 1:
         raise click.UsageError("a --statement speaks of one file: check the others by themselves")
-    claimed = {"statement": statement, "ledger": ledger}
+    if original is not None and len(tables) > 1:
+        raise click.UsageError("an --original is that of one file: check the others by themselves")
+    claimed = {"original": original, "statement": statement, "ledger": ledger}
     refuse_unwritable(junit_file, sarif_file, inputs=_files_of(tables, project))
     only = len(tables) == 1 and len(files) == 1
     checked = []
@@ -129,7 +136,10 @@ def _checked(file: Path, given: dict[str, Any], tell: Callable[[str], None], *, 
     try:
         table, policy, _ = open_with_policy(file, given, tell)
         statement = given["statement"] or (beside if (beside := statement_beside(file)).exists() else None)
-        verdict = run_check(table, policy, statement=statement, ledger=given["ledger"], progress=tell)
+        original = None if given["original"] is None else open_table(given["original"], given, policy)
+        verdict = run_check(
+            table, policy, statement=statement, ledger=given["ledger"], original=original, progress=tell
+        )
         return CheckedTable(name, verdict)
     except DiscreetError as error:
         if only:

@@ -73,6 +73,11 @@ ROLES = [
     click.option("--sensitive", help="Sensitive attributes: what nobody should learn.", metavar="A,B,…"),
     click.option("--person", help="Column that says which rows belong to one person.", metavar="COLUMN"),
     click.option("--weight", help="Column with sampling weights.", metavar="COLUMN"),
+    click.option(
+        "--guards",
+        help="Columns that say what each person wants to have guarded; never released.",
+        metavar="A,B,…",
+    ),
     click.option("--identifiers", help="Direct identifiers.", metavar="A,B,…"),
     click.option("--profile", help="By what to judge: a name from `discreet profiles`, or a .toml file."),
     click.option(
@@ -291,7 +296,8 @@ def make_policy(
             kept = [
                 column
                 for column in policy.columns
-                if column.role not in ("quasi-identifier", "sensitive", "person-id", "weight")
+                if column.role
+                not in ("quasi-identifier", "sensitive", "person-id", "weight", "guarding-node")
             ]
             policy = Policy(columns=tuple(kept), profile=policy.profile, unknown="examine")
     policy = policy.replace(
@@ -299,6 +305,7 @@ def make_policy(
         sensitive=split(given.get("sensitive")),
         person=given.get("person"),
         weight=given.get("weight"),
+        guards=split(given.get("guards")),
         direct_identifiers=split(given.get("identifiers")),
         profile=given.get("profile"),
         sampling_fraction=given.get("sampling_fraction"),

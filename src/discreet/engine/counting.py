@@ -58,6 +58,7 @@ class Counting(SqlRelations):
         *,
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str] = (),
+        guards: Sequence[str] = (),
         person: str | None = None,
         weight: str | None = None,
     ) -> EquivalenceClasses:
@@ -67,7 +68,7 @@ class Counting(SqlRelations):
         they need more than 63 bits), and that integer is grouped. Grouping one integer is faster than
         grouping the columns themselves, and what comes back is already encoded.
         """
-        names = [*quasi_identifiers, *([person] if person else []), *sensitive]
+        names = [*quasi_identifiers, *([person] if person else []), *sensitive, *guards]
         check_counted(names)
         columns = [table.column(name) for name in names]
         repeated = {name for name in names if names.count(name) > 1}
@@ -116,7 +117,8 @@ class Counting(SqlRelations):
             words,
             counts,
             attributes=domains[:m],
-            sensitive=domains[m + bool(person) :],
+            sensitive=domains[m + bool(person) : len(names) - len(guards)],
+            guards=domains[len(names) - len(guards) :],
             persons=person is not None,
             weights=weights,
             spent=True,

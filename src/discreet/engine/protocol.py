@@ -51,6 +51,7 @@ class Engine(Protocol):
         *,
         quasi_identifiers: Sequence[str],
         sensitive: Sequence[str] = (),
+        guards: Sequence[str] = (),
         person: str | None = None,
         weight: str | None = None,
     ) -> EquivalenceClasses:

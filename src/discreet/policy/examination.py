@@ -27,7 +27,13 @@ NAMING = ("name", "street", "email", "free-text")
 SURE = 0.8
 """So sure a recognition must be to speak against the role that a policy gives."""
 PLANNED = Sentence("the plan leaves it out")
-JUDGED: tuple[Role, ...] = ("quasi-identifier", "sensitive", "direct-identifier", "person-id")
+JUDGED: tuple[Role, ...] = (
+    "quasi-identifier",
+    "sensitive",
+    "direct-identifier",
+    "person-id",
+    "guarding-node",
+)
 
 
 def unjudged(table: Table, policy: Policy) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
@@ -20,7 +20,7 @@ from discreet.policy.guarantee import DifferentialPrivacy
 from discreet.policy.kpi import Kpi
 from discreet.policy.mistake import Mistake
 from discreet.policy.plan import Plan
-from discreet.privacy import PrivacyModel
+from discreet.privacy import PersonalisedPrivacy, PrivacyModel
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Table
 from discreet.table.hierarchies.builder import Builder
@@ -137,6 +137,7 @@ class Policy(Printed):
         sensitive: Sequence[str] = (),
         person: str | None = None,
         weight: str | None = None,
+        guards: Sequence[str] = (),
         direct_identifiers: Sequence[str] = (),
         require: Sequence[PrivacyModel] = (),
         profile: str = DEFAULT_PROFILE,
@@ -151,6 +152,7 @@ class Policy(Printed):
             sensitive=sensitive,
             person=person,
             weight=weight,
+            guards=guards,
             direct_identifiers=direct_identifiers,
             requirements=require,
             sampling_fraction=sampling_fraction,
@@ -189,6 +191,11 @@ class Policy(Printed):
         return next(iter(self._with_role("weight")), None)
 
     @property
+    def guards(self) -> tuple[str, ...]:
+        """The columns that say what people guard."""
+        return self._with_role("guarding-node")
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The files that the policy names: hierarchies, a table of the population, and a profile of one's own."""
         named = [column.hierarchy for column in self.columns if isinstance(column.hierarchy, str)]
@@ -207,6 +214,7 @@ class Policy(Printed):
         sensitive: Sequence[str] | None = None,
         person: str | None = None,
         weight: str | None = None,
+        guards: Sequence[str] | None = None,
         direct_identifiers: Sequence[str] | None = None,
         insensitive: Sequence[str] | None = None,
         requirements: Sequence[PrivacyModel] | None = None,
@@ -225,6 +233,7 @@ class Policy(Printed):
             "sensitive": sensitive,
             "person-id": None if person is None else [person],
             "weight": None if weight is None else [weight],
+            "guarding-node": guards,
             "direct-identifier": direct_identifiers,
             "insensitive": insensitive,
         }
@@ -371,7 +380,7 @@ class Policy(Printed):
 
     def _may_be_gone(self, column: ColumnPolicy, known: Iterable[str]) -> bool:
         """Whether a column need not be there: releases lack direct identifiers, what nobody judged or the plan drops."""
-        dispensable = column.role in ("direct-identifier", "insensitive", "weight")
+        dispensable = column.role in ("direct-identifier", "guarding-node", "insensitive", "weight")
         left_out = column.name in self.plan.drop_attributes
         return (dispensable or left_out) and not self._slip(column.name, known)
 
@@ -406,8 +415,27 @@ class Policy(Printed):
                         sensitive=model.sensitive,
                     )
                 )
+        yield from self._unguarded()
         if self.sampling_fraction is not None and not 0 < self.sampling_fraction <= 1:
             yield Sentence(
                 "the sampling fraction is {sampling_fraction}; it must be above 0 and at most 1",
                 sampling_fraction=self.sampling_fraction,
             )
+
+    def _unguarded(self) -> Iterator[str]:
+        """What keeps people's own wishes from being asked for; a release has none, and its verdict says so."""
+        for model in self.requirements:
+            if not isinstance(model, PersonalisedPrivacy):
+                continue
+            if model.guard is None and len(self.guards) > 1:
+                yield Sentence(
+                    "the requirement {model!r} does not say which column has what people guard, and {guards} have the role guarding-node",
+                    model=model.id,
+                    guards=len(self.guards),
+                )
+            if model.guard is not None and self.guards and model.guard not in self.guards:
+                yield Sentence(
+                    "the requirement {model!r} speaks of {guard!r}, which does not have the role guarding-node in this policy",
+                    model=model.id,
+                    guard=model.guard,
+                )

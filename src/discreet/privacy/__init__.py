@@ -14,6 +14,7 @@ from discreet.privacy.identity import KAnonymity
 from discreet.privacy.knowledge import CKSafety
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
+from discreet.privacy.personal import PersonalisedPrivacy
 from discreet.privacy.presence import DeltaPresence, KMap
 from discreet.privacy.registry import MODELS, WORDING, build_model, build_required
 from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
@@ -42,6 +43,7 @@ __all__ = [
     "PAlphaSensitivity",
     "PPlusSensitivity",
     "PSensitivity",
+    "PersonalisedPrivacy",
     "PrivacyModel",
     "Requirement",
     "TCloseness",

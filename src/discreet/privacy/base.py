@@ -91,6 +91,11 @@ class PrivacyModel(ABC):
         return self
 
     @property
+    def needs_guards(self) -> bool:
+        """Whether it asks which nodes of a hierarchy the people of each class guard."""
+        return False
+
+    @property
     def named_values(self) -> tuple[str, ...]:
         """The sensitive values that it protects by name; one that no record has would protect nobody."""
         return ()
@@ -290,7 +295,7 @@ def assess(
     rows = []
     for model in models:
         # What classes hold is the same for all of a kind; their values are not.
-        apart = model.needs_attributes or model.needs_population
+        apart = model.needs_attributes or model.needs_population or model.needs_guards
         asked = classes.whole if isinstance(classes, ClassKinds) and apart else classes
         if original is not None and isinstance(model, DistributionModel) and not model.relative:
             asked = PartOfTable.seen_from(original, classes)

@@ -17,6 +17,7 @@ from discreet.privacy.identity import KAnonymity
 from discreet.privacy.knowledge import CKSafety
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
+from discreet.privacy.personal import PersonalisedPrivacy
 from discreet.privacy.presence import DeltaPresence, KMap
 from discreet.privacy.sensitivity import PAlphaSensitivity, PPlusSensitivity, PSensitivity
 from discreet.sentences import Sentence
@@ -44,6 +45,7 @@ _ALL: tuple[type[PrivacyModel], ...] = (
     LinkedKAnonymity,
     GBalance,
     HAffiliation,
+    PersonalisedPrivacy,
 )
 
 MODELS: Mapping[str, type[PrivacyModel]] = MappingProxyType({model.id: model for model in _ALL})

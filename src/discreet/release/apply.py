@@ -12,6 +12,7 @@ from discreet.perturb.registry import make_step
 from discreet.policy import Policy
 from discreet.policy.file import GivenPolicy, make_model
 from discreet.policy.policy import DEFAULT_PROFILE
+from discreet.privacy import PersonalisedPrivacy
 from discreet.progress import Asked, telling
 from discreet.release.build import Solution, make_release
 from discreet.release.perturb import perturbed
@@ -100,7 +101,8 @@ def apply(
         raise mean_unreachable(limit, mean)
     chosen = SearchResult(recoding, recipe.method, "as the recipe says", math.nan, None, False)
     new = [name for name in table.names if name not in recipe.columns]
-    unknown = [name for name in new if name not in (policy.person, *policy.direct_identifiers, *dropped)]
+    told = (policy.person, *policy.direct_identifiers, *policy.guards, *dropped)
+    unknown = [name for name in new if name not in told]
     if unknown:
         notes.append(
             Sentence("left out because the recipe does not know them: {unknown}", unknown=", ".join(unknown))
@@ -143,6 +145,11 @@ def policy_of(recipe: Recipe) -> Policy:
         sensitive=recipe.sensitive
         or list(dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)),
         person=recipe.person,
+        guards=list(
+            dict.fromkeys(
+                model.guard for model in models if isinstance(model, PersonalisedPrivacy) and model.guard
+            )
+        ),
         profile=recipe.profile or DEFAULT_PROFILE,
     )
 

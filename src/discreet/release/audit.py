@@ -44,11 +44,13 @@ from discreet.release.codebook import codebook_beside
 from discreet.release.exposure import COMBINED, Exposure, combined, estimated, expose
 from discreet.release.grouped import grouped, grouped_risks, worst_measure
 from discreet.release.guarantees import Claim, judged_guarantees
+from discreet.release.guards import asks, beside_original, guard_measures
 from discreet.release.missing import MissingValues, missing_values
 from discreet.release.population import population_measures, population_sizes, sampled_share, with_people
 from discreet.release.prepare import (
     count_classes,
     open_both,
+    open_table,
     refuse_absent_values,
     refuse_unnamed_persons,
     with_roles,
@@ -219,6 +221,7 @@ def audit(
     known: Sequence[str] | None = None,
     order: Sequence[str] | None = None,
     codebook: Codebook | None = None,
+    original: object = None,
     progress: Asked = None,
 ) -> Audit:
     """Audit a table: measure, estimate, and decide by the policy's profile.
@@ -227,7 +230,8 @@ def audit(
     one; without it the roles are suggested.
     ``detail="core"`` leaves out the search for exposing combinations, special uniques and dependence. ``claim`` is what is
     at hand about how the table was made, where a guarantee is required. Of a release the ``codebook`` tells short labels
-    to those who count in a table of the population: the one beside the file, if no other is given. The Markov-model risk
+    to those who count in a table of the population: the one beside the file, if no other is given; its ``original``
+    tells what people guard. The Markov-model risk
     is that of somebody who knows the quasi-identifiers ``known`` (the first if not given) and infers the others in an
     ``order`` (that of the table).
     """
@@ -242,8 +246,20 @@ def audit(
     say("counting equivalence classes")
     counted = count_classes(table, policy)
     refuse_absent_values(policy, counted, slips_only=True)
+    guarded = None
+    if original is not None and asks(policy):
+        people = count_classes(policy.fit(open_table(original, policy)), policy)
+        guarded = beside_original(counted, people, policy, codebook)
     result = audit_counted(
-        table, policy, counted, detail=detail, claim=claim, codebook=codebook, notes=notes, progress=say
+        table,
+        policy,
+        counted,
+        detail=detail,
+        guarded=guarded,
+        claim=claim,
+        codebook=codebook,
+        notes=notes,
+        progress=say,
     )
     if known is None and order is None:
         return result
@@ -258,6 +274,7 @@ def audit_counted(
     *,
     detail: Detail = "core",
     original: EquivalenceClasses | None = None,
+    guarded: EquivalenceClasses | None = None,
     claim: Claim | None = None,
     codebook: Codebook | None = None,
     notes: Sequence[str] = (),
@@ -281,8 +298,8 @@ def audit_counted(
     population = population_sizes(policy, sampled) if counted is None else counted
     measures = measure_all(kinds, linked=policy.person is not None)
     measures.insert(-1, marketer(sampled, population))
-    if counted is not None:
-        measures += population_measures(classes, counted)
+    measures += [] if counted is None else population_measures(classes, counted)
+    measures += guard_measures(policy, guarded or classes)
     if kinds is not classes:
         measures = [replace(measure, per_class=None) for measure in measures]
     say("risks per record")
@@ -297,7 +314,6 @@ def audit_counted(
     for rule in profile.rules:
         say(Sentence("rule {rule}", rule=rule))
         rules.append(RULES[rule](table, policy, findings))
-    unknown = known_columns(table, policy, findings)
     say("verdict")
     verdict = decide(
         kinds,
@@ -305,14 +321,14 @@ def audit_counted(
         profile=profile,
         risks=risks,
         rules=rules,
-        unknown=unknown,
+        unknown=known_columns(table, policy, findings),
         guarantees=judged_guarantees(table, policy, profile, claim),
         original=original,
+        guarded=guarded,
     )
     estimates = _estimates(classes, policy, say)
     exposure = expose(classes, policy.sampling_fraction, say) if detail == "full" else None
     told += estimated(classes, exposure)
-    missing = tuple(missing_values(classes))
     if are_many(classes):
         unpacked(classes)
     return Audit(
@@ -326,7 +342,7 @@ def audit_counted(
         measures=tuple(measures),
         risks=tuple(risks),
         estimates=tuple(estimates),
-        missing=missing,
+        missing=tuple(missing_values(classes)),
         exposure=exposure,
         classes=classes,
         notes=tuple(told),

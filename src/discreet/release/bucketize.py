@@ -378,7 +378,7 @@ def _models(policy: Policy, name: str, numeric: bool) -> tuple[PrivacyModel, ...
         problems.append("differential privacy is required, which no change of values gives")
     for asked in policy.requirements:
         for model in models_of({"model": asked.id, **asked.parameters()}, {name: numeric}):
-            if model.sensitive is None or model.needs_attributes:
+            if model.sensitive is None or model.needs_attributes or model.needs_guards:
                 problems.append(
                     Sentence(
                         "the policy requires {model!r}, which speaks of people who look alike, and buckets leave "

@@ -23,7 +23,7 @@ from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
 from discreet.release.prices import PriceSearch, too_many_columns
 from discreet.release.release import Release
-from discreet.release.removed import IDENTIFIER, PERSON, removed_columns
+from discreet.release.removed import GUARD, IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
 from discreet.release.requirements import as_entry
 from discreet.search.methods import SearchResult
@@ -79,8 +79,8 @@ def make_release(
     progress("applying the change")
     table, recoding, notes = perturbed.table, solution.chosen.recoding, solution.notes
     gone, keyed = _gone(policy, plan, left_out, key)
-    # Persons are counted also where the release will not tell them apart.
-    columns = [name for name in table.names if name not in gone or name == policy.person]
+    # Persons are counted, and what they guard, also where the release will not tell.
+    columns = [name for name in table.names if name not in gone or name in (policy.person, *policy.guards)]
     codes, named = ({}, policy) if coarser is None else (coarser.codes, coarser.policy)
     values, kept, stand_ins = _new_values(recoding, codes)
     released = table.engine.recode(
@@ -109,8 +109,8 @@ def make_release(
     if (loss := leaf_share_loss(recoding)) > MUCH:
         progress("what each column costs")
         notes += tuple(too_many_columns(loss, recoding.classes.total_persons, price_search.of_columns()))
-    counting = _remaining(named, values, gone.keys() - {policy.person})
-    remaining = counting.without(gone)
+    counting = _remaining(named, values, gone.keys() - {policy.person, *policy.guards})
+    remaining = counting.without(gone.keys() - set(policy.guards))
     codebook = make_codebook(recoding, solution.fitted) if policy.population else None
     # Looked at before it is put in order, which happens when many rows are read.
     recounted = count_classes(counting.fit(linked), counting)
@@ -142,7 +142,11 @@ def _gone(
     policy: Policy, plan: Plan, left_out: Mapping[str, str], key: str | None
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The columns that the release lacks, with reasons, and those that become pseudonyms, with their keys."""
-    gone = {**dict.fromkeys(policy.direct_identifiers, IDENTIFIER), **left_out}
+    gone = {
+        **dict.fromkeys(policy.direct_identifiers, IDENTIFIER),
+        **dict.fromkeys(policy.guards, GUARD),
+        **left_out,
+    }
     if policy.person is None or policy.person in gone:
         return gone, {}
     if plan.person == "drop":

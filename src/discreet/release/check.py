@@ -24,12 +24,15 @@ def check(
     *,
     statement: str | PathLike[str] | None = None,
     ledger: Ledger | str | PathLike[str] | None = None,
+    original: object = None,
     progress: Asked = None,
 ) -> Verdict:
     """The verdict on a table, without the pictures: ``verdict.passes`` says whether everything holds.
 
     Of a release the columns may be gone that the policy's plan leaves out. Without person ids nobody can count persons:
     ``verdict.notes`` say that records were counted, which `anonymize` did not content itself with.
+
+    What people guard no release tells: of its ``original`` those count whom a label may stand for.
 
     Where differential privacy is required, ``statement`` is what was written beside the release, and ``ledger`` what paid for
     it; if they are not named, they are looked for beside the file and beside the statement. Where it is not required, a statement beside
@@ -59,7 +62,15 @@ def check(
             Sentence("what lies beside the file about its guarantee cannot be used: {why}", why=str(error))
         )
     codebook = codebook_beside(source)
-    verdict = audit(table, shown, detail="core", claim=claim, codebook=codebook, progress=progress).verdict
+    verdict = audit(
+        table,
+        shown,
+        detail="core",
+        claim=claim,
+        codebook=codebook,
+        original=original,
+        progress=progress,
+    ).verdict
     if asked.person is not None and shown.person is None:
         notes.append(
             Sentence(

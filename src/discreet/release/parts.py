@@ -201,6 +201,7 @@ def _blinded(classes: EquivalenceClasses, key: str) -> EquivalenceClasses:
         sensitive_codes={
             domain.name: place[classes.sensitive_codes[domain.name]] for domain, place in sensitive
         },
+        guards=(),
     )
     return moved.recoded(
         [domain for domain, _ in attributes],

@@ -220,7 +220,7 @@ def _without(applied: AppliedStep, names: Collection[str]) -> AppliedStep:
 
 def _check_roles(policy: Policy) -> None:
     """Refuse steps on what is no value of a person but a name for one, or is not released."""
-    names = (*policy.direct_identifiers, *policy.plan.drop_attributes, policy.person)
+    names = (*policy.direct_identifiers, *policy.guards, *policy.plan.drop_attributes, policy.person)
     problems = [
         f"the step {step.id!r} changes {name!r}, which is a person id or is left out of the release"
         for step in policy.perturb

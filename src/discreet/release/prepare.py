@@ -73,6 +73,8 @@ def count_classes(table: Table, policy: Policy) -> EquivalenceClasses:
         # A release may have been made without what its plan drops.
         quasi_identifiers=[name for name in policy.quasi_identifiers if name in table.names],
         sensitive=policy.sensitive,
+        # A release lacks what people guard.
+        guards=[name for name in policy.guards if name in table.names],
         person=policy.person,
         # A release may have been made without its weights.
         weight=policy.weight if policy.weight in table.names else None,

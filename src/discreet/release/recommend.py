@@ -111,7 +111,7 @@ def recommend(
     unique = {(tuple(sorted(way.levels.items())), way.suppressed): way for way in reversed(ways)}
     first = [*notes]
     linking = [policy.person] if policy.person and plan.person == "drop" else []
-    if removed := [*policy.direct_identifiers, *linking]:
+    if removed := [*policy.direct_identifiers, *policy.guards, *linking]:
         first.append(Sentence("remove {removed}", removed=", ".join(removed)))
     return Advice(
         recommendations=tuple(sorted(unique.values(), key=lambda way: (way.loss, way.suppressed))),

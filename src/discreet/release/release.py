@@ -34,6 +34,7 @@ from discreet.release.codebook import (
 from discreet.release.codebook import Given as GivenCodebook
 from discreet.release.constraints import BrokenRule
 from discreet.release.estimates import entries_of_matrix, plain_steps
+from discreet.release.guards import with_guards
 from discreet.release.links import write_links
 from discreet.release.outcome import Outcome, count_errors, outcome_of
 from discreet.release.perturb import PerturbedTable, complaints
@@ -267,8 +268,10 @@ class Release(AsFrames):
 
     def verify(self, rows: pa.Table | RowBatches, *, blanks_are_nulls: bool = False) -> Verification:
         """Ask the requirements of rows that were read back, and what steps of perturbation keep."""
+        held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
+        guards = self._guards(held)
         verification = verify(
-            rows,
+            with_guards(held, self.perturbed.original, guards, self.links) if guards else held,
             self.models,
             quasi_identifiers=self.policy.quasi_identifiers,
             person=self.policy.person if self.policy.person in self.table.names else None,
@@ -282,14 +285,20 @@ class Release(AsFrames):
             if self.plan.unexamined == "drop"
             else (),
             absent=[column.name for column in self.removed],
+            guarding=guards,
             beside=lambda classes: beside_population(classes, self.policy, tuple(self.codebook)),
         )
-        held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
         names = [name for name in self.perturbed.columns if name in held.names and name not in self.recoded]
         if not names or held.rows != self.table.rows:
             return verification
         broken = complaints(self.perturbed.steps, held.columns(names), self.links)
         return replace(verification, failures=(*verification.failures, *broken))
+
+    def _guards(self, held: RowBatches) -> tuple[str, ...]:
+        """The columns of what people guard, where a requirement speaks of it; none is to be in the file."""
+        if not any(model.needs_guards for model in self.models) or held.rows != self.table.rows:
+            return ()
+        return tuple(name for name in self.before.policy.guards if name not in held.names)
 
     def save(
         self,

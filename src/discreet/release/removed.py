@@ -20,6 +20,7 @@ from discreet.types import AnyIntArray
 
 IDENTIFIER = "it identifies people by itself"
 PERSON = "it says which rows belong to one person"
+GUARD = "it says what people guard"
 PLANNED = "as the plan says"
 LOOKED_AT = 50_000
 """So many rows are looked at to find out from what a weight follows."""

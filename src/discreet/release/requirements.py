@@ -31,6 +31,7 @@ from discreet.privacy import (
     PrivacyModel,
     TCloseness,
 )
+from discreet.release.guards import guarded
 from discreet.release.profile import Profile, load_profile
 from discreet.search.suppression import consistent
 from discreet.sentences import Sentence
@@ -108,6 +109,7 @@ def required_models(
     for asked in policy.requirements:
         entry = {"model": asked.id, **asked.parameters()}
         models += [(model, "policy", asked.source) for model in models_of(entry, sensitive)]
+    models = [(guarded(model, policy, classes), by, source) for model, by, source in models]
     fraction = policy.sampling_fraction
     models = [
         (

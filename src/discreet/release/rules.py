@@ -53,16 +53,19 @@ class RuleResult:
 def no_direct_identifiers(table: Table, policy: Policy, findings: Findings) -> RuleResult:
     """No column that names a person by itself may be in a release, nor texts that name people, whatever their role."""
     present = tuple(name for name in policy.direct_identifiers if name in table.names)
+    guards = tuple(name for name in policy.guards if name in table.names)
     naming = naming_people(table, policy, findings)
     told: list[str] = []
     if present:
         noun = "direct identifier" if len(present) == 1 else "direct identifiers"
         told.append(Sentence(f"{{count}} {noun}: {{columns}}", count=len(present), columns=present))
+    if guards:
+        told.append(Sentence("what people guard: {columns}", columns=guards))
     told += [
         Sentence("{name} looks like: {title}", name=name, title=Sentence(title))
         for name, title in naming.items()
     ]
-    columns = (*present, *naming)
+    columns = (*present, *guards, *naming)
     return RuleResult(
         id="no-direct-identifiers",
         description="no column identifies a person by itself",

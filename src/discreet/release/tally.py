@@ -93,6 +93,7 @@ class Tally:
         *,
         person: str | None,
         sensitive: Sequence[str],
+        guards: Sequence[str] = (),
         blanks_are_nulls: bool,
     ) -> Tally:
         """Count the rows: once through them for the values of each column, once for the combinations."""
@@ -103,7 +104,7 @@ class Tally:
 
         printed: dict[str, Callable[[object], str | None]] = dict.fromkeys(quasi_identifiers, _plainly)
         printed |= dict.fromkeys([person] if person else [], _plainly)
-        printed |= dict.fromkeys(sensitive, shown)
+        printed |= dict.fromkeys([*sensitive, *guards], shown)
         names = list(printed)
         seen: dict[str, dict[object, int]] = {name: {} for name in names}
         for batch in rows.batches(names):
@@ -122,7 +123,8 @@ class Tally:
                 words,
                 counts,
                 attributes=domains[:m],
-                sensitive=domains[m + (person is not None) :],
+                sensitive=domains[m + (person is not None) : len(names) - len(guards)],
+                guards=domains[len(names) - len(guards) :],
                 persons=person is not None,
             )
         )

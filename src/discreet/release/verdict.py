@@ -11,7 +11,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.measure import RecordRisk
 from discreet.plain import finite
 from discreet.policy import Policy
-from discreet.privacy import PrivacyModel, assess
+from discreet.privacy import PersonalisedPrivacy, PrivacyModel, assess
 from discreet.release import rendered
 from discreet.release.profile import Limit, Profile
 from discreet.release.requirements import least_size, prosecutor_risk, required_models
@@ -113,8 +113,10 @@ def decide(
     unknown: RuleResult | None = None,
     guarantees: Sequence[tuple[RuleResult, Literal["policy", "profile"]]] = (),
     original: EquivalenceClasses | None = None,
+    guarded: EquivalenceClasses | None = None,
 ) -> Verdict:
-    """Judge a table by its policy and profile; of a release the classes of the ``original`` may be at hand.
+    """Judge a table by its policy and profile; of a release the classes of the ``original`` may be at hand, and its own
+    beside what people guard, which it does not tell (``guarded``).
 
     Conventional: every rule, required model and limit must hold, else the table does not comply.
     Extended (profiles that have it): the maximum over records of uniqueness, uniformity and correlation
@@ -127,7 +129,12 @@ def decide(
         criteria.append(_rule(unknown, "policy"))
     criteria += [_rule(result, origin) for result, origin in guarantees]
     for model, origin, source in required_models(policy, profile, classes):
-        criteria.append(_requirement(model, classes, origin, source, original))
+        asked = guarded if guarded is not None and model.needs_guards else classes
+        criteria.append(
+            _untold(model, origin, source)
+            if isinstance(model, PersonalisedPrivacy) and not model.told(asked)
+            else _requirement(model, asked, origin, source, original)
+        )
     limits = [_limit(limit, risks, classes) for limit in profile.limits]
     criteria += [limit for limit in limits if limit is not None]
     compliant = all(criterion.holds for criterion in criteria)
@@ -184,6 +191,22 @@ def _requirement(
         failing_share=share,
         remedy="" if row.holds else remedy,
         rank=1 if model.id == "k-anonymity" else 2,
+    )
+
+
+def _untold(model: PersonalisedPrivacy, origin: Literal["policy", "profile"], source: str) -> Criterion:
+    """A requirement about what people guard, of a table that does not tell it: nobody can say that it holds."""
+    return Criterion(
+        id=model.name,
+        description=model.describe(),
+        found="the table does not tell what people guard",
+        holds=False,
+        origin=origin,
+        source=source,
+        threshold=model.threshold,
+        attribute=model.sensitive,
+        remedy="give the original, which tells it: --original FILE",
+        rank=2,
     )
 
 

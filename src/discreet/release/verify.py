@@ -20,7 +20,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from discreet.classes import EquivalenceClasses
-from discreet.privacy import DistributionModel, PrivacyModel
+from discreet.privacy import DistributionModel, PersonalisedPrivacy, PrivacyModel
 from discreet.release.tally import RowBatches, Tally, canonical, unseen_class
 from discreet.risk.unexamined import SHARE
 from discreet.sentences import Sentence
@@ -107,6 +107,7 @@ def verify(
     mean_limit: Fraction | None = None,
     unexamined: Collection[str] = (),
     absent: Collection[str] = (),
+    guarding: Collection[str] = (),
     beside: Callable[[EquivalenceClasses], EquivalenceClasses] = lambda classes: classes,
 ) -> Verification:
     """Ask every requirement of the rows that were read back.
@@ -119,24 +120,26 @@ def verify(
     file most readers take an empty sensitive value for a null; then the two count as one
     (``blanks_are_nulls``). The mean over all rows of one over the persons of their class is at most ``mean_limit``.
     Of the ``unexamined`` columns none may make many rows unique by itself. Columns that are ``absent`` from the release
-    may not be in the file. ``beside`` counts the people of the population who share the values of each class, where a
+    may not be in the file; ``guarding`` are those that somebody put beside its rows, with what people guard. ``beside`` counts the people of the population who share the values of each class, where a
     model asks for them.
     """
     held = rows if isinstance(rows, RowBatches) else RowBatches.of_table(rows)
     failures = [
         Sentence("{name} is left out of the release, and is in the file", name=name)
         for name in absent
-        if name in held.names
+        if name in held.names and name not in guarding
     ]
     unhidden = Sentence("records that are suppressed show their quasi-identifiers")
     if not held.rows:
         return Verification(0, 0, 0, (*failures, *([unhidden] if starred and suppressed else [])))
     asked_about = dict.fromkeys(model.sensitive for model in models if model.sensitive is not None)
+    guards = [name for name in held.names if name in guarding]
     tally = Tally.of(
         held,
         quasi_identifiers,
         person=person,
         sensitive=list({**dict.fromkeys(original), **asked_about}),
+        guards=guards,
         blanks_are_nulls=blanks_are_nulls,
     )
     base = tally.classes
@@ -156,13 +159,10 @@ def verify(
     ]
     for model in models:
         counted = beside(base) if model.needs_population else base
-        if model.sensitive is not None and not (isinstance(model, DistributionModel) and model.relative):
+        if model.sensitive is not None and not model.needs_guards and not _against_release(model):
             # Subtracting from nothing leaves what is above 0.
             counted = tally.with_unseen(model.sensitive, +left[model.sensitive])
-        asked = model.holds(counted) | unseen_class(counted)
-        if not asked.all():
-            told = {"requirement": Sentence(model.describe()), "classes": int((~asked).sum())}
-            failures.append(Sentence("{requirement}: {classes} classes fail", **told))
+        failures += _asked(model, counted)
     if mean_limit is not None:
         sizes, classes = np.unique(np.stack([base.records, base.persons]), axis=1, return_counts=True)
         risks = zip(sizes[0].tolist(), sizes[1].tolist(), classes.tolist(), strict=True)
@@ -171,6 +171,22 @@ def verify(
                 Sentence("the mean prosecutor risk is above {limit:.4g}", limit=float(mean_limit))
             )
     return Verification(held.rows, len(base), int(base.persons.min()), tuple(failures))
+
+
+def _against_release(model: PrivacyModel) -> bool:
+    """Whether it compares classes with what is released."""
+    return isinstance(model, DistributionModel) and model.relative
+
+
+def _asked(model: PrivacyModel, counted: EquivalenceClasses) -> list[Sentence]:
+    """What of the counted classes does not meet a requirement."""
+    told = Sentence(model.describe())
+    if isinstance(model, PersonalisedPrivacy) and not model.told(counted):
+        return [Sentence("{requirement}: nobody can tell", requirement=told)]
+    holds = model.holds(counted) | unseen_class(counted)
+    if holds.all():
+        return []
+    return [Sentence("{requirement}: {classes} classes fail", requirement=told, classes=int((~holds).sum()))]
 
 
 def _left(

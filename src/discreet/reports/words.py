@@ -39,6 +39,7 @@ ROLES: dict[Role, str] = {
     "quasi-identifier": "may be known to an intruder and names people together with others",
     "sensitive": "what nobody should learn about a person",
     "person-id": "says which rows belong to the same person",
+    "guarding-node": "what each person wants to have guarded; is never released",
     "weight": "how many people of the population a record stands for",
     "insensitive": "not examined in this audit",
 }

@@ -106,7 +106,8 @@ def _testable(pair: Pair, models: Sequence[PrivacyModel], sensitive: str) -> tup
     if not any(model.sensitive == sensitive for model in models):
         return None, Sentence(UNASKED, sensitive=sensitive)
     if any(
-        not isinstance(model, KAnonymity) and (model.sensitive != sensitive or model.needs_attributes)
+        not isinstance(model, KAnonymity)
+        and (model.sensitive != sensitive or model.needs_attributes or model.needs_guards)
         for model in models
     ):
         return None, "not tried: a violation may come from a requirement on something else"
