@@ -29,11 +29,6 @@ YEAR = r"\b(?:1[89]|20)\d\d\b"
 Row = tuple[str, str, str]
 ABSENT: tuple[Row, ...] = (
     (
-        "sibling generalisation",
-        "subtrees (`subtree`), and nodes of the hierarchy per class (`local`)",
-        "Fung, Wang, Chen and Yu 2010",
-    ),
-    (
         "deep generators of artificial records",
         "`synthetic-trees`, `synthesize --method aim`",
         "Xu et al. 2019",

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read
@@ -19,6 +21,7 @@ from discreet.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from discreet.release.prepare import count_classes
 from discreet.search.contest import find
 from discreet.search.lattice.search import search
+from discreet.search.lattice.sibling import sibling
 from discreet.search.lattice.subtree import subtree
 from discreet.search.methods import METHODS
 from discreet.search.problem import Problem, make_problem
@@ -160,3 +163,68 @@ def test_a_share_that_is_none() -> None:
     table = read(pa.table({"n": range(10)}))
     with pytest.raises(InvalidParameter, match="share of rows"):
         table.engine.thin(table, 0.0, seed=1)
+
+
+JOBS = [[job, "office", "*"] for job in ("clerk", "judge", "lawyer", "notary")] + [
+    ["baker", "trade", "*"],
+    ["smith", "trade", "*"],
+]
+
+
+def job_problem(values: list[str], *, k: int = 2, limit: float = 0.0) -> Problem:
+    classes = EquivalenceClasses.from_columns({"job": values})
+    return make_problem(
+        classes,
+        [Hierarchy.of("job", JOBS).ladder(classes.attributes[0])],
+        [KAnonymity(k)],
+        suppression_limit=limit,
+    )
+
+
+def test_a_frequent_sibling_stands_beside_the_rest_of_its_node() -> None:
+    # Lawyers and bakers are many; the other offices are rare, and are named as what is left.
+    values = ["clerk", "judge", "notary"] + ["lawyer"] * 3 + ["baker"] * 2 + ["smith"] * 2
+    problem = job_problem(values)
+    recoding = sibling(problem)
+    [column] = recoding.columns
+    rest = "{clerk, judge, notary}"
+    assert column.per_class().to_pylist() == ["baker", rest, rest, "lawyer", rest, "smith"]
+    assert leaf_share_loss(recoding) == pytest.approx(3 / 10 * (3 / 6 - 1 / 6) / (1 - 1 / 6))
+    assert leaf_share_loss(recoding) < leaf_share_loss(subtree(problem))
+    assert find(problem, method="sibling").cost == pytest.approx(leaf_share_loss(recoding))
+
+
+def test_siblings_go_down_below_the_root_too_and_requirements_hold_for_the_rest() -> None:
+    # One notary alone cannot be the rest: a lawyer stays only if three are left.
+    problem = job_problem(["judge"] * 3 + ["lawyer"] * 3 + ["notary"] + ["baker"] * 3 + ["smith"] * 3, k=3)
+    recoding = sibling(problem)
+    assert recoding.shown().records.min() >= 3
+    labels = recoding.columns[0].per_class().to_pylist()
+    assert (labels[0], labels[-1]) == ("baker", "smith")
+    assert sorted(labels[1:3]) in (
+        ["judge", "{lawyer, notary}"],
+        ["lawyer", "{judge, notary}"],
+    )
+
+
+@given(
+    st.lists(st.sampled_from(["clerk", "judge", "lawyer", "notary", "baker"]), min_size=1, max_size=30),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 0.2]),
+)
+def test_by_siblings_is_never_worse_than_by_subtrees(values: list[str], k: int, limit: float) -> None:
+    problem = job_problem(values, k=k, limit=limit)
+    by_sibling, by_subtree = sibling(problem), subtree(problem)
+    assert by_sibling.kept.any() == by_subtree.kept.any()
+    if by_sibling.kept.any():
+        assert leaf_share_loss(by_sibling) <= leaf_share_loss(by_subtree) + 1e-12
+        assert by_sibling.shown().records.min() >= k
+        # A label stands for all that became it, and for nothing that stands by itself.
+        shown: dict[str, set[str]] = {}
+        for value, label in zip(
+            problem.classes.attributes[0].labels(), by_sibling.columns[0].per_class().to_pylist(), strict=True
+        ):
+            shown.setdefault(label, set()).add(value)
+        for label, became in shown.items():
+            if label.startswith("{"):
+                assert label == "{" + ", ".join(sorted(became)) + "}"

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from discreet.types import Shape
 
 Method = Literal[
-    "auto", "optimal", "anytime", "subtree", "local", "mondrian", "clustering", "microaggregation"
+    "auto", "optimal", "anytime", "subtree", "sibling", "local", "mondrian", "clustering", "microaggregation"
 ]
 MondrianMode = Literal["relaxed", "strict"]
 GroupSize = Literal["variable", "fixed"]

@@ -20,6 +20,7 @@ from discreet.search.cost import cost_of
 from discreet.search.kept import joined, part_by_part
 from discreet.search.lattice.anytime import search_anytime
 from discreet.search.lattice.search import LARGEST_LATTICE, LatticeResult, search
+from discreet.search.lattice.sibling import sibling
 from discreet.search.lattice.subtree import subtree
 from discreet.search.local.finer import finely
 from discreet.search.local.search import local_recoding, local_recodings, top_down
@@ -41,6 +42,7 @@ SHAPES: Mapping[str, Shape] = {
     "optimal": "uniform",
     "anytime": "uniform",
     "subtree": "nested",
+    "sibling": "nested",
     "local": "nested",
     "mondrian": "free",
     "clustering": "free",
@@ -153,7 +155,7 @@ def minimised_by(method: str, objective: Objective) -> str:
     >>> [minimised_by(method, Ambiguity()) for method in ("subtree", "local", "clustering", "microaggregation")]
     ['ambiguity', 'loss', 'ambiguity', 'squared distance']
     """
-    if method in ("optimal", "anytime", "subtree"):
+    if method in ("optimal", "anytime", "subtree", "sibling"):
         return objective.name
     if method == "local" and isinstance(objective, CellObjective):
         return objective.cost.name  # of several ways to sum up it knows the plain sum
@@ -385,6 +387,7 @@ NODES: Mapping[str, Callable[[Problem, float, Progress], LatticeResult]] = {
 
 GROUPINGS: Mapping[str, Callable[[Problem, float, Progress], Recoding]] = {
     "subtree": lambda problem, seconds, say: subtree(problem, seconds=seconds, progress=say),
+    "sibling": lambda problem, seconds, say: sibling(problem, seconds=seconds, progress=say),
     "local": _local,
     "mondrian": _mondrian,
     "clustering": _clustering,
@@ -398,6 +401,7 @@ FUNCTIONS: Mapping[str, Callable[..., LatticeResult | Recoding]] = {
     "optimal": search,
     "anytime": search_anytime,
     "subtree": subtree,
+    "sibling": sibling,
     "local": local_recoding,
     "mondrian": mondrian,
     "clustering": k_member,

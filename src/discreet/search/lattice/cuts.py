@@ -12,8 +12,8 @@ import pyarrow as pa
 from discreet.search.problem import Evaluation, Grouper, Node, Problem
 from discreet.search.suppression import Work
 from discreet.table.hierarchies.hierarchy import Ladder, Step
-from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level
-from discreet.types import Int32Array, IntArray
+from discreet.transform.recoding import Recoding, ReleasedAttribute, of_level, spans
+from discreet.types import FloatArray, Int32Array, IntArray
 from discreet.utility.objectives.objective import Pricing
 
 
@@ -52,6 +52,25 @@ class Cut:
             level -= 1
         return Cut(self.ladder, np.where(inside, level, self.level))
 
+    def apart(self, code: int) -> Cut:
+        """The cut in which one child of the node above a value stands by itself; the node stands for what is left of it."""
+        inside = self.node == self.node[code]
+        level = int(self.level[code]) - 1
+        while level and len(np.unique(self.ladder.steps[level].codes[inside])) == 1:
+            level -= 1
+        codes = self.ladder.steps[level].codes
+        return Cut(self.ladder, np.where(inside & (codes == codes[code]), level, self.level))
+
+    def children(self, records: FloatArray) -> list[int]:
+        """One value under each child of nodes that have three or more, those of most records first."""
+        below = Cut(self.ladder, np.maximum(self.level - 1, 0)).node
+        first = np.unique(np.where(self.level > 0, below, -1), return_index=True)[1]
+        first = first[self.level[first] > 0]
+        siblings = np.bincount(self.node[first])[self.node[first]]
+        held = np.bincount(below, weights=records)[below[first]]
+        order = np.argsort(-held, kind="stable")
+        return [int(code) for code in first[order][siblings[order] > 2]]
+
     def generalised(self, code: int) -> Cut:
         """The cut in which the parent of the node above a value (the next that has more) replaces all below it."""
         inside = self.node == self.node[code]
@@ -62,18 +81,37 @@ class Cut:
             codes = self.ladder.steps[level].codes
         return Cut(self.ladder, np.where(codes == codes[code], np.maximum(self.level, level), self.level))
 
+    @cached_property
+    def rests(self) -> dict[int, tuple[str | None, float]]:
+        """For each value whose node lacks others, which stand deeper: what the node is called by what is left, and its share."""
+        every = np.arange(len(self.level))
+        whole = np.stack([np.bincount(step.codes)[step.codes] for step in self.ladder.steps])
+        lacking = np.flatnonzero(np.bincount(self.node)[self.node] < whole[self.level, every])
+        if not len(lacking):
+            return {}
+        nodes, owner = np.unique(self.node, return_inverse=True)
+        named = spans(self.ladder.domain, every, owner, len(nodes), self.ladder)
+        labels = named.per_class().to_pylist()
+        return {int(code): (labels[code], float(named.shares[code])) for code in lacking}
+
     def step(self) -> Step:
         """The cut as a level of its own."""
         _, first, codes = np.unique(self.node, return_index=True, return_inverse=True)
         steps = self.ladder.steps
         labels = [steps[self.level[code]].labels[steps[self.level[code]].codes[code]] for code in first]
         shares = np.stack([step.shares for step in steps])[self.level, np.arange(len(self.level))]
+        for place, code in enumerate(first.tolist()):
+            if code in self.rests:
+                labels[place] = str(self.rests[code][0])
+        for code, (_, share) in self.rests.items():
+            shares[code] = share
         return Step(codes.astype(np.int32).reshape(len(self.level)), tuple(labels), shares)
 
     def values(self) -> list[str | None]:
         """What a release shows for each value."""
         shown = [self.ladder.values(level) for level in range(self.ladder.height + 1)]
-        return [shown[level][self.ladder.steps[level].codes[code]] for code, level in enumerate(self.level)]
+        plain = [shown[level][self.ladder.steps[level].codes[code]] for code, level in enumerate(self.level)]
+        return [self.rests[code][0] if code in self.rests else label for code, label in enumerate(plain)]
 
 
 @dataclass(frozen=True)

@@ -34,15 +34,22 @@ def subtree(problem: Problem, *, seconds: float | None = None, progress: Progres
     comes to the top. The better end is the result. It need not be the best: the optimum over all cuts is not
     searched.
     """
+    return climbed(Climb, problem, seconds, progress, method="subtree")
+
+
+def climbed(
+    kind: type[Climb], problem: Problem, seconds: float | None, progress: Progress | None, *, method: str
+) -> Recoding:
+    """The better end of climbs from the roots, and from the best node of the lattice."""
     say = progress or (lambda _: None)
-    climb = _Climb(problem, math.inf if seconds is None else clock.now() + seconds, say)
+    climb = kind(problem, math.inf if seconds is None else clock.now() + seconds, say)
     starts = [climb.at(problem.heights)]
     if (best := _full_domain(problem, seconds, say)) is not None:
         # Which of its groups are suppressed was looked at closely: they stay so.
         starts.append(replace(climb.at(best.node), cost=replace(best, node=starts[0].cost.node)))
     ends = [climb.run(start) for start in starts[::-1]]
     end = min(ends, key=lambda end: (not problem.fits(end.cost), end.cost.rank()[:2]))
-    return CutProblem.of(problem, end.cuts).recoding(end.cuts, end.cost, method="subtree")
+    return CutProblem.of(problem, end.cuts).recoding(end.cuts, end.cost, method=method)
 
 
 def _full_domain(problem: Problem, seconds: float | None, say: Progress) -> Evaluation | None:
@@ -55,14 +62,14 @@ def _full_domain(problem: Problem, seconds: float | None, say: Progress) -> Eval
 
 
 @dataclass(frozen=True)
-class _Generalisation:
+class Generalisation:
     """A cut through every hierarchy, and what it costs."""
 
     cuts: tuple[Cut, ...]
     cost: Evaluation
 
 
-class _Climb:
+class Climb:
     """From cuts to better neighbours, until none is better."""
 
     def __init__(self, problem: Problem, end: float, say: Progress) -> None:
@@ -72,7 +79,7 @@ class _Climb:
         self.least = 1e-12 * problem.pricing.worst
         self.work = Work()
 
-    def at(self, levels: Sequence[int]) -> _Generalisation:
+    def at(self, levels: Sequence[int]) -> Generalisation:
         """One level per attribute."""
         return self.price(
             tuple(
@@ -81,7 +88,7 @@ class _Climb:
             )
         )
 
-    def run(self, here: _Generalisation) -> _Generalisation:
+    def run(self, here: Generalisation) -> Generalisation:
         """The best that is found from some cuts on."""
         while True:
             start = here
@@ -93,16 +100,16 @@ class _Climb:
     def over(self) -> bool:
         return clock.now() >= self.end
 
-    def price(self, cuts: tuple[Cut, ...]) -> _Generalisation:
-        return _Generalisation(cuts, CutProblem.of(self.problem, cuts).priced(self.work))
+    def price(self, cuts: tuple[Cut, ...]) -> Generalisation:
+        return Generalisation(cuts, CutProblem.of(self.problem, cuts).priced(self.work))
 
-    def gain(self, here: _Generalisation, there: _Generalisation) -> float:
+    def gain(self, here: Generalisation, there: Generalisation) -> float:
         """By how much the cost falls; nothing where too much is suppressed, and all where it was before."""
         if there.cost.tentative or not self.problem.fits(there.cost):
             return 0.0
         return here.cost.cost - there.cost.cost if self.problem.fits(here.cost) else math.inf
 
-    def specialised(self, here: _Generalisation) -> _Generalisation:
+    def specialised(self, here: Generalisation) -> Generalisation:
         """Nodes replaced by their children, always the one that gains most, as long as one gains."""
         waiting: list[tuple[float, int, int, int]] = []
         serial = 0
@@ -119,7 +126,7 @@ class _Climb:
         while waiting and not self.over:
             _, _, j, code = heapq.heappop(waiting)
             finer = here.cuts[j].specialised(code)
-            there = self.price(_with(here.cuts, j, finer))
+            there = self.price(with_cut(here.cuts, j, finer))
             gain = self.gain(here, there)
             if gain <= self.least:
                 continue
@@ -135,20 +142,20 @@ class _Climb:
                     offer(j, child, math.inf)
         return here
 
-    def generalised(self, here: _Generalisation) -> _Generalisation:
+    def generalised(self, here: Generalisation) -> Generalisation:
         """Nodes replaced by their parents where that costs less: what was suppressed for their sake comes back."""
         for j in range(len(here.cuts)):
             for code in here.cuts[j].parents():
                 if self.over:
                     return here
                 if here.cuts[j].level[code] < self.problem.heights[j]:
-                    there = self.price(_with(here.cuts, j, here.cuts[j].generalised(code)))
+                    there = self.price(with_cut(here.cuts, j, here.cuts[j].generalised(code)))
                     if self.gain(here, there) > self.least:
                         here = there
         return here
 
 
-def _with(cuts: tuple[Cut, ...], attribute: int, cut: Cut) -> tuple[Cut, ...]:
+def with_cut(cuts: tuple[Cut, ...], attribute: int, cut: Cut) -> tuple[Cut, ...]:
     return (*cuts[:attribute], cut, *cuts[attribute + 1 :])
 
 
