@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from discreet.attacks.linkage.matchings import Concealment as Concealment
     from discreet.baskets import Baskets as Baskets
     from discreet.baskets.exposure import BasketAudit as BasketAudit
     from discreet.baskets.exposure import audit_baskets as audit_baskets

@@ -3,6 +3,7 @@ is a failure, and so is one in the reference that does not exist."""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import re
@@ -338,6 +339,17 @@ def test_a_public_name_and_its_parameters(name: str) -> None:
     if inspect.isfunction(public):
         documented = {entry.split("=")[0].split(":")[0] for entry in names_in(found[name])}
         assert set(inspect.signature(public).parameters) - documented == set()
+
+
+def test_type_checkers_know_every_public_name() -> None:
+    """What `discreet` imports when it is first asked for stands once more under ``TYPE_CHECKING``."""
+    tree = ast.parse((ROOT / "src" / "discreet" / "__init__.py").read_text("utf-8"))
+    [checked] = [node for node in tree.body if isinstance(node, ast.If)]
+    imported = {
+        name.asname for node in ast.walk(checked) if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+    assigned = {node.targets[0].id for node in checked.body if isinstance(node, ast.Assign)}
+    assert set(discreet.__all__) <= imported | assigned
 
 
 def test_changelog_has_the_current_version() -> None:

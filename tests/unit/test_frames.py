@@ -381,3 +381,70 @@ def test_a_notebook_needs_no_widgets() -> None:
     """DuckDB refuses there to be told that it shall draw no progress bar."""
     told = subprocess.run([sys.executable, "-c", NOTEBOOK], capture_output=True, text=True)
     assert told.stdout.splitlines() == ["as in a notebook", "1.0"], told.stderr
+
+
+def odd(column: Any) -> pd.DataFrame:
+    """The twelve ages in two groups of a kind of column, with somebody's illness and a column named by a number."""
+    return pd.DataFrame({"age": column, "sex": ["f", "m"] * 6, "ill": ["flu", "cold", "gout"] * 4, 7: 1.5})
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.cut(pd.Series(AGES), [20, 40, 60, 80]),
+        pd.Series(pd.PeriodIndex.from_ordinals(AGES, freq="M")).astype("category"),
+        pd.Series(pd.PeriodIndex.from_ordinals(AGES, freq="Q")),
+        pd.Series(pd.PeriodIndex.from_ordinals(AGES, freq="h")),
+        pd.Series(pd.arrays.SparseArray(AGES)),
+        pd.Series(pd.to_timedelta(AGES, unit="h")).where(pd.Series(AGES) != 31),
+    ],
+    ids=["cut", "categories of periods", "quarters", "hours", "sparse", "spans"],
+)
+@pytest.mark.filterwarnings("error")
+def test_types_of_pandas_that_arrow_lacks_come_back(column: pd.Series) -> None:
+    frame = odd(column)
+    back = discreet.read(frame).to_native()
+    assert list(back.columns) == ["age", "sex", "ill", 7]
+    wanted = frame["age"]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        wanted = wanted.cat.remove_unused_categories()
+    pd.testing.assert_series_equal(back["age"], wanted)
+
+
+def test_intervals_of_a_frame_are_generalised_to_intervals() -> None:
+    frame = odd(pd.cut(pd.Series(AGES), [30, 32, 40, 47, 60])).drop(columns=7)
+    release = discreet.anonymize(frame, POLICY, plan=discreet.Plan(method="mondrian"))
+    assert set(release.to_native()["age"]) <= {"(30, 40]", "(30, 60]", "(40, 60]", "(32, 60]", "*"}
+
+
+def test_intervals_that_are_no_categories_come_back_as_their_texts() -> None:
+    frame = odd(pd.arrays.IntervalArray.from_tuples([(age // 10 * 10, age // 10 * 10 + 10) for age in AGES]))
+    assert set(discreet.read(frame).to_native()["age"]) == {"(30, 40]", "(40, 50]"}
+
+
+def test_labels_of_several_levels_come_back() -> None:
+    frame = pd.DataFrame([[31, "f"]], columns=pd.MultiIndex.from_tuples([("who", "age"), ("who", "sex")]))
+    pd.testing.assert_index_equal(discreet.read(frame).to_native().columns, frame.columns)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        odd([10**25 + age for age in AGES]),
+        odd([age + 1j for age in AGES]),
+        pl.DataFrame({"age": AGES, "sex": "f"}).with_columns(pl.col("age").cast(pl.Int128)),
+        pl.LazyFrame({"age": AGES, "sex": "f"}).with_columns(pl.col("age").cast(pl.Int128)),
+        pl.DataFrame({"sex": ["f"] * 12, "age": pl.Series([object()] * 12, dtype=pl.Object)}),
+    ],
+    ids=["large", "complex", "polars", "lazy", "objects"],
+)
+def test_columns_that_arrow_cannot_hold_are_named(frame: Any) -> None:
+    with pytest.raises(DiscreetError, match=r"\(age\)") as refused:
+        discreet.read(frame)
+    assert "10000" not in str(refused.value)
+
+
+def test_durations_come_back() -> None:
+    spans = pl.DataFrame({"age": AGES, "stay": pl.Series(AGES).cast(pl.Duration("ms"))})
+    assert discreet.read(spans).to_native().equals(spans)
+    assert discreet.read(spans.to_arrow()).to_native().schema.field("stay").type == pa.duration("ms")

@@ -30,9 +30,10 @@ from discreet.files.members import absolute
 from discreet.sentences import Sentence
 from discreet.table import Source, Table
 from discreet.table.frames import FrameKind
+from discreet.table.pandas_types import for_arrow
 from discreet.table.reading import Decimal, ReadOptions
 
-NOT_FOR_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError)
+NOT_FOR_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, OverflowError)
 
 
 @cache
@@ -159,7 +160,12 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
         return _exchanged(source), "arrow"
     kind = str(frame.implementation.value)
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    if kind == "polars" and any(each == nw.Object for each in eager.schema.values()):
+        # Arrow would get the places of the objects in memory.
+        raise _unfit(eager.to_native(), kind)
     try:
+        if kind == "pandas":
+            eager = nw.from_native(for_arrow(eager.to_native()))
         # An index is no column: Arrow would carry it along as one.
         return nw.maybe_reset_index(eager).to_arrow().to_reader(), kind
     except ModuleNotFoundError as error:
@@ -168,14 +174,29 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
             remedy="pip install pyarrow",
         ) from error
     except NOT_FOR_ARROW:
-        raise UnreadableInput(
-            Sentence(
-                "a column of the {kind} frame mixes types or has one that Arrow lacks ({source})",
-                kind=kind,
-                source=_unfit_columns(source),
-            ),
-            remedy="convert the column to one usual type, e.g. to text",
-        ) from None
+        raise _unfit(eager.to_native(), kind) from None
+
+
+def _unfit(frame: Any, kind: str) -> UnreadableInput:
+    """What somebody is told whose frame has a column that Arrow cannot hold as one type."""
+    unfit = []
+    for name in frame.columns:
+        try:
+            if kind == "polars" and str(frame.schema[name]) == "Object":
+                raise TypeError
+            _ = frame.select(name).to_arrow() if kind == "polars" else pa.array(frame[name])
+        except NOT_FOR_ARROW:
+            unfit.append(str(name))
+    return UnreadableInput(
+        Sentence(
+            "a column of the {kind} frame mixes types or has one that Arrow lacks ({source})",
+            kind=kind,
+            source=Sentence("{names}", names=tuple(unfit))
+            if unfit
+            else Sentence("it could not be told which"),
+        ),
+        remedy="convert the column to one usual type, e.g. to text",
+    )
 
 
 def _exchanged(source: object) -> pa.RecordBatchReader:
@@ -203,17 +224,6 @@ def _names(source: object) -> list[str]:
     if hasattr(source, "collect_schema"):
         return list(source.collect_schema().names())
     return [str(name) for name in getattr(source, "columns", [])]
-
-
-def _unfit_columns(source: object) -> str:
-    """Names of the columns that Arrow cannot hold as one type."""
-    unfit = []
-    for name in getattr(source, "columns", []):
-        try:
-            pa.array(source[name])  # type: ignore[index]
-        except NOT_FOR_ARROW:
-            unfit.append(str(name))
-    return Sentence("{names}", names=tuple(unfit)) if unfit else Sentence("it could not be told which")
 
 
 def _duckdb_batches(source: object) -> pa.RecordBatchReader:

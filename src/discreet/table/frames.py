@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from discreet.errors import MissingDependency
 from discreet.sentences import Sentence
+from discreet.table.pandas_types import as_categories_before, as_periods, with_former_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,13 +26,15 @@ class FrameKind:
     """The library that a frame came from, and a frame of it without rows, which has the types of the columns.
 
     ``index`` is what a pandas frame calls its rows by: results for each of its records are called so, too. ``texts``
-    are its columns of text: dates that were written there come back as texts, in ISO's notation.
+    are its columns of text: dates that were written there come back as texts, in ISO's notation. ``durations`` are
+    counted as numbers of seconds, and come back.
     """
 
     library: str
     pattern: Any = field(default=None, repr=False, compare=False)
     index: Any = field(default=None, repr=False, compare=False)
     texts: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    durations: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     @classmethod
     def of(cls, source: Any, library: str) -> FrameKind:
@@ -40,13 +43,11 @@ class FrameKind:
             texts = frozenset(
                 str(name) for i, name in enumerate(source.columns) if _holds_text(source.iloc[:, i])
             )
-            return cls(library, source.iloc[:0], source.index, texts)
+            spans = frozenset(str(name) for name, kind in source.dtypes.items() if kind.kind == "m")
+            return cls(library, source.iloc[:0], source.index, texts, spans)
         if library == "polars":
-            return cls(
-                library,
-                source.clear(),
-                texts=_text_columns(source.lazy().clear().collect().to_arrow().schema),
-            )
+            schema = source.lazy().clear().collect().to_arrow().schema
+            return cls(library, source.clear(), texts=_text_columns(schema), durations=_durations(schema))
         if library in ("pyspark", "ibis"):
             return cls(library, source)
         if not isinstance(source, pa.Table):
@@ -56,15 +57,17 @@ class FrameKind:
         except pa.ArrowNotImplementedError:
             # Of values of several types: they come back as what the engine makes of them.
             return cls(library)
-        return cls(library, empty, texts=_text_columns(source.schema))
+        return cls(library, empty, texts=_text_columns(source.schema), durations=_durations(source.schema))
 
     def make(self, rows: pa.Table) -> Any:
         """Rows as a frame of this kind, with the types that its columns had wherever their values still allow."""
         return MAKERS.get(self.library, _arrow)(self.with_texts(rows), self.pattern)
 
     def with_texts(self, rows: pa.Table) -> pa.Table:
-        """The rows with dates as texts where texts had been."""
+        """The rows with dates as texts where texts had been, and seconds as durations where these had been."""
         for i, column in enumerate(rows.schema):
+            if column.name in self.durations and _is_number(column.type):
+                rows = rows.set_column(i, column.name, _as_durations(rows[i]))
             if column.name in self.texts and pa.types.is_temporal(column.type):
                 rows = rows.set_column(i, column.name, _as_texts(rows[i]))
         return rows
@@ -142,6 +145,10 @@ def _library(name: str) -> Any:
         ) from error
 
 
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
@@ -154,10 +161,24 @@ def _as_texts(moments: pa.ChunkedArray) -> pa.ChunkedArray:
     return moments.cast(pa.string())
 
 
+def _as_durations(seconds: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers of seconds as durations.
+
+    >>> _as_durations(pa.chunked_array([[1.5, None]])).to_pylist()
+    [datetime.timedelta(seconds=1, microseconds=500000), None]
+    """
+    microseconds = pc.round(pc.multiply(seconds.cast(pa.float64()), 1e6))
+    return microseconds.cast(pa.int64()).cast(pa.duration("us"))
+
+
 def _text_columns(schema: pa.Schema) -> frozenset[str]:
     """The columns of texts, those in categories among them."""
     kinds = {f.name: f.type.value_type if _is_category(f.type) else f.type for f in schema}
     return frozenset(name for name, kind in kinds.items() if _is_text(kind) or kind == pa.string_view())
+
+
+def _durations(schema: pa.Schema) -> frozenset[str]:
+    return frozenset(column.name for column in schema if pa.types.is_duration(column.type))
 
 
 def _holds_text(column: Any) -> bool:
@@ -192,9 +213,9 @@ def _arrow(rows: pa.Table, pattern: pa.Table | None) -> pa.Table:
 def _pandas(rows: pa.Table, pattern: pd.DataFrame | None) -> Any:
     """A pandas frame; whole numbers with gaps are nullable, not floats."""
     pd = _library("pandas")
-    types = {} if pattern is None else dict(pattern.dtypes)
+    types = {} if pattern is None else {str(name): kind for name, kind in pattern.dtypes.items()}
     columns = {name: _pandas_series(pd, rows[name], types.get(name)) for name in rows.column_names}
-    return pd.DataFrame(columns)
+    return with_former_names(pd.DataFrame(columns), pattern)
 
 
 def _pandas_series(pd: Any, column: pa.ChunkedArray, kind: Any) -> Any:
@@ -203,13 +224,9 @@ def _pandas_series(pd: Any, column: pa.ChunkedArray, kind: Any) -> Any:
         return column.to_pandas()
     text = _is_text(column.type)
     if isinstance(kind, pd.CategoricalDtype):
-        # Categories that nobody has any more would tell who is missing.
-        values = column.to_pandas()
-        present = set(values.dropna())
-        kept = [category for category in kind.categories if category in present]
-        strangers = present.difference(kept)
-        order = kept if not strangers else sorted(present, key=str)
-        return values.astype(pd.CategoricalDtype(order, ordered=bool(kind.ordered) and not strangers))
+        return as_categories_before(pd, column, kind)
+    if isinstance(kind, pd.PeriodDtype) and pa.types.is_temporal(column.type):
+        return as_periods(pd, column, kind)
     if kind is not None and text == bool(
         pd.api.types.is_string_dtype(kind) or pd.api.types.is_object_dtype(kind)
     ):
