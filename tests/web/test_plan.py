@@ -162,6 +162,8 @@ def test_requirements_are_added_changed_and_removed(client: TestClient, service:
         ("requirements", {"model": "k-anonymity", "k": "many"}, 422),
         ("requirements", {"model": "k-anonymity"}, 422),
         ("requirements", {"model": "k-anonymity", "k": "0"}, 422),
+        ("requirements", {"model": "k-anonymity", "k": "1,000"}, 422),
+        ("requirements", {"model": "k-anonymity", "k": "2,5"}, 422),
         ("requirements", {"model": "magic"}, 404),
         ("requirements", {"model": "l-plus-diversity", "sensitive": "illness", "thresholds": "flu"}, 422),
         ("requirements/7", {"model": "k-anonymity", "k": "5"}, 404),
@@ -200,6 +202,11 @@ def test_every_model_has_a_form(model: str) -> None:
     assert entry["model"] == model
     again = fields_of(model, ["illness"], {key: value for key, value in entry.items() if key != "model"})
     assert {one.name: one.value for one in again if one.value} == given
+
+
+def test_a_number_may_have_a_decimal_comma() -> None:
+    entry = entry_of("t-closeness", {"sensitive": "illness", "t": "0,3"})
+    assert entry == {"model": "t-closeness", "sensitive": "illness", "t": 0.3}
 
 
 def test_losses_and_attacks_of_the_release(client: TestClient, service: Service, table: str) -> None:

@@ -149,7 +149,7 @@ def with_sentences(policy: Policy, file: Path) -> Policy:
 
 
 def mark_of(text: str) -> str:
-    """A short hash of a policy file, which tells whether somebody has changed it since it was seen."""
+    """A short hash of a policy file or of an entry of it, which tells whether somebody has changed it since it was seen."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import math
-import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import tomlkit
 
@@ -17,17 +14,16 @@ from discreet.errors import InvalidParameter
 from discreet.policy import Policy
 from discreet.policy.file import make_model
 from discreet.policy.guarantee import DifferentialPrivacy
-from discreet.privacy.base import PrivacyModel
 from discreet.privacy.registry import MODELS
 from discreet.release.profile import Profile, load_profile
 from discreet.release.requirements import limit_models, models_of
 from discreet.sentences import Sentence
 from discreet.table import DataType
 from discreet.web.cases import Case
-from discreet.web.policies import changed_policy, columns_of, policy_of
+from discreet.web.form_fields import FormField, input_of, number_in, shown
+from discreet.web.policies import changed_policy, columns_of, mark_of, policy_of
 from discreet.web.refusals import changed_meanwhile, not_found
 
-Input = Literal["count", "number", "text", "choice", "column", "list", "pairs"]
 FIRST = ("k-anonymity", "l-diversity", "t-closeness")
 """What is asked for most stands first."""
 USUAL: Mapping[str, Mapping[str, object]] = {
@@ -39,17 +35,6 @@ USUAL: Mapping[str, Mapping[str, object]] = {
 
 
 @dataclass(frozen=True)
-class ModelField:
-    """One parameter of a model as a field of a form."""
-
-    name: str
-    input: Input
-    needed: bool
-    choices: tuple[str, ...] = ()
-    value: str = ""
-
-
-@dataclass(frozen=True)
 class ListedRequirement:
     """A requirement in words. ``number`` is its place among the policy's own; those of a profile have none."""
 
@@ -58,7 +43,7 @@ class ListedRequirement:
     number: int | None = None
     model: str = ""
     title: str = ""
-    fields: tuple[ModelField, ...] = ()
+    fields: tuple[FormField, ...] = ()
     mark: str = ""
     """Tells whether another one stands at its place by now."""
 
@@ -78,7 +63,7 @@ def listed(case: Case) -> list[ListedRequirement]:
                 model.id,
                 model.title,
                 tuple(fields_of(model.id, policy.sensitive, model.parameters())),
-                mark_of(model),
+                mark_of(repr(model)),
             )
         )
     return rows
@@ -116,7 +101,7 @@ def models() -> list[tuple[str, str]]:
 
 def fields_of(
     model: str, sensitive: Sequence[str], given: Mapping[str, object] | None = None
-) -> list[ModelField]:
+) -> list[FormField]:
     """The fields of a form for a model.
 
     >>> [(field.name, field.input, field.needed, field.value) for field in fields_of("l-diversity", ["dx"], {"l": 3})]
@@ -131,52 +116,19 @@ def fields_of(
     for parameter in dataclasses.fields(kind):  # type: ignore[arg-type]  # all are dataclasses
         if not parameter.init:
             continue
-        entry, choices = _input(parameter.name, hints[parameter.name])
+        entry, choices = input_of(hints[parameter.name]) or ("text", ())
+        if parameter.name == "sensitive":
+            entry, choices = "column", tuple(sensitive)
         fields.append(
-            ModelField(
+            FormField(
                 parameter.name,
                 entry,
                 parameter.default is dataclasses.MISSING,
-                tuple(sensitive) if entry == "column" else choices,
-                _shown(values.get(parameter.name)),
+                choices,
+                shown(values.get(parameter.name)),
             )
         )
     return fields
-
-
-def _input(name: str, hint: Any) -> tuple[Input, tuple[str, ...]]:
-    """How a parameter of a type is asked for."""
-    if name == "sensitive":
-        return "column", ()
-    parts = [hint]
-    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
-        parts = [part for part in typing.get_args(hint) if part is not type(None)]
-    [part] = parts
-    if typing.get_origin(part) is Literal:
-        return "choice", tuple(typing.get_args(part))
-    if part is int:
-        return "count", ()
-    if part is float:
-        return "number", ()
-    if typing.get_origin(part) is tuple:
-        return "list", ()
-    return ("text", ()) if part is str else ("pairs", ())
-
-
-def _shown(value: object) -> str:
-    """A parameter as its field shows it: lists by line, pairs as ``value = …``.
-
-    >>> _shown(0.25), _shown(("a", "b")), _shown({"flu": 0.5, "cold": ("a", "b")})
-    ('0.25', 'a\\nb', 'flu = 0.5\\ncold = a, b')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, Mapping):
-        return "\n".join(
-            f"{key} = {', '.join(entry) if isinstance(entry, tuple) else entry}"
-            for key, entry in value.items()
-        )
-    return "\n".join(value) if isinstance(value, tuple) else str(value)
 
 
 def entry_of(model: str, filled: Mapping[str, str]) -> dict[str, object]:
@@ -194,16 +146,9 @@ def entry_of(model: str, filled: Mapping[str, str]) -> dict[str, object]:
     return entry
 
 
-def _parsed(field: ModelField, text: str) -> object:
-    try:
-        if field.input == "count":
-            return int(text)
-        if field.input == "number":
-            return _number(text)
-    except ValueError:
-        raise InvalidParameter(
-            Sentence("{name} is not a number", name=field.name), remedy="write a number, e.g. 5"
-        ) from None
+def _parsed(field: FormField, text: str) -> object:
+    if field.input in ("count", "number"):
+        return number_in(text, field.name, whole=field.input == "count")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if field.input == "list":
         return lines
@@ -212,7 +157,7 @@ def _parsed(field: ModelField, text: str) -> object:
     return text
 
 
-def _pair(field: ModelField, line: str) -> tuple[str, object]:
+def _pair(field: FormField, line: str) -> tuple[str, object]:
     key, mark, value = line.rpartition("=")
     if not mark or not key.strip():
         raise InvalidParameter(
@@ -222,25 +167,7 @@ def _pair(field: ModelField, line: str) -> tuple[str, object]:
     text = value.strip()
     if field.name == "hierarchy":
         return key.strip(), [part.strip() for part in text.split(",")]
-    try:
-        return key.strip(), text if field.name == "categories" else _number(text)
-    except ValueError:
-        raise InvalidParameter(
-            Sentence("{name} has a value that is not a number", name=field.name),
-            remedy="write one pair per line",
-        ) from None
-
-
-def _number(text: str) -> float:
-    """A number that policy files can hold; whole ones stay whole.
-
-    >>> _number("3"), _number("0.25")
-    (3, 0.25)
-    """
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return int(number) if number == int(number) and "." not in text else number
+    return key.strip(), text if field.name == "categories" else number_in(text, field.name)
 
 
 # ── changes ───────────────────────────────────────────────────────────────────────────────────────────
@@ -302,16 +229,11 @@ def _toml(entry: Mapping[str, object]) -> tomlkit.items.Table:
     return table
 
 
-def mark_of(model: PrivacyModel) -> str:
-    """A short hash of a requirement."""
-    return hashlib.sha256(repr(model).encode()).hexdigest()[:16]
-
-
 def _place(entries: Sequence[Mapping[str, Any]], number: int, seen: str | None) -> int:
     """Where the requirement of that number stands; guarantees, which no form changes, have none."""
     places = [at for at, entry in enumerate(entries) if entry.get("model") != DifferentialPrivacy.id]
     if not 0 <= number < len(places):
         raise not_found("requirement")
-    if seen is not None and seen != mark_of(make_model(entries[places[number]])):
+    if seen is not None and seen != mark_of(repr(make_model(entries[places[number]]))):
         raise changed_meanwhile()
     return places[number]

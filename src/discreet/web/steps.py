@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import tomlkit
 
-from discreet.errors import InvalidParameter
 from discreet.perturb.base import Perturbation
 from discreet.perturb.registry import STEPS, make_step
-from discreet.sentences import Sentence
 from discreet.web.cases import Case
-from discreet.web.policies import changed_policy, column_at, policy_of
+from discreet.web.form_fields import FormField, input_of, number_in, shown
+from discreet.web.policies import changed_policy, column_at, mark_of, policy_of
 from discreet.web.refusals import changed_meanwhile, not_found
 
-Input = Literal["count", "number", "choice"]
+TYPED = ("count", "number", "choice")
+"""What a form asks for; the rest stands in a policy file."""
 USUAL: Mapping[str, Mapping[str, object]] = {
     "pram": {"keep": 0.8},
     "joint-pram": {"keep": 0.8},
@@ -28,17 +26,6 @@ USUAL: Mapping[str, Mapping[str, object]] = {
     "discretise": {"width": 10.0},
 }
 """What a form begins with where a step has nothing that it would do by itself."""
-
-
-@dataclass(frozen=True)
-class StepField:
-    """One parameter of a step as a field of a form: a number, or one of some words."""
-
-    name: str
-    input: Input
-    needed: bool
-    choices: tuple[str, ...] = ()
-    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,7 +38,7 @@ class ListedStep:
     number: int
     title: str
     columns: tuple[str, ...]
-    fields: tuple[StepField, ...]
+    fields: tuple[FormField, ...]
     source: str
     mark: str
 
@@ -59,23 +46,23 @@ class ListedStep:
 def listed(case: Case) -> list[ListedStep]:
     """The steps of a case in their order."""
     return [
-        ListedStep(number, step.title, step.columns, _given(step), step.source, mark_of(step))
+        ListedStep(number, step.title, step.columns, _given(step), step.source, mark_of(repr(step)))
         for number, step in enumerate(policy_of(case).perturb)
     ]
 
 
-def _given(step: Perturbation) -> tuple[StepField, ...]:
+def _given(step: Perturbation) -> tuple[FormField, ...]:
     """What was given to a step, as the fields of its form; of one that has no form, nothing."""
     if not offered(step.id):
         return ()
     parameters = step.parameters()
     fields = [
-        dataclasses.replace(field, value=_shown(parameters.get(field.name))) for field in fields_of(step.id)
+        dataclasses.replace(field, value=shown(parameters.get(field.name))) for field in fields_of(step.id)
     ]
     return tuple(field for field in fields if field.value)
 
 
-def fields_of(method: str) -> list[StepField]:
+def fields_of(method: str) -> list[FormField]:
     """The parameters of a step that a form asks for: numbers and choices; the others stand in a policy file.
 
     >>> [(field.name, field.input, field.value) for field in fields_of("rank-swap")]
@@ -86,11 +73,11 @@ def fields_of(method: str) -> list[StepField]:
     hints = typing.get_type_hints(STEPS[method])
     fields = []
     for parameter in dataclasses.fields(STEPS[method]):
-        kind = _input(hints[parameter.name])
-        if kind is not None:
+        entry, choices = input_of(hints[parameter.name]) or ("text", ())
+        if entry in TYPED:
             needed = parameter.default is dataclasses.MISSING
             usual = USUAL.get(method, {}).get(parameter.name, None if needed else parameter.default)
-            fields.append(StepField(parameter.name, *kind[:1], needed, kind[1], _shown(usual)))
+            fields.append(FormField(parameter.name, entry, needed, choices, shown(usual)))
     return fields
 
 
@@ -111,29 +98,6 @@ def offered(method: str) -> bool:
     return needed <= asked
 
 
-def _input(hint: Any) -> tuple[Input, tuple[str, ...]] | None:
-    """How a parameter of a type is asked for, if a form does."""
-    parts = [hint]
-    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
-        parts = [part for part in typing.get_args(hint) if part is not type(None)]
-    if len(parts) > 1:
-        return None
-    if typing.get_origin(parts[0]) is Literal:
-        return "choice", tuple(typing.get_args(parts[0]))
-    return {int: ("count", ()), float: ("number", ())}.get(parts[0])  # type: ignore[return-value]
-
-
-def _shown(value: object) -> str:
-    """A parameter as its field shows it.
-
-    >>> _shown(5.0), _shown(0.25), _shown("normal"), _shown(None)
-    ('5', '0.25', 'normal', '')
-    """
-    if isinstance(value, float):
-        return f"{value:g}"
-    return "" if value is None else str(value)
-
-
 def add(case: Case, given: Mapping[str, Any]) -> None:
     """Add what a form has sent as the last step; columns go by their places in the table."""
     method = str(given.get("method", ""))
@@ -143,9 +107,10 @@ def add(case: Case, given: Mapping[str, Any]) -> None:
         "columns": [column_at(case, int(number))["name"] for number in numbers if number.isdecimal()],
     }
     for field in fields_of(method):
-        text = str(given.get(field.name, "")).strip().replace(",", ".")
+        text = str(given.get(field.name, "")).strip()
         if text:
-            entry[field.name] = text if field.input == "choice" else _number(field, text)
+            choice = field.input == "choice"
+            entry[field.name] = text if choice else number_in(text, field.name, whole=field.input == "count")
     make_step(entry)
     with changed_policy(case) as document:
         entries = document.setdefault("perturb", tomlkit.aot())
@@ -155,31 +120,14 @@ def add(case: Case, given: Mapping[str, Any]) -> None:
         entries.append(table)
 
 
-def _number(field: StepField, text: str) -> float:
-    try:
-        number = float(text)
-        if field.input == "number" or number == int(number):
-            return int(number) if number == int(number) else number
-    except (ValueError, OverflowError):
-        pass
-    raise InvalidParameter(
-        Sentence("{name} is not a number", name=field.name), remedy="write a number, e.g. 5"
-    )
-
-
 def remove(case: Case, number: int, *, seen: str | None) -> None:
     """Remove a step, if it is still the one that was seen."""
     with changed_policy(case) as document:
         entries = document.get("perturb", [])
         if not 0 <= number < len(entries):
             raise not_found("step")
-        if seen is not None and seen != mark_of(make_step(entries[number].unwrap())):
+        if seen is not None and seen != mark_of(repr(make_step(entries[number].unwrap()))):
             raise changed_meanwhile()
         del entries[number]
         if not entries:
             del document["perturb"]
-
-
-def mark_of(step: Perturbation) -> str:
-    """A short hash of a step."""
-    return hashlib.sha256(repr(step).encode()).hexdigest()[:16]

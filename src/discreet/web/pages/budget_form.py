@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, get_args
@@ -32,6 +31,7 @@ from discreet.web.api.parameters import (
 )
 from discreet.web.budgets import ledger_beside
 from discreet.web.cases import Case
+from discreet.web.form_fields import THOUSANDS
 from discreet.web.policies import column_at, column_named, columns_document, columns_of, policy_of
 from discreet.web.refusals import explain
 from discreet.web.service import Service
@@ -42,8 +42,6 @@ MOST_AT_ONCE = Fraction(1, 2)
 """So much is proposed to be spent at once, if so much is left."""
 MOST_ENTRIES = 8
 """So many amounts that were spent are listed, the newest."""
-THOUSANDS = re.compile("[+-]?[1-9][0-9]{0,2}([.,][0-9]{3})+")
-"""Numbers whose sign may part thousands or begin decimals, by who reads them."""
 TYPED = ("low", "high", "values")
 """What is typed for each column."""
 NUMBERS, CODED = ("integer", "float"), ("text", "integer", "float", "boolean")
