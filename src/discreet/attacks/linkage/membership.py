@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -115,35 +116,48 @@ def membership(
         members, strangers = _by_fit(own), _by_fit(outer)
     else:
         members, strangers = _by_distance(own, outer)
-    true, false = members.rate, strangers.rate
-    tries = 2.0 * float(min(members.people.sum(), strangers.people.sum()))
-    rate = (true + 1 - false) / 2
-    return AttackResult(
+    return told_apart(
+        members,
+        strangers,
         attack="membership",
-        criterion="inference",
-        tries=tries,
-        successes=rate * tries,
-        baseline=0.5,
         meaning=Sentence(
             "Of people in the release {true:.0%} are rightly said to be in it, of others {false:.0%} wrongly.",
-            true=true,
-            false=false,
+            true=members.rate,
+            false=strangers.rate,
         ),
         scenario="someone who wants to know whether a person is in the table",
         known=names,
         unit=pair.unit,
         source="Nergiz, Atzori, Clifton 2007",
-        exposed=_exposed(own, members, false, most),
-        figures=(
-            ("true-positive-rate", true),
-            ("false-positive-rate", false),
-            ("auc", area(members.score, members.people, strangers.score, strangers.people)),
-            ("members", float(members.people.sum())),
-            ("controls", float(strangers.people.sum())),
-        ),
+        exposed=_exposed(own, members, strangers.rate, most),
         seconds=time.perf_counter() - began,
         notes=tuple(notes),
-        interval=interval_of_rates(members, strangers),
+    )
+
+
+def told_apart(
+    members: JudgedPeople, others: JudgedPeople, *, figures: tuple[tuple[str, float], ...] = (), **said: Any
+) -> AttackResult:
+    """How well members were told from others, who count as much: (true positives + 1 - false positives) / 2, baseline 1/2.
+
+    ``figures`` come after those that follow from the two sides, and ``said`` is what else the result says.
+    """
+    tries = 2.0 * float(min(members.people.sum(), others.people.sum()))
+    return AttackResult(
+        criterion="inference",
+        tries=tries,
+        successes=(members.rate + 1 - others.rate) / 2 * tries,
+        baseline=0.5,
+        figures=(
+            ("true-positive-rate", members.rate),
+            ("false-positive-rate", others.rate),
+            ("auc", area(members.score, members.people, others.score, others.people)),
+            ("members", float(members.people.sum())),
+            ("controls", float(others.people.sum())),
+            *figures,
+        ),
+        interval=interval_of_rates(members, others),
+        **said,
     )
 
 

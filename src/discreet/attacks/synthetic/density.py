@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.attacks.linkage.membership import ENOUGH, NO_CONTROL, JudgedPeople, area, interval_of_rates
+from discreet.attacks.linkage.membership import ENOUGH, NO_CONTROL, JudgedPeople, told_apart
 from discreet.attacks.linkage.nearest import nearest_people
 from discreet.attacks.linkage.view import View, known_names
 from discreet.attacks.result import AttackResult
@@ -68,33 +68,26 @@ def membership_by_density(
     order = np.argsort(-pooled, kind="stable")
     middle = pooled[order][np.searchsorted(np.cumsum(weights[order]), 1.0 - 1e-9)]
     members, outside = (JudgedPeople(p, s, s >= middle - 1e-12) for p, s in sides)
-    tries = 2.0 * float(min(used.sum(), strangers.sum()))
-    rate = (members.rate + 1 - outside.rate) / 2
-    return AttackResult(
+    return told_apart(
+        members,
+        outside,
         attack="membership-by-density",
-        criterion="inference",
-        tries=tries,
-        successes=rate * tries,
-        baseline=0.5,
-        meaning=Sentence(
-            "Of people whose records were used {true:.0%} are rightly said to be, of others {false:.0%} wrongly.",
-            true=members.rate,
-            false=outside.rate,
-        ),
+        meaning=said_of_used(members, outside),
         scenario="someone who wants to know whether a person is in the table, and holds people like them",
         known=names,
         unit=pair.unit,
         source="van Breugel, Sun, Qian and van der Schaar 2023",
-        figures=(
-            ("true-positive-rate", members.rate),
-            ("false-positive-rate", outside.rate),
-            ("auc", area(score, used, apart, strangers)),
-            ("members", float(used.sum())),
-            ("controls", float(strangers.sum())),
-            ("reference", float(reference.total)),
-        ),
+        figures=(("reference", float(reference.total)),),
         seconds=time.perf_counter() - began,
-        interval=interval_of_rates(members, outside),
+    )
+
+
+def said_of_used(members: JudgedPeople, outside: JudgedPeople) -> Sentence:
+    """How many are said to be among those whose records were used, rightly and wrongly."""
+    return Sentence(
+        "Of people whose records were used {true:.0%} are rightly said to be, of others {false:.0%} wrongly.",
+        true=members.rate,
+        false=outside.rate,
     )
 
 

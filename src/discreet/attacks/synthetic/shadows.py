@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.linkage.membership import ENOUGH, NO_CONTROL, JudgedPeople, area, interval_of_rates
+from discreet.attacks.linkage.membership import ENOUGH, NO_CONTROL, JudgedPeople, told_apart
 from discreet.attacks.linkage.view import View, known_names
 from discreet.attacks.result import AttackResult
 from discreet.attacks.synthetic.control import drawn_people
-from discreet.attacks.synthetic.density import log_density
+from discreet.attacks.synthetic.density import log_density, said_of_used
 from discreet.classes.equivalence import EquivalenceClasses
 from discreet.classes.pair import Pair
 from discreet.errors import InvalidParameter
@@ -69,8 +69,6 @@ def membership_by_shadows(
     members, outside = (
         JudgedPeople(ones[at], score[at], score[at] >= middle - 1e-12) for at in (used, ~used)
     )
-    tries = 2.0 * float(min(members.people.sum(), outside.people.sum()))
-    rate = (members.rate + 1 - outside.rate) / 2
     if makers.records < pair.original.total:
         notes.append(
             Sentence(
@@ -78,32 +76,18 @@ def membership_by_shadows(
                 records=makers.records,
             )
         )
-    return AttackResult(
+    return told_apart(
+        members,
+        outside,
         attack="membership-by-shadows",
-        criterion="inference",
-        tries=tries,
-        successes=rate * tries,
-        baseline=0.5,
-        meaning=Sentence(
-            "Of people whose records were used {true:.0%} are rightly said to be, of others {false:.0%} wrongly.",
-            true=members.rate,
-            false=outside.rate,
-        ),
+        meaning=said_of_used(members, outside),
         scenario="someone who wants to know whether a person is in the table, knows the method, and holds people like them",
         known=names,
         unit=pair.unit,
         source="Stadler, Oprisanu and Troncoso 2022; Carlini et al. 2022",
-        figures=(
-            ("true-positive-rate", members.rate),
-            ("false-positive-rate", outside.rate),
-            ("auc", area(members.score, members.people, outside.score, outside.people)),
-            ("members", float(used.sum())),
-            ("controls", float((~used).sum())),
-            ("shadows", float(shadows)),
-        ),
+        figures=(("shadows", float(shadows)),),
         seconds=time.perf_counter() - began,
         notes=tuple(notes),
-        interval=interval_of_rates(members, outside),
     )
 
 
