@@ -23,8 +23,6 @@ class Preset:
     title: str
     says: str
     knows: Knowledge
-    in_release: bool
-    """Whether the intruder knows that the target is in the release."""
     source: str
 
 
@@ -34,7 +32,6 @@ _ALL = (
         "someone after one particular person",
         "knows that one particular person is in the release, and all quasi-identifiers of that person",
         "quasi-identifiers",
-        True,
         "Elliot and Dale, Scenarios of attack, 1999; El Emam, Guide to the De-Identification of Personal Health "
         "Information, 2013",
     ),
@@ -43,7 +40,6 @@ _ALL = (
         "someone who wants to show that anybody can be found",
         "holds a public table with all quasi-identifiers and does not know who of it is in the release",
         "quasi-identifiers",
-        False,
         "El Emam, Guide to the De-Identification of Personal Health Information, 2013",
     ),
     Preset(
@@ -51,7 +47,6 @@ _ALL = (
         "someone who wants to match as many people as possible",
         "holds all quasi-identifiers of everybody and accepts that some matches are wrong: the mean counts",
         "quasi-identifiers",
-        True,
         "Dankar and El Emam, A method for evaluating marketer re-identification risk, 2010",
     ),
     Preset(
@@ -60,7 +55,6 @@ _ALL = (
         "knows that the target is in the release and what is easily seen or found out about people (availability 2 "
         "or 3 in the policy's ratings; attributes without a rating count as known)",
         "visible",
-        True,
         "nosy neighbour: Elliot and Dale, Scenarios of attack, 1999",
     ),
     Preset(
@@ -69,7 +63,6 @@ _ALL = (
         "knows that the target is in the release, all quasi-identifiers, and every sensitive attribute but the one "
         "to be found out",
         "all",
-        True,
         "Elliot and Dale, Scenarios of attack, 1999",
     ),
 )

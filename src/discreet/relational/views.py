@@ -12,7 +12,6 @@ from discreet.engine.read import read
 from discreet.policy import Policy
 from discreet.policy.policy import ColumnPolicy
 from discreet.relational.policy import RelationalPolicy
-from discreet.sentences import Sentence
 from discreet.table import Table
 from discreet.types import IntArray
 
@@ -87,12 +86,3 @@ def view_of(name: str, shown: Mapping[str, ShownRows], policy: RelationalPolicy)
         plan=own.policy.plan,
     )
     return TableView(name, table, judged)
-
-
-def title_of_view(name: str, policy: RelationalPolicy) -> Sentence:
-    """A view in words."""
-    above = []
-    while (parent := policy.parent(name)) is not None:
-        above.append(parent[1])
-        name = parent[1]
-    return Sentence("with {above}", above=tuple(above)) if above else Sentence("the people")
