@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pty
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,6 +79,21 @@ def test_importing_the_library_imports_nothing_heavy() -> None:
     script = "import sys, discreet; print(sorted({'numpy', 'pyarrow', 'duckdb', 'scipy'} & set(sys.modules)))"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_is_looked_for_after_a_command_is_loaded_as_it_was_before(
+    collecting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    monkeypatch.setattr("importlib.import_module", lambda name: seen.append(gc.isenabled()) or 1 / 0)
+    (gc.enable if collecting else gc.disable)()
+    try:
+        with pytest.raises(ZeroDivisionError):
+            cli.get_command(click.Context(cli), "audit")
+        assert (seen, gc.isenabled()) == ([False], collecting)
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -80,7 +81,14 @@ class LazyGroup(StrictGroup):
         from importlib import import_module
 
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"discreet.cli.{name}"), name)
+        collecting = gc.isenabled()
+        # Of what is imported nothing is garbage: looking for it takes a seventh of the time.
+        gc.disable()
+        try:
+            command: click.Command = getattr(import_module(f"discreet.cli.{name}"), name)
+        finally:
+            if collecting:
+                gc.enable()
         return command
 
     def resolve_command(

@@ -22,6 +22,8 @@ NULL_SIGN = "∅"
 """How a null prints where it has to be named: among values, in sets and in recipes."""
 LARGEST_NUMBER = 1e150
 """Larger numbers have no square."""
+KEPT_LABELS = 10_000
+"""Of so many values the labels are kept: searches ask for them a thousand times."""
 LEAST_BANDS, MOST_BANDS = 3, 10_000
 """So many intervals are looked at for their order: of two nothing is to be ordered."""
 
@@ -57,9 +59,22 @@ class Domain:
         return NULL_SIGN if code == self.null_code else str(self.values[int(code)].as_py())
 
     def labels(self) -> list[str]:
-        # All at once: value by value takes several times as long, and searches ask for them often.
+        """The printed forms of all codes, in a list of the caller's own.
+
+        >>> town = Domain("town", pa.array(["Bath", "York"]))
+        >>> town.labels().pop(), town.labels()
+        ('York', ['Bath', 'York'])
+        """
+        return self._labels.copy() if self.size <= KEPT_LABELS else self._printed()
+
+    def _printed(self) -> list[str]:
+        # All at once: value by value takes several times as long.
         texts = [str(value) for value in self.values.to_pylist()]
         return [*texts, NULL_SIGN] if self.has_null else texts
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        return self._printed()
 
     @cached_property
     def numbers(self) -> FloatArray:
