@@ -5,6 +5,7 @@ VENV   ?= .venv
 DEMO   ?= demo
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
+# Processors for tests.
 JOBS   ?= 2
 # uv knows certificates by another name than pip.
 ifdef PIP_CERT
@@ -77,8 +78,9 @@ test test-fast test-lowest test-newest truth thorough fuzz: export PYTHONDONTWRI
 QUICK = -p no:schemathesis --hypothesis-profile fast -m "not spark and not browser and not slow and not walk" \
   tests/unit tests/property tests/docs src
 
+# One more than there are processors: workers wait for Java, Chromium, servers and commands that are killed.
 test: $(VENV)/.test-stamp system-tools ## Run every test but long walks, doctests and documentation included
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not walk"
+	$(BIN)/python -m pytest -n $$(($(JOBS) + 1)) --dist worksteal -m "not walk"
 
 test-fast: $(VENV)/.test-stamp ## Run what is quick: units, properties on few examples; no Spark, no browser
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(QUICK)

@@ -60,9 +60,13 @@ def spark() -> Iterator[SparkEngine]:
     made.close()
 
 
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays: without it every collection of garbage has a tenth to look at."""
-    gc.collect()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is imported and collected stays: while it is made nothing is thrown away, and afterwards garbage is looked
+    for among what came later, which is a tenth."""
+    gc.disable()
+    yield
+    gc.enable()
     gc.freeze()
 
     # At the end it goes: libraries complain of what is left. Not before: pytest would look at all of it twice.
@@ -80,9 +84,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put tests that share something dear at the front, each kind together, and others that take long in the middle.
 
     With ``--dist worksteal`` every worker begins with a part of the list, and one that has nothing left takes over
-    from the end of another's part. So the first of two workers starts Spark and Chromium, and no other one does; the
-    second begins with what takes long; and what is left at the end are quick ones, so that neither waits for the other.
+    from the end of another's part. So the first worker starts Spark and Chromium, and no other one does; the
+    second begins with what takes long; and what is left at the end are quick ones, so that none waits for another.
     """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "2"))
 
     def kind(item: pytest.Item) -> int:
         return next((at for at, name in enumerate(FIRST) if item.get_closest_marker(name)), len(FIRST))
@@ -94,5 +99,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     first = [item for item in items if kind(item) < len(FIRST)]
     others = items[len(first) :]
     quick = [item for item in others if not takes_long(item)]
-    before = max(len(items) // 2 - len(first), 0)
+    before = max(len(items) // workers - len(first), 0)
     items[len(first) :] = [*quick[:before], *filter(takes_long, others), *quick[before:]]

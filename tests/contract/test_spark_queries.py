@@ -57,8 +57,8 @@ def test_whoever_asked_too_much_is_told_at_the_limit(
     """Also where the work goes on: here nothing ends it, and it is still going on when the answer is there."""
     monkeypatch.setattr(limits, "QUERY_SECONDS", 0.2)
     context = engine._session.sparkContext
-    table = discreet.read(pa.table({"n": list(range(400))}), engine=engine)
-    # 64 million combinations, some seconds of work: a task may only notice that it is cancelled when it is done.
+    table = discreet.read(pa.table({"n": list(range(300))}), engine=engine)
+    # 27 million combinations, some seconds of work: a task may only notice that it is cancelled when it is done.
     long = "SELECT count(*) AS n FROM data AS a, data AS b, data AS c WHERE a.n * b.n + c.n = 5"
     cancel = context.cancelJobsWithTag
     tags = []
@@ -76,7 +76,7 @@ def test_whoever_asked_too_much_is_told_at_the_limit(
         waiting.wait(0.05)
     assert not context.getJobTags()
     monkeypatch.undo()
-    assert table.engine.query(table, "SELECT max(n) AS n FROM data").to_pylist() == [{"n": 399}]
+    assert table.engine.query(table, "SELECT max(n) AS n FROM data").to_pylist() == [{"n": 299}]
 
 
 def test_a_logger_speaks_again_when_the_last_has_left() -> None:
