@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import discreet
 from discreet.cli import cli
-from discreet.cli.ask import keys_option
+from discreet.cli.guarantee_options import keys_option
 from discreet.dp.ledger import Ledger
 from discreet.engine.question import parse_question
 from discreet.errors import (

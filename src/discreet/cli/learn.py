@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discreet.cli.ask import (
-    BOUNDS,
-    DELTA,
-    EPSILON,
-    KEYS,
-    MAX_ROWS,
-    PERSON,
-    UNIT,
-    bounds_option,
-    keys_option,
-)
 from discreet.cli.budget import LEDGER, refuse_unpayable
-from discreet.cli.command import StrictCommand, once
+from discreet.cli.command import StrictCommand
+from discreet.cli.guarantee_options import amount_options, privacy_options, terms_of
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
@@ -38,8 +27,7 @@ from discreet.reports.differential_privacy import show_classifier
 @FILE
 @click.option("--label", required=True, help="The column that is predicted.", metavar="COLUMN")
 @click.option("--output", "-o", type=PATH, required=True, help="Where the classifier is written, as JSON.")
-@EPSILON
-@DELTA
+@amount_options
 @click.option("--columns", help="From which columns (all, if not given).", metavar="A,B,…")
 @click.option(
     "--learner",
@@ -48,11 +36,7 @@ from discreet.reports.differential_privacy import show_classifier
     show_default=True,
     help="naive-bayes: from noisy counts. logistic-regression: from noisy gradients, needs a delta.",
 )
-@PERSON
-@UNIT
-@MAX_ROWS
-@BOUNDS
-@KEYS
+@privacy_options
 @click.option(
     "--bins",
     type=click.IntRange(1, 10_000),
@@ -68,15 +52,8 @@ def learn(
     file: Path,
     label: str,
     output: Path,
-    epsilon: str,
-    delta: str | None,
     columns: str | None,
     learner: Any,
-    person: str | None,
-    unit: Any,
-    max_rows: int,
-    bounds: Sequence[str],
-    keys: Sequence[str],
     bins: int,
     test: Path | None,
     ledger: Path | None,
@@ -88,6 +65,7 @@ def learn(
     What a test says is not protected: it is computed from the records that are tested on, without noise.
     """
     paid = refuse_unpayable(output, file, ledger)
+    terms = terms_of(given)
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
         # Read before anything is spent.
@@ -95,15 +73,9 @@ def learn(
         classifier = run_learn(
             open_table(file, given),
             label,
-            epsilon=epsilon,
-            delta=delta,
             columns=split(columns),
             learner=learner,
-            person=person,
-            unit=unit,
-            max_rows=max_rows,
-            bounds=once(map(bounds_option, bounds), "bounds"),
-            keys=once(map(keys_option, keys), "keys"),
+            **terms,
             bins=bins,
             ledger=paid,
         )

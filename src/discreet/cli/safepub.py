@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from discreet.cli.ask import EPSILON
 from discreet.cli.budget import LEDGER, refuse_unpayable
 from discreet.cli.command import StrictCommand, once
+from discreet.cli.guarantee_options import EPSILON
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import whole_number

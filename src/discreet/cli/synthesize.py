@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discreet.cli.ask import (
-    BOUNDS,
-    DELTA,
-    EPSILON,
-    KEYS,
-    MAX_ROWS,
-    PERSON,
-    UNIT,
-    bounds_option,
-    keys_option,
-)
 from discreet.cli.budget import LEDGER, refuse_unpayable
-from discreet.cli.command import StrictCommand, once
+from discreet.cli.command import StrictCommand
+from discreet.cli.guarantee_options import amount_options, privacy_options, terms_of
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
@@ -39,14 +28,9 @@ from discreet.reports.differential_privacy import show_artificial_people
 @click.command(cls=StrictCommand)
 @FILE
 @click.option("--output", "-o", type=PATH, required=True, help="Where the artificial people are written.")
-@EPSILON
-@DELTA
+@amount_options
 @click.option("--columns", help="Which columns they have (all, if not given).", metavar="A,B,…")
-@PERSON
-@UNIT
-@MAX_ROWS
-@BOUNDS
-@KEYS
+@privacy_options
 @click.option(
     "--bins",
     type=click.IntRange(1, 10_000),
@@ -79,14 +63,7 @@ from discreet.reports.differential_privacy import show_artificial_people
 def synthesize(
     file: Path,
     output: Path,
-    epsilon: str,
-    delta: str | None,
     columns: str | None,
-    person: str | None,
-    unit: Any,
-    max_rows: int,
-    bounds: Sequence[str],
-    keys: Sequence[str],
     bins: int,
     method: Any,
     per_person: bool,
@@ -99,7 +76,8 @@ def synthesize(
     """Write artificial people whose pairs of columns are like those of FILE, with a guarantee."""
     check_target(output)
     paid = refuse_unpayable(output, file, ledger)
-    if delta is None:
+    terms = terms_of(given)
+    if terms["delta"] is None:
         raise InvalidParameter("artificial people need a delta", remedy="give one such as --delta 1e-9")
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
@@ -107,14 +85,8 @@ def synthesize(
         table = open_table(file, given, policy) if policy else open_table(file, given)
         people = run_synthesize(
             table,
-            epsilon=epsilon,
-            delta=delta,
             columns=split(columns),
-            person=person,
-            unit=unit,
-            max_rows=max_rows,
-            bounds=once(map(bounds_option, bounds), "bounds"),
-            keys=once(map(keys_option, keys), "keys"),
+            **terms,
             bins=bins,
             method=method,
             per_person=per_person,

@@ -8,20 +8,9 @@ from typing import Any
 
 import click
 
-from discreet.cli.ask import (
-    BOUNDS,
-    CONFIDENCE,
-    DELTA,
-    EPSILON,
-    KEYS,
-    MAX_ROWS,
-    PERSON,
-    UNIT,
-    bounds_option,
-    keys_option,
-)
 from discreet.cli.budget import LEDGER, refuse_unpayable
-from discreet.cli.command import StrictCommand, once
+from discreet.cli.command import StrictCommand
+from discreet.cli.guarantee_options import CONFIDENCE, amount_options, privacy_options, terms_of
 from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
@@ -45,13 +34,8 @@ from discreet.reports.differential_privacy import show_tables
 )
 @click.option("--ways", type=click.IntRange(1, 6), help="All tables of so many columns, instead of --table.")
 @click.option("--columns", help="With --ways: of which columns (all, if not given).", metavar="A,B,…")
-@EPSILON
-@DELTA
-@PERSON
-@UNIT
-@MAX_ROWS
-@BOUNDS
-@KEYS
+@amount_options
+@privacy_options
 @click.option(
     "--bins",
     type=click.IntRange(1, 10_000),
@@ -68,16 +52,9 @@ def tabulate(
     output: Path,
     tables: Sequence[str],
     columns: str | None,
-    bounds: Sequence[str],
-    keys: Sequence[str],
     ledger: Path | None,
     as_json: bool,
     ways: int | None,
-    epsilon: str,
-    delta: str | None,
-    person: str | None,
-    unit: Any,
-    max_rows: int,
     bins: int,
     confidence: float,
     **given: Any,
@@ -88,6 +65,7 @@ def tabulate(
     """
     check_target(output)
     paid = refuse_unpayable(output, file, ledger)
+    terms = terms_of(given)
     with progress(quiet=as_json) as tell:
         tell(f"reading {file.name}")
         made = run_tabulate(
@@ -95,13 +73,7 @@ def tabulate(
             [split(text) or [] for text in tables] or None,
             columns=split(columns),
             ways=ways,
-            epsilon=epsilon,
-            delta=delta,
-            person=person,
-            unit=unit,
-            max_rows=max_rows,
-            bounds=once(map(bounds_option, bounds), "bounds"),
-            keys=once(map(keys_option, keys), "keys"),
+            **terms,
             bins=bins,
             confidence=confidence,
             ledger=paid,
