@@ -34,11 +34,6 @@ ABSENT: tuple[Row, ...] = (
         "Xu et al. 2019",
     ),
     (
-        "event rows aggregated to trips",
-        "rows are judged by person (`--person`); positions to a grid by `position-grid`",
-        "metrics evaluation on car data, 2023, section 4.4",
-    ),
-    (
         "personalised privacy (a guarding node per person)",
         "requirements per sensitive value: `l-plus-diversity`, `confidence-bounding`",
         "Xiao and Tao 2006",
@@ -67,7 +62,7 @@ def coverage() -> str:
                 "What `discreet bucketize`, `fragment`, `republish`, `stream` and `baskets` are made of: buckets and fragments "
                 "[keep values and cut ties](../how-to/beyond-generalisation.md), a [register](../how-to/register.md) judges "
                 "releases together, [streams](../how-to/streams.md) publish while records arrive, "
-                "[baskets](../how-to/baskets.md) are sets of items.",
+                "[baskets](../how-to/baskets.md) are sets of items, [trips](cli.md#discreet-trips) rows of events merged.",
                 _citing(
                     "discreet.search.buckets",
                     "discreet.search.fragments",
@@ -79,6 +74,7 @@ def coverage() -> str:
                     "discreet.release.composition",
                     "discreet.attacks.linkage.matchings",
                     "discreet.release.confidentiality",
+                    "discreet.release.trips",
                 ),
             ),
             *_section(

@@ -91,6 +91,8 @@ if TYPE_CHECKING:
     from discreet.release.rule_search import CandidateRule as CandidateRule
     from discreet.release.rule_search import find_rules as find_rules
     from discreet.release.stream import RecordStream as RecordStream
+    from discreet.release.trips import Trips as Trips
+    from discreet.release.trips import merge_events as merge_events
     from discreet.reports.audit.html import report as report
     from discreet.reports.evidence.html import evidence_report as evidence_report
     from discreet.table import Table as Table
@@ -164,6 +166,8 @@ _PUBLIC = {
     "diff": "discreet.release.difference:diff",
     "evidence_report": "discreet.reports.evidence.html:evidence_report",
     "find_rules": "discreet.release.rule_search:find_rules",
+    "merge_events": "discreet.release.trips:merge_events",
+    "Trips": "discreet.release.trips:Trips",
     "find_tables": "discreet.relational.suggest:find_tables",
     "fragment": "discreet.release.fragment:fragment",
     "frontier": "discreet.release.frontier:frontier",

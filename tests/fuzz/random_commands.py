@@ -58,6 +58,8 @@ k = 2
 OTHERS = {
     "city.csv": "".join(f"{city};{city[:10]};*\n" for city in CITIES),
     "key.txt": "a long random key of the register\n",
+    "events.csv": "pid,at,pay,city\n"
+    + "".join(f"{CANARY}{i % 5},2024-01-31 08:{i:02d}:00,{i % 7},Bonn\n" for i in range(0, 60, 3)),
     "baskets.txt": "".join(
         f"{CANARY}milk,{CANARY}bread{',' + CANARY + 'gin' if i % 3 else ''}\n" for i in range(30)
     ),
@@ -81,6 +83,7 @@ RIGHT: tuple[tuple[str, ...], ...] = (
     ("audit", "sqlite:///people.db#people", "--qi", "age,sex", "--records", "out.csv", "--person", "pid"),
     ("suggest", "people.csv", "-o", "out.toml"),
     ("rules", "people.csv", "-o", "out.toml"),
+    ("trips", "events.csv", "-o", "out.csv", "--person", "pid", "--time", "at", "--gap", "20", "--take", "pay=mean,last"),
     ("report", "people.csv", "-p", "policy.toml", "-o", "out.html", "--quiet"),
     ("recommend", "people.csv", "-p", "policy.toml"),
     ("anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--recipe", "out.json", "--links", "out2.csv"),

@@ -56,6 +56,7 @@ COMMANDS = {
     "classes": "Count parts of a table where they lie, merge the counts, audit them together.",
     "diff": "Say what changed between two releases or two policies.",
     "completion": "Print what makes a shell complete commands and options.",
+    "trips": "Merge consecutive rows of a person into trips, before anything is judged.",
     "suggest": "Write a commented policy with a suggested role for every column.",
     "rules": "Name rules that all records seem to keep, to be confirmed in the policy.",
     "hierarchy": "Build, show or check how the values of a column may be generalised.",

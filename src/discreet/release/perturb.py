@@ -125,7 +125,7 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
     randomness = Randomness(seed)
     written = table.engine.to_arrow(table)
     marked = {c.name for c in table.columns if c.storage == "text" and c.numeric}
-    rows = _as_numbers(written, marked & policy.perturbed)
+    rows = as_numbers(written, marked & policy.perturbed)
     steps: list[AppliedStep] = []
     for asked in policy.perturb:
         step = with_person(asked, policy)
@@ -163,7 +163,7 @@ def perturbed(table: Table, policy: Policy, *, seed: int | None, say: Progress) 
     return PerturbedTable(table, result, tuple(steps), _told(steps, seed))
 
 
-def _as_numbers(rows: pa.Table, names: Collection[str]) -> pa.Table:
+def as_numbers(rows: pa.Table, names: Collection[str]) -> pa.Table:
     """Rows with numbers in the columns that hold nothing but numbers and marks for missing ones."""
     for name in names:
         texts = without_marks(whole(rows[name]))

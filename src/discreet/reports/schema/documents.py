@@ -304,6 +304,15 @@ publish(
     second=TEXT,
     changes=many(record(subject=TEXT, name=TEXT, before=ANYTHING, after=ANYTHING)),
 )
+publish(
+    "trips",
+    "discreet trips",
+    events=NUMBER,
+    trips=NUMBER,
+    columns=many(TEXT),
+    left_out=many(TEXT),
+    notes=many(TEXT),
+)
 publish("rules", "discreet rules", rules=many({**OPEN, "required": ["name", "kind", "expected"]}))
 
 publish(
