@@ -10,6 +10,7 @@ import click
 from discreet.cli.command import StrictCommand
 from discreet.cli.options import (
     FILE,
+    GROUP,
     PATH,
     open_with_policy,
     print_json,
@@ -51,7 +52,7 @@ from discreet.reports.fragments import show_fragments
     help="Tie fragments by groups of at least so many records.",
     metavar="K",
 )
-@click.option("--group", default="group", show_default=True, help="The name of the groups' column.")
+@GROUP
 @click.option(
     "--format",
     "suffix",

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli.command import once
-from discreet.cli.options import add_options
+from discreet.cli.options import PERSON, add_options
 from discreet.cli.setting_options import whole_number
 from discreet.errors import InvalidParameter
 
@@ -18,7 +18,6 @@ DELTA = click.option(
     help="With which probability the guarantee may fail, e.g. 1e-6.",
     metavar="AMOUNT",
 )
-PERSON = click.option("--person", help="Column that says which rows belong to one person.", metavar="COLUMN")
 UNIT = click.option(
     "--unit", type=click.Choice(["person", "record"]), help="record: each row is somebody else."
 )

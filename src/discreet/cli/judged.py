@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from discreet.register import Judgement
     from discreet.release.release import Release
 
+REGISTER_KEY = click.option("--register-key", type=PATH, help="File with the key of the register.")
+REGISTER_PERSON = click.option(
+    "--register-person", metavar="COLUMN", help="Column that identifies people (else the policy's)."
+)
 JUDGED = [
     click.option(
         "--register",
@@ -25,10 +29,8 @@ JUDGED = [
         type=PATH,
         help="Register of earlier releases, which the new one is laid over.",
     ),
-    click.option("--register-key", type=PATH, help="File with the key of the register."),
-    click.option(
-        "--register-person", metavar="COLUMN", help="Column that identifies people (else the policy's)."
-    ),
+    REGISTER_KEY,
+    REGISTER_PERSON,
     click.option(
         "--values-left",
         type=click.IntRange(min=1),

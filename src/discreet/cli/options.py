@@ -65,13 +65,15 @@ READING: list[Option] = [
     MEMORY_OPTION,
     THREADS_OPTION,
 ]
+PERSON = click.option("--person", help="Column that says which rows belong to one person.", metavar="COLUMN")
+GROUP = click.option("--group", default="group", show_default=True, help="The name of the groups' column.")
 ROLES = [
     click.option(
         "--policy", "-p", "policy_file", type=InputFile(), help="Policy file (see `discreet suggest`)."
     ),
     click.option("--qi", help="Quasi-identifiers: columns an intruder may know.", metavar="A,B,…"),
     click.option("--sensitive", help="Sensitive attributes: what nobody should learn.", metavar="A,B,…"),
-    click.option("--person", help="Column that says which rows belong to one person.", metavar="COLUMN"),
+    PERSON,
     click.option("--weight", help="Column with sampling weights.", metavar="COLUMN"),
     click.option(
         "--guards",

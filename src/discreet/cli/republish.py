@@ -8,8 +8,10 @@ from typing import Any
 import click
 
 from discreet.cli.command import StrictCommand
+from discreet.cli.judged import REGISTER_KEY, REGISTER_PERSON
 from discreet.cli.options import (
     FILE,
+    GROUP,
     PATH,
     open_with_policy,
     print_json,
@@ -51,11 +53,9 @@ from discreet.reports.register import show_republished
 @click.option(
     "--register", "register_folder", type=PATH, help="Register of earlier releases; none for the first."
 )
-@click.option("--register-key", type=PATH, help="File with the key of the register.")
-@click.option(
-    "--register-person", metavar="COLUMN", help="Column that identifies people (else the policy's)."
-)
-@click.option("--group", default="group", show_default=True, help="The name of the groups' column.")
+@REGISTER_KEY
+@REGISTER_PERSON
+@GROUP
 @click.option(
     "--group-seed",
     type=click.IntRange(min=0),
