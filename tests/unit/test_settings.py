@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("fastapi")
@@ -25,6 +26,7 @@ from discreet.policy import Policy
 from discreet.policy.file import UNWRITTEN, dumps, loads
 from discreet.policy.plan import Plan
 from discreet.policy.settings import bare, bounds, settings
+from discreet.table import Table
 from discreet.table.reading import ReadOptions
 from discreet.web.api.parameters import PlanParameters, ReadParameters
 
@@ -227,8 +229,9 @@ def test_python_reads_by_the_options_that_it_was_given() -> None:
 class Recorder:
     """An engine that remembers how it was told to read."""
 
-    def read_file(self, path: Path, options: ReadOptions) -> None:
+    def read_file(self, path: Path, options: ReadOptions) -> Table:
         self.options = options
+        return discreet.read(pa.table({"age": [30]}))
 
 
 LIMITED = [(name, bounds(setting)) for name, setting in settings(Plan).items() if bounds(setting)]
