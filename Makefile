@@ -112,7 +112,7 @@ thorough: $(VENV)/.test-stamp ## Try the properties on thirty times as many exam
 	$(BIN)/python -m pytest -n $(JOBS) --hypothesis-profile thorough -m slow tests/unit/test_mechanisms.py
 	$(BIN)/python -m pytest -m walk tests/web tests/contract tests/property
 
-fuzz: $(VENV)/.test-stamp ## Try N random releases, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was
+fuzz: $(VENV)/.test-stamp ## Try N random releases, odd tables, broken files and random requests from SEED on (N=1000 SEED=1); goes on where it was
 	$(BIN)/python tests/fuzz/fuzz.py $(KIND) --count $(or $(N),1000) --seed $(or $(SEED),1)
 
 wheel: ## Build the wheel and use it as a stranger would, in an environment of its own

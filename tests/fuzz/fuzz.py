@@ -63,7 +63,22 @@ def commands() -> Iterator[Try]:
         yield Commands(Path(folder)).attempt
 
 
-KINDS = {"releases": releases, "files": files, "commands": commands, "requests": requests, "kills": kills}
+@contextmanager
+def kinds() -> Iterator[Try]:
+    from random_kinds import attempt
+
+    with tempfile.TemporaryDirectory() as folder:
+        yield lambda seed: attempt(seed, Path(folder))
+
+
+KINDS = {
+    "releases": releases,
+    "kinds": kinds,
+    "files": files,
+    "commands": commands,
+    "requests": requests,
+    "kills": kills,
+}
 
 
 class Progress:

@@ -11,11 +11,13 @@ pytest.importorskip("fastapi")
 from broken_files import try_file
 from kills import Kills
 from random_commands import Commands
+from random_kinds import attempt
 from random_releases import mistakes, random_case, release, rows_of
 from random_requests import Attack, page
 
 RELEASES = range(70)
 LARGE = range(1000, 1015)
+ODD = range(30)
 FILES = range(25)
 COMMANDS = range(35)
 REQUESTS = range(160)
@@ -32,6 +34,11 @@ def test_nor_does_one_that_goes_the_way_of_many_rows(tmp_path: Path, monkeypatch
     for place in ("engine.counting.MANY_ROWS", "engine.sql.MANY_ROWS", "release.targets.STREAMED_ROWS"):
         monkeypatch.setattr(f"discreet.{place}", 1)
     wrong = {seed: told for seed in LARGE if (told := release(seed, tmp_path))}
+    assert wrong == {}
+
+
+def test_columns_of_any_kind_and_name_go_the_whole_way(tmp_path: Path) -> None:
+    wrong = {seed: told for seed in ODD if (told := attempt(seed, tmp_path))}
     assert wrong == {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import openpyxl
@@ -99,6 +100,18 @@ def test_numbers_of_a_spreadsheet_may_have_any_size(tmp_path: Path) -> None:
     assert read(tmp_path / "people.xlsx").to_arrow()["pay"].to_pylist() == pytest.approx(
         [2.0**65, 1e100, 3.0]
     )
+
+
+def test_a_spreadsheet_shows_every_digit_of_decimals(tmp_path: Path) -> None:
+    paid = [Decimal(10**28 + row % 2) for row in range(8)]
+    rows = pa.table({"age": [1] * 8, "paid": paid, "owed": [Decimal(row % 2) / 8 for row in range(8)]})
+    policy = Policy.of(quasi_identifiers=["age"], sensitive=["paid", "owed"], require=[KAnonymity(2)])
+    release = discreet.anonymize(rows, replace(policy, profile="research-partner-3"))
+    release.save(tmp_path / "release.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "release.xlsx").worksheets[0]
+    _, *cells = sheet.iter_rows(values_only=True)
+    assert {cell[1] for cell in cells} == {"1" + "0" * 28, "1" + "0" * 27 + "1"}
+    assert {cell[2] for cell in cells} == {0, 0.125}
 
 
 def test_a_cell_of_blanks_is_refused_by_name_in_a_spreadsheet(tmp_path: Path) -> None:

@@ -247,6 +247,6 @@ def _fits(value: object) -> bool:
         return value.tzinfo is None and value.year > 1900
     if isinstance(value, date):
         return value.year > 1900
-    if isinstance(value, int):
-        return abs(value) < 2**53
-    return isinstance(value, float | Decimal) and math.isfinite(value)
+    if isinstance(value, int | Decimal):
+        return abs(Decimal(value)) < 2**53 and Decimal(repr(float(value))) == value
+    return isinstance(value, float) and math.isfinite(value)

@@ -207,7 +207,7 @@ def _pearson(x: FloatArray, y: FloatArray, counts: FloatArray) -> float:
         return 0.0
     x = x - np.average(x, weights=counts)
     y = y - np.average(y, weights=counts)
-    spread = float(np.sqrt(np.dot(counts, x * x) * np.dot(counts, y * y)))
+    spread = float(np.sqrt(np.dot(counts, x * x)) * np.sqrt(np.dot(counts, y * y)))
     return float(np.clip(np.dot(counts, x * y) / spread, -1.0, 1.0))
 
 
