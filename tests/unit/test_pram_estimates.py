@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,6 +14,8 @@ from hypothesis import strategies as st
 import discreet
 from discreet.classes.pair import ExpectedCells
 from discreet.errors import InvalidParameter
+from discreet.perturb.joint_pram import JointPram
+from discreet.perturb.noise import MultiplicativeNoise
 from discreet.perturb.pram import Pram, belief_bound
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.swapping import RandomSwap
@@ -148,3 +153,31 @@ def test_the_bound_is_reached_by_two_values() -> None:
     assert belief_bound(matrix, 0.0) == 0.0
     with pytest.raises(InvalidParameter):
         belief_bound(matrix, 1.5)
+
+
+def test_a_release_says_what_beliefs_may_become() -> None:
+    rows = pa.table({"age": [31, 47] * 20, "ill": ["flu", "cold", "flu", "acne"] * 10})
+    steps = (Pram(("ill",), keep=0.6), MultiplicativeNoise(("age",), percent=10))
+    policy = dataclasses.replace(
+        discreet.Policy.of(quasi_identifiers=["age"], sensitive=["ill"], profile="research-partner-3"),
+        perturb=steps,
+    )
+    release = discreet.anonymize(rows, policy, perturb_seed=1, plan=discreet.Plan(method="mondrian"))
+    first, second = (step["certainty"] for step in release.to_dict()["perturbation"])
+    # γ = 0.6 / 0.2 = 3: 0.03 / 1.02, 0.3 / 1.2 and 0.75, never rounded down.
+    assert "at most 2.95 %, 25 % or 75 % (ill)" in first
+    assert "between 0.827 and 1.22 times" in second
+    assert first in release.notes
+    joint = JointPram(("ill",), epsilon=math.log(3))
+    assert joint.certainty(rows) == first
+    # A value that cannot become another may be certain: the guarantee says so, and no belief is told.
+    assert Pram(("ill",), keep=1.0).certainty(rows) == ""
+
+
+def test_the_interval_of_multiplied_noise_covers_the_truth() -> None:
+    rows = pa.table({"pay": np.random.default_rng(1).lognormal(8, 1, 4000)})
+    step = MultiplicativeNoise(("pay",), percent=30)
+    shown = step.changed(rows, Randomness(1))["pay"].to_numpy()
+    low, high = step.interval()
+    true = rows["pay"].to_numpy()
+    assert ((true >= low * shown) & (true <= high * shown)).mean() == pytest.approx(0.95, abs=0.01)

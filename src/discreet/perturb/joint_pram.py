@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.errors import InvalidParameter, UnsuitableColumn
 from discreet.perturb.base import Perturbation, groups, need_number, whole
-from discreet.perturb.pram import MOST_VALUES, Pram, local_epsilon, rounded_up
+from discreet.perturb.pram import MOST_VALUES, Pram, beliefs_told, local_epsilon, rounded_up
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.slicing import associated
 from discreet.perturb.synthesis import strange_combinations
@@ -117,6 +117,10 @@ class JointPram(Perturbation):
                 )
             )
         return Sentence("{parts:; }", parts=tuple(told))
+
+    def certainty(self, rows: pa.Table) -> str:
+        clusters = [(names, len(self._combinations(rows, names)[1])) for names in self.clustered(rows)]
+        return beliefs_told({", ".join(names): self.matrix(count) for names, count in clusters})
 
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for names in self.clustered(before):

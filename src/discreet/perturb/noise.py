@@ -320,6 +320,26 @@ class MultiplicativeNoise(_Noise):
             for name in self.columns
         }
 
+    def interval(self) -> tuple[float, float]:
+        """Between which multiples of a released number the true one lies with 95 % confidence: exp(s²/2 ± 1.96 s).
+
+        >>> [round(end, 3) for end in MultiplicativeNoise(("pay",), percent=10).interval()]
+        [0.827, 1.222]
+        """
+        spread = float(np.sqrt(np.log1p((self.percent / 100.0) ** 2)))
+        middle, reach = spread**2 / 2, WITHIN["normal"] * spread
+        return float(np.exp(middle - reach)), float(np.exp(middle + reach))
+
+    def certainty(self, rows: pa.Table) -> str:
+        low, high = self.interval()
+        return Sentence(
+            "who knows the method and a released number, and nothing else of the person, knows with 95 % confidence that the true one "
+            "is between {low:.3g} and {high:.3g} times as large ({columns})",
+            low=low,
+            high=high,
+            columns=self.columns,
+        )
+
     def log_chances(self, true: ColumnValues, seen: ColumnValues) -> FloatArray:
         spread = np.sqrt(np.log1p((self.percent / 100.0) ** 2))
         middle = (seen.low + seen.high) / 2

@@ -29,6 +29,8 @@ from discreet.types import BoolArray, FloatArray, IntArray
 MOST_VALUES = 2_000
 """A matrix has the square of so many probabilities."""
 TOLERANCE = 1e-9
+BELIEFS = (0.01, 0.1, 0.5)
+"""Chances before of which it is told what they may become."""
 MOST_OPTIMISED = 60
 """An optimised matrix is found for so many values at most."""
 
@@ -242,6 +244,15 @@ class Pram(Perturbation):
             )
         return Sentence("{parts:; }", parts=tuple(told))
 
+    def certainty(self, rows: pa.Table) -> str:
+        if self.kind != "plain":
+            return ""
+        matrices = {
+            name: self.probabilities([str(value) for value in self.values(rows, name).to_pylist()])
+            for name in self.columns
+        }
+        return beliefs_told(matrices)
+
     def complaint(self, before: pa.Table, after: pa.Table, places: IntArray) -> str:
         for name in after.column_names:
             values = self.values(before, name)
@@ -424,6 +435,33 @@ def belief_bound(matrix: FloatArray, before: float) -> float:
         return 1.0 if before > 0 else 0.0
     # γ may be beyond what floats hold; its inverse is not.
     return before / (before + (1 - before) * math.exp(-odds)) if before > 0 else 0.0
+
+
+def beliefs_told(matrices: Mapping[str, FloatArray]) -> str:
+    """What beliefs about the columns of some matrices may become, in words; nothing of columns whose values may be certain.
+
+    >>> print(beliefs_told({"sex": np.array([[0.75, 0.25], [0.25, 0.75]])}))
+    who gives a statement about a person's true value a chance of 1 %, 10 % or 50 %, knowing all else, gives it after seeing the released one at most 2.95 %, 25 % or 75 % (sex)
+    """
+    told = tuple(
+        Sentence(
+            "{first} %, {second} % or {third} % ({column})",
+            column=name,
+            **{
+                place: rounded_up(100 * belief_bound(matrix, before), 3)
+                for place, before in zip(("first", "second", "third"), BELIEFS, strict=True)
+            },
+        )
+        for name, matrix in matrices.items()
+        if not math.isinf(local_epsilon(matrix))
+    )
+    if not told:
+        return ""
+    return Sentence(
+        "who gives a statement about a person's true value a chance of 1 %, 10 % or 50 %, knowing all else, gives it after seeing "
+        "the released one at most {told}",
+        told=told,
+    )
 
 
 def rounded_up(epsilon: float, digits: int = 4) -> str:

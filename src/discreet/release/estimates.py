@@ -12,7 +12,7 @@ from discreet.classes import Histogram
 from discreet.classes.pair import ExpectedCells, Pair
 from discreet.errors import InvalidParameter
 from discreet.perturb.base import Perturbation
-from discreet.perturb.pram import Pram, belief_bound, estimated_shares
+from discreet.perturb.pram import BELIEFS, Pram, belief_bound, estimated_shares
 from discreet.policy import Policy
 from discreet.release.codebook import CodebookEntry
 from discreet.sentences import Sentence
@@ -21,8 +21,6 @@ from discreet.types import FloatArray, IntArray
 
 MOST_CELLS = 5_000_000
 """With more cells than this questions are answered as the release has it."""
-BELIEFS = (0.01, 0.1, 0.5)
-"""Chances before of which it is told what they may become."""
 
 
 @dataclass(frozen=True)
