@@ -38,11 +38,6 @@ ABSENT: tuple[Row, ...] = (
         "requirements per sensitive value: `l-plus-diversity`, `confidence-bounding`",
         "Xiao and Tao 2006",
     ),
-    (
-        "Reiter's record risks",
-        "`individual_risk`; the attack `mechanism-linkage`, by the same probabilities",
-        "Reiter 2005",
-    ),
 )
 """What sources name and is not there, what comes nearest, and where it is described."""
 

@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import discreet
+from discreet.attacks.linkage.mechanism import mechanism_linkage
+from discreet.classes import EquivalenceClasses
+from discreet.classes.pair import Links, Pair
 from discreet.perturb.chances import ColumnValues
 from discreet.perturb.randomness import Randomness
 from discreet.perturb.registry import make_step
@@ -142,3 +147,42 @@ def test_a_step_that_the_attack_does_not_reckon_with_is_told() -> None:
         f"{name} was left aside: this attack does not reckon with condensation" for name in ("x", "y")
     ]
     assert tried.result("distance-linkage").rate > 5 * by_method.rate
+
+
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=12),
+    st.floats(0.4, 0.95),
+    st.integers(0, 2**16),
+)
+def test_the_probability_of_the_own_record_is_that_of_a_plain_sum(
+    people: list[str], keep: float, seed: int
+) -> None:
+    drawn = np.random.default_rng(seed).choice(list("abc"), len(people)).tolist()
+    step = make_step({"method": "pram", "columns": ["x"], "keep": keep})
+    original = EquivalenceClasses.from_columns({"x": people, "row": list(range(len(people)))})
+    released = EquivalenceClasses.from_columns({"x": drawn, "row": list(range(len(people)))})
+    own = np.arange(len(people))
+    # Classes stand in the order of their values: the links say which are of one row.
+    rows = [np.argsort(classes.codes[1]) for classes in (original, released)]
+    links = Links(rows[0][own], rows[1][own], np.ones(len(people), dtype=np.int64))
+    values = sorted({*people, *drawn})
+    size = len(values)
+
+    def chance(true: str, shown: str) -> float:
+        if size == 1:
+            return 1.0
+        return keep if true == shown else (1 - keep) / (size - 1)
+
+    result = mechanism_linkage(Pair.of(original, released, links=links), steps=[step], known=["x"])
+    probable = [
+        chance(true, shown) / sum(chance(true, other) for other in drawn)
+        for true, shown in zip(people, drawn, strict=True)
+    ]
+    figures = dict(result.figures)
+    assert figures["mean-match-probability"] == pytest.approx(np.mean(probable))
+    alone = [[chance(true, other) for other in drawn] for true in people]
+    likeliest = [sorted(row)[-1] > sorted([0.0, *row])[-2] + 1e-9 for row in alone]
+    assert figures["one-likeliest"] == pytest.approx(np.mean(likeliest))
+    right = [only and row[i] == max(row) for i, (only, row) in enumerate(zip(likeliest, alone, strict=True))]
+    assert figures["one-likeliest-and-right"] == pytest.approx(np.mean(right))
+    assert figures["largest-match-probability"] >= np.mean(probable) - 1e-12

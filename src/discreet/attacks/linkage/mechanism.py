@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.attacks.intervals import interval_of_people
 from discreet.attacks.linkage.view import Combinations
-from discreet.attacks.result import AttackResult
+from discreet.attacks.result import AttackResult, Exposed
 from discreet.classes.pair import Links, Pair
 from discreet.errors import InvalidParameter
 from discreet.perturb.base import Perturbation
@@ -20,6 +20,8 @@ from discreet.types import FloatArray, IntArray
 
 AT_MOST = 2_000
 """So many records are attacked; of more, a sample."""
+EXPOSED = 10
+"""So many people are listed whose records are likeliest told apart."""
 BLOCK = 2_000_000
 """So many pairs of a person and a released combination are looked at together."""
 SOURCE = "Nin, Herranz and Torra, Rethinking rank swapping to decrease disclosure risk, 2008"
@@ -53,6 +55,11 @@ def mechanism_linkage(
     left aside, which notes tell. Among the
     records with the largest chance one is guessed: successes = Σ [the own one is among them] / their number. Of many
     people a sample is attacked.
+    ``figures`` are the risks of records by the same chances (Reiter, "Estimating risks of identification disclosure in
+    microdata", JASA 100, 2005), each record being the person's before it was looked at with the same probability:
+    P(own | v) = chance of the own record / Σ of all chances, its mean and its maximum; and of the people for whom one record alone
+    is likeliest (``one-likeliest``) the share for whom it is right, the true match rate, among all (``one-likeliest-and-right``).
+    Those of the highest P(own | v) are ``exposed``.
     Nin, Herranz, Torra, "Rethinking rank swapping to decrease disclosure risk", Data & Knowledge Engineering 64, 2008.
 
     >>> from discreet.classes import EquivalenceClasses
@@ -61,8 +68,9 @@ def mechanism_linkage(
     >>> released = EquivalenceClasses.from_columns({"age": [20, 30, 40, 50]})
     >>> swapped = Links(np.arange(4), np.array([1, 0, 3, 2]), np.ones(4, dtype=np.int64))
     >>> pair = Pair.of(original, released, links=swapped)
-    >>> round(mechanism_linkage(pair, steps=[RankSwap(("age",), percent=25)]).successes, 3)
-    1.667
+    >>> result = mechanism_linkage(pair, steps=[RankSwap(("age",), percent=25)])
+    >>> round(result.successes, 3), round(dict(result.figures)["mean-match-probability"], 3)  # 1/2 + 1/3 + 1/3 + 1/2, of four
+    (1.667, 0.417)
     """
     links = pair.links
     assert links is not None, "ask for links before this attack"
@@ -74,7 +82,7 @@ def mechanism_linkage(
     tried = _drawn(before.records, at_most, seed)
     own = _own(links, before, after)
     at = np.flatnonzero(tried)
-    chances = np.zeros(len(at))
+    guesses = []
     step = max(BLOCK // max(len(after), 1), 1)
     for start in range(0, len(at), step):
         some = at[start : start + step]
@@ -83,7 +91,8 @@ def mechanism_linkage(
             total += _chances(
                 pair.meaning(name), used.get(name), name in aside, before.codes[j][some], after, j
             )
-        chances[start : start + step] = _guessed(total, after.records, own, some)
+        guesses.append(_guessed(total, after.records, own, some))
+    chances, probable, likeliest = np.concatenate(guesses, axis=1) if guesses else np.zeros((3, 0))
     tries = float(tried[at].sum())
     successes = float(chances @ tried[at])
     return AttackResult(
@@ -99,9 +108,38 @@ def mechanism_linkage(
         ),
         known=tuple(names),
         source=SOURCE,
+        exposed=_exposed(pair, names, before, at, probable),
+        figures=_record_risks(chances, probable, likeliest, tried[at] / max(tries, 1.0)),
         notes=_left_aside(used, aside),
         interval=interval_of_people(chances, tried[at]),
     )
+
+
+def _record_risks(
+    chances: FloatArray, probable: FloatArray, likeliest: FloatArray, shares: FloatArray
+) -> tuple[tuple[str, float], ...]:
+    """Reiter's risks: the probability of the own record, and how often one record alone is likeliest, rightly or not."""
+    return (
+        ("mean-match-probability", float(probable @ shares)),
+        ("largest-match-probability", float(probable.max(initial=0.0))),
+        ("one-likeliest", float(likeliest @ shares)),
+        ("one-likeliest-and-right", float((likeliest * chances) @ shares)),
+    )
+
+
+def _exposed(
+    pair: Pair, names: Sequence[str], people: Combinations, at: IntArray, probable: FloatArray
+) -> tuple[Exposed, ...]:
+    """Those whose own record the method gives the highest probability."""
+    told = []
+    for i in np.argsort(-probable, kind="stable")[:EXPOSED].tolist():
+        values = {
+            name: pair.meaning(name).original.label(int(codes[at[i]]))
+            for name, codes in zip(names, people.codes, strict=True)
+        }
+        says = Sentence("the own record has this probability by the method")
+        told.append(Exposed(values, float(probable[i]), int(people.records[at[i]]), says))
+    return tuple(told)
 
 
 def _left_aside(used: Mapping[str, Perturbation], aside: Collection[str]) -> tuple[str, ...]:
@@ -161,15 +199,19 @@ def _chances(
 def _guessed(
     total: FloatArray, records: IntArray, own: dict[int, tuple[IntArray, FloatArray]], some: IntArray
 ) -> FloatArray:
-    """The chance to guess the right record, for each of some combinations of people."""
+    """Of some combinations of people: the chance to guess the right record, its probability, and whether one alone is likeliest."""
     best = total.max(axis=1, keepdims=True)
     among = (total >= best - 1e-9) & (best > NEVER)
     pool = among @ records
-    right = np.zeros(len(some))
+    weights = np.exp(total - np.where(best > NEVER, best, 0.0))
+    whole = weights @ records
+    made = np.zeros((3, len(some)))
+    made[2] = pool == 1
     for i, combination in enumerate(some.tolist()):
         goals, shares = own.get(combination, (np.empty(0, np.int64), np.empty(0)))
-        right[i] = float((among[i, goals] * shares).sum()) / max(int(pool[i]), 1)
-    return right
+        made[0, i] = float((among[i, goals] * shares).sum()) / max(int(pool[i]), 1)
+        made[1, i] = float((weights[i, goals] * shares).sum()) / (float(whole[i]) or 1.0)
+    return made
 
 
 def _own(links: Links, before: Combinations, after: Combinations) -> dict[int, tuple[IntArray, FloatArray]]:
