@@ -23,7 +23,7 @@ from discreet.attacks.catalogue import ATTACKS
 from discreet.cli import COMMANDS, EXIT_BAD_INPUT, EXIT_CANCELLED, EXIT_INTERNAL, EXIT_NOT_MET, cli
 from discreet.errors import DiscreetError
 from discreet.perturb.registry import STEPS
-from discreet.policy import file as policy_file
+from discreet.policy import document as policy_document
 from discreet.privacy import MODELS
 from discreet.release.audit import Audit
 from discreet.release.profile import _ProfileFile, profile_names
@@ -120,14 +120,14 @@ def settings(model: type[BaseModel]) -> Iterator[str]:
     """The names of all settings of a file, those of nested tables included."""
     for name, field in model.model_fields.items():
         yield name
-        for nested in re.findall(r"_[A-Z]\w+", str(field.annotation)):
-            inner = getattr(policy_file, nested, None)
+        for nested in re.findall(r"\w+Entry", str(field.annotation)):
+            inner = getattr(policy_document, nested, None)
             if isinstance(inner, type) and issubclass(inner, BaseModel):
                 yield from settings(inner)
 
 
 def test_settings_of_the_policy_file() -> None:
-    wanted = set(settings(policy_file._File))
+    wanted = set(settings(policy_document.PolicyDocument))
     assert {"rating", "replication", "delimiter", "sampling_fraction", "role"} <= wanted
     documented = {part for name in names_in(page("policy-file.md")) for part in name.strip("[]").split(".")}
     assert wanted - documented == set()

@@ -19,6 +19,7 @@ from discreet.policy import ColumnPolicy, Kpi, Policy, Rating, dumps, load, load
 from discreet.privacy import (
     AlphaKAnonymity,
     BetaLikeness,
+    CKSafety,
     ConfidenceBounding,
     DeltaDisclosure,
     DeltaPresence,
@@ -78,7 +79,7 @@ EXAMPLES: list[PrivacyModel] = [
     KMap(20),
     KMap(20, estimator="zero-truncated-poisson", significance=0.05),
     DeltaPresence(0.2),
-    PersonalisedPrivacy(0.5, "dx"),
+    CKSafety(0.9, 1, "dx"),
     PersonalisedPrivacy(0.5, "dx", guard="wish", hierarchy={"HIV": ("virus", "*"), "flu": ("virus", "*")}),
 ]
 

@@ -23,7 +23,8 @@ from discreet.cli.options import read_options, reading_options
 from discreet.cli.plan_options import plan_options
 from discreet.cli.setting_options import NAMES, given_settings
 from discreet.policy import Policy
-from discreet.policy.file import UNWRITTEN, dumps, loads
+from discreet.policy.document import UNWRITTEN
+from discreet.policy.file import dumps, loads
 from discreet.policy.plan import Plan
 from discreet.policy.settings import bare, bounds, settings
 from discreet.table import Table

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from discreet.dp.foresight import AskedFigure
-from discreet.policy.file import UNWRITTEN
+from discreet.policy.document import UNWRITTEN
 from discreet.policy.plan import FOLLOWED, METHODS, Plan
 from discreet.policy.settings import bare, settings
 from discreet.release.families import method_families

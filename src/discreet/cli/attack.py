@@ -132,7 +132,7 @@ def attack(
             attacks=split(attacks),
             statement=statement or (beside if (beside := statement_beside(release)).exists() else None),
             progress=tell,
-            **intruder(given),
+            **intruder(given, policy),
         )
         left = None if bcf is None else bcf_anonymity(release, policy, earlier=earlier, original=first)
         hidden = None

@@ -122,7 +122,7 @@ def compare(
                 original=before,
                 paired=comparison.paired,
                 progress=tell,
-                **intruder(given),
+                **intruder(given, policy),
             )
             tell("drawing the report")
             evidence_report(

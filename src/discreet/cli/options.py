@@ -132,6 +132,12 @@ INTRUDER = [
         help="Who attacks, and what they know.",
     ),
     click.option("--known", help="Columns the intruder knows, instead of the scenario's.", metavar="A,B,…"),
+    click.option(
+        "--intruder",
+        "named_intruder",
+        help="An intruder of the policy, who knows what it says of them.",
+        metavar="NAME",
+    ),
     click.option("--public", type=InputFile(), help="Table of people whom the intruder looks for."),
     click.option("--control", type=InputFile(), help="Table of people who are not in the release."),
 ]
@@ -152,12 +158,15 @@ role_options = add_options(ROLES)
 reading_options = add_options(READING)
 
 
-def intruder(given: Mapping[str, Any]) -> dict[str, Any]:
+def intruder(given: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
     """Who attacks and what they know, as the options say and the attacks take it."""
     said = {
         name: given[name] for name in ("scenario", "public", "control", "key", "links", "buckets", "seed")
     }
-    return {**said, "known": split(given["known"])}
+    named = given["named_intruder"]
+    if named is not None and given["known"] is not None:
+        raise click.UsageError("--intruder and --known both say what is known: name one of them")
+    return {**said, "known": split(given["known"]) if named is None else policy.known_to(named)}
 
 
 def refuse_unwritable(

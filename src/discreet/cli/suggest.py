@@ -22,7 +22,7 @@ from discreet.cli.options import (
 from discreet.cli.progress import progress
 from discreet.errors import InvalidParameter
 from discreet.policy import dumps, save
-from discreet.policy.file import UNWRITTEN
+from discreet.policy.document import UNWRITTEN
 from discreet.policy.suggest import suggestion
 
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import tomlkit
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 from tomlkit.items import Comment
 from tomlkit.items import Table as TomlTable
 
@@ -22,102 +22,29 @@ from discreet.perturb.registry import make_step
 from discreet.plain import plain
 from discreet.policy.analysis import Analysis
 from discreet.policy.constraint import Constraint
+from discreet.policy.document import (
+    FORMAT,
+    AnalysisEntry,
+    ConstraintEntry,
+    MistakeEntry,
+    PolicyDocument,
+)
 from discreet.policy.guarantee import DifferentialPrivacy, make_guarantee
-from discreet.policy.kpi import Generalised, Kpi
+from discreet.policy.intruder import Intruder
+from discreet.policy.kpi import Kpi
 from discreet.policy.mistake import Mistake
-from discreet.policy.plan import Plan, Printed
-from discreet.policy.policy import DEFAULT_PROFILE, ColumnPolicy, Policy, Rating, Unknown
+from discreet.policy.plan import Plan
+from discreet.policy.policy import ColumnPolicy, Policy, Rating
 from discreet.policy.problems import explain, placed
-from discreet.policy.settings import Strict, frozen, given, with_settings
-from discreet.privacy import PrivacyModel, build_required
+from discreet.policy.settings import frozen, given
+from discreet.privacy import KnownBy, PrivacyModel, build_required
+from discreet.privacy.confidence import names
 from discreet.sentences import Sentence
-from discreet.table import DataType
 from discreet.table.hierarchies.builder import Builder
 from discreet.table.hierarchies.registry import BUILDERS, make_builder
 from discreet.table.reading import ReadOptions
-from discreet.table.roles import Role
 
 Made = TypeVar("Made")
-FORMAT = 1
-Score = Annotated[int, Field(ge=1, le=3)]
-Text = Annotated[str, Field(pattern=r"\S")]
-UNWRITTEN = {"rows": "a look at the first rows is not how the whole table is read, of which a policy speaks"}
-"""Options of reading that no policy has, and why."""
-
-
-class _Rating(Strict):
-    replication: Score
-    availability: Score
-    distinguishability: Score
-
-
-class _Column(Strict):
-    role: Role
-    type: DataType | None = None
-    reason: str = ""
-    rating: _Rating | None = None
-    hierarchy: object = None
-
-
-@with_settings(ReadOptions, without=UNWRITTEN)
-class _Read(Strict):
-    pass
-
-
-class _Population(Strict):
-    sampling_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
-    table: Text | None = None
-    count: Text | None = None
-
-
-@with_settings(Plan)
-class _Anonymize(Strict):
-    pass
-
-
-class _Kpi(Strict):
-    name: Text
-    query: Text
-    tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    description: str = Kpi.description
-    generalised: Generalised = Kpi.generalised
-
-
-class _Constraint(Strict):
-    name: Text
-    holds: Text | None = None
-    column: Text | None = None
-    follows: list[Text] = Field(default_factory=list)
-
-
-class _Analysis(Strict):
-    formula: Text
-    name: str = Analysis.name
-
-
-class _Mistake(Strict):
-    column: Text
-    value: Printed
-    cost: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    taken_for: Printed | None = None
-
-
-class _File(Strict):
-    format: int = FORMAT
-    profile: str = DEFAULT_PROFILE
-    unknown: Unknown = Policy.unknown
-    population: _Population = Field(default_factory=_Population)
-    read: _Read = Field(default_factory=_Read)
-    anonymize: _Anonymize = Field(default_factory=_Anonymize)
-    columns: dict[str, _Column] = Field(default_factory=dict)
-    require: list[dict[str, object]] = Field(default_factory=list)
-    perturb: list[dict[str, object]] = Field(default_factory=list)
-    kpi: list[_Kpi] = Field(default_factory=list)
-    constraint: list[_Constraint] = Field(default_factory=list)
-    analysis: list[_Analysis] = Field(default_factory=list)
-    mistake: list[_Mistake] = Field(default_factory=list)
-
-
 GivenPolicy = Policy | str | PathLike[str] | Mapping[str, object]
 """What verbs take for a policy: one, the path of its file, or what stands in such a file as a dict."""
 
@@ -180,7 +107,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
     """The policy of a document; problems name the lines of its ``text``, if it has one."""
     problems: list[str] = []
     try:
-        parsed = _File.model_validate(raw)
+        parsed = PolicyDocument.model_validate(raw)
     except ValidationError as error:
         problems += explain(text, name, error)
         parsed = None
@@ -199,6 +126,7 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
     constraints = _constraints(parsed.constraint if parsed is not None else (), text, name, problems)
     analyses = _analyses(parsed.analysis if parsed is not None else (), text, name, problems)
     mistakes = _mistakes(parsed.mistake if parsed is not None else (), text, name, problems)
+    people = _intruders(parsed, text, name, problems)
     problems += _repeated_kpis(raw.get("kpi"), text, name)
     if parsed is not None and parsed.format != FORMAT:
         problems.append(
@@ -237,6 +165,8 @@ def _read_document(raw: Mapping[str, object], text: str, name: str) -> Policy:
         constraints=constraints,
         analyses=analyses,
         mistakes=mistakes,
+        intruders=people,
+        judged=parsed.judged,
     )
 
 
@@ -280,7 +210,7 @@ def _repeated_kpis(entries: object, text: str, name: str) -> list[Sentence]:
 
 
 def _constraints(
-    entries: Sequence[_Constraint], text: str, name: str, problems: list[str]
+    entries: Sequence[ConstraintEntry], text: str, name: str, problems: list[str]
 ) -> tuple[Constraint, ...]:
     """The rules of a document; what is wrong with them is added to the problems."""
     constraints = []
@@ -295,7 +225,7 @@ def _constraints(
 
 
 def _analyses(
-    entries: Sequence[_Analysis], text: str, name: str, problems: list[str]
+    entries: Sequence[AnalysisEntry], text: str, name: str, problems: list[str]
 ) -> tuple[Analysis, ...]:
     """The analyses of a document; what is wrong with formulas is added to the problems."""
     analyses = []
@@ -307,7 +237,9 @@ def _analyses(
     return tuple(analyses)
 
 
-def _mistakes(entries: Sequence[_Mistake], text: str, name: str, problems: list[str]) -> tuple[Mistake, ...]:
+def _mistakes(
+    entries: Sequence[MistakeEntry], text: str, name: str, problems: list[str]
+) -> tuple[Mistake, ...]:
     """The mistakes of a document; what is wrong with them is added to the problems."""
     mistakes: list[Mistake] = []
     for i, entry in enumerate(entries):
@@ -327,18 +259,47 @@ def _mistakes(entries: Sequence[_Mistake], text: str, name: str, problems: list[
     return tuple(mistakes)
 
 
+def _intruders(
+    parsed: PolicyDocument | None, text: str, name: str, problems: list[str]
+) -> tuple[Intruder, ...]:
+    """The intruders of a document; what is wrong with them is added to the problems."""
+    people: list[Intruder] = []
+    for i, entry in enumerate(parsed.intruder if parsed is not None else ()):
+        try:
+            people.append(Intruder(entry.name, tuple(entry.columns)))
+        except DiscreetError as error:
+            problems.append(placed(text, name, ("intruder", i, "columns"), error))
+            continue
+        strangers = [column for column in entry.columns if parsed is None or column not in parsed.columns]
+        if strangers:
+            told = Sentence(
+                "the intruder {name!r} knows {columns}, which the policy has no columns for",
+                name=entry.name,
+                columns=tuple(strangers),
+            )
+            problems.append(placed(text, name, ("intruder", i, "columns"), told))
+    return tuple(people)
+
+
 def make_model(entry: Mapping[str, object]) -> PrivacyModel:
     """A privacy model from a ``[[require]]`` entry.
 
     >>> make_model({"model": "k-anonymity", "k": 5}).describe()
     'every class has at least 5 persons'
+    >>> make_model({"model": "k-anonymity", "k": 5, "intruder": "employer"}).describe()
+    'for employer: every class has at least 5 persons'
     """
     if entry.get("model") == DifferentialPrivacy.id:
         raise InvalidParameter(
             "no change of values gives differential privacy, nor can it be measured on a table",
             remedy="require it in the policy file, and make the release with `discreet tabulate`, `discreet synthesize` or `discreet safepub`",
         )
-    return build_required(str(entry.get("model", "")), _parameters(entry))
+    parameters = _parameters(entry)
+    intruder, knows = (parameters.pop(key, None) for key in ("intruder", "knows"))
+    model = build_required(str(entry.get("model", "")), parameters)
+    if intruder is None and knows is None:
+        return model
+    return KnownBy(model, str(intruder), None if knows is None else names("knows", knows))
 
 
 def make_requirement(entry: Mapping[str, object]) -> PrivacyModel | DifferentialPrivacy:
@@ -384,8 +345,9 @@ def dumps(
         document.add(tomlkit.nl())
     document.add("format", tomlkit.item(FORMAT))
     document.add("profile", tomlkit.item(policy.profile))
-    if policy.unknown != Policy.unknown:
-        document.add("unknown", tomlkit.item(policy.unknown))
+    for key in ("unknown", "judged"):
+        if getattr(policy, key) != getattr(Policy, key):
+            document.add(key, tomlkit.item(getattr(policy, key)))
     population = {
         "sampling_fraction": policy.sampling_fraction,
         "table": policy.population,
@@ -409,6 +371,8 @@ def dumps(
         columns.add(column.name, _column_item(column, (notes or {}).get(column.name, ())))
     if policy.columns:
         document.add("columns", columns)
+    if policy.intruders:
+        document.add("intruder", tomlkit.item([plain(vars(each)) for each in policy.intruders]))
     if policy.requirements or policy.guarantees:
         asked: list[PrivacyModel | DifferentialPrivacy] = [*policy.requirements, *policy.guarantees]
         required = [{"model": entry.id, **plain(entry.parameters(), nulls=False)} for entry in asked]

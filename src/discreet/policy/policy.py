@@ -11,16 +11,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from discreet.errors import InvalidPolicy, UnknownColumn
+from discreet.errors import InvalidPolicy, UnknownColumn, unknown
 from discreet.perturb.base import Perturbation
 from discreet.plain import Printed
 from discreet.policy.analysis import Analysis
 from discreet.policy.constraint import Constraint
 from discreet.policy.guarantee import DifferentialPrivacy
+from discreet.policy.intruder import EVERYBODY, Intruder, Judged
 from discreet.policy.kpi import Kpi
 from discreet.policy.mistake import Mistake
 from discreet.policy.plan import Plan
-from discreet.privacy import PersonalisedPrivacy, PrivacyModel
+from discreet.privacy import KnownBy, PersonalisedPrivacy, PrivacyModel
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Table
 from discreet.table.hierarchies.builder import Builder
@@ -76,7 +77,8 @@ class Policy(Printed):
     ``sampling_fraction`` is the share of the population that is in the table, ``population`` the file of a table of
     the whole population: either tells how many people share a quasi-identifier outside the table. If a row of that stands
     for several people, ``population_count`` is the column that says for how many. ``perturb`` are the steps that change values before anything is generalised, in their order. ``guarantees`` are asked of how a release was
-    made, and checked by its statement and the ledger.
+    made, and checked by its statement and the ledger. ``intruders`` may know some of the quasi-identifiers each; what names none of them is asked
+    of all quasi-identifiers ``together``, or ``separately`` of what each intruder knows.
 
     >>> policy = Policy.of(quasi_identifiers=["age", "sex"], sensitive=["flu"])
     >>> policy.replace(sensitive=["income"]).sensitive
@@ -98,6 +100,8 @@ class Policy(Printed):
     guarantees: tuple[DifferentialPrivacy, ...] = ()
     analyses: tuple[Analysis, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
+    intruders: tuple[Intruder, ...] = ()
+    judged: Judged = "together"
 
     def __str__(self) -> str:
         """What it says, in lines of at most 80 characters.
@@ -109,6 +113,8 @@ class Policy(Printed):
         """
         entries: list[tuple[str, str]] = [(role, ", ".join(self._with_role(role))) for role in ROLES]
         entries += [("require", model.describe()) for model in self.requirements]
+        entries += [("intruder", intruder.describe()) for intruder in self.intruders]
+        entries += [("judged", self.judged)] if self.judged != "together" else []
         entries += [("require", guarantee.describe()) for guarantee in self.guarantees]
         entries += [("perturb", step.describe()) for step in self.perturb]
         changed = {f.name: getattr(self.plan, f.name) for f in dataclasses.fields(Plan)}
@@ -201,6 +207,13 @@ class Policy(Printed):
         named = [column.hierarchy for column in self.columns if isinstance(column.hierarchy, str)]
         named += [] if self.population is None else [self.population]
         return tuple(map(Path, [*named, *([self.profile] if self.profile.endswith(".toml") else [])]))
+
+    def known_to(self, intruder: str) -> tuple[str, ...]:
+        """The quasi-identifiers that an intruder of this policy knows."""
+        told = {each.name: each.columns for each in self.intruders}
+        if intruder not in told:
+            raise unknown("intruder", intruder, told)
+        return told[intruder]
 
     def column(self, name: str) -> ColumnPolicy | None:
         return next((column for column in self.columns if column.name == name), None)
@@ -330,6 +343,11 @@ class Policy(Printed):
         """A policy with further requirements."""
         return dataclasses.replace(self, requirements=self.requirements + models)
 
+    def known_to_each(self, known: Mapping[str, Sequence[str]], *, judged: Judged = "together") -> Policy:
+        """A policy with these intruders, each with the columns that they know."""
+        people = tuple(Intruder(name, tuple(columns)) for name, columns in known.items())
+        return dataclasses.replace(self, intruders=people, judged=judged)
+
     def perturbed_by(self, *steps: Perturbation) -> Policy:
         """A policy with further steps of perturbation, after those that it has."""
         return dataclasses.replace(self, perturb=self.perturb + steps)
@@ -416,6 +434,7 @@ class Policy(Printed):
                     )
                 )
         yield from self._unguarded()
+        yield from self._unknown_intruders()
         if self.sampling_fraction is not None and not 0 < self.sampling_fraction <= 1:
             yield Sentence(
                 "the sampling fraction is {sampling_fraction}; it must be above 0 and at most 1",
@@ -439,3 +458,38 @@ class Policy(Printed):
                     model=model.id,
                     guard=model.guard,
                 )
+
+    def _unknown_intruders(self) -> Iterator[str]:
+        """What keeps requirements from being asked of intruders; columns that a release lacks are no quasi-identifiers any more."""
+        names = [intruder.name for intruder in self.intruders]
+        for intruder in self.intruders:
+            if names.count(intruder.name) > 1:
+                yield Sentence("two intruders are called {name!r}", name=intruder.name)
+            others = [
+                name for name in intruder.columns if (c := self.column(name)) and c.role != "quasi-identifier"
+            ]
+            if others:
+                yield Sentence(
+                    "the intruder {name!r} knows {columns}, which are no quasi-identifiers in this policy",
+                    name=intruder.name,
+                    columns=tuple(others),
+                )
+        for model in self.requirements:
+            if (
+                isinstance(model, KnownBy)
+                and model.knows is None
+                and model.intruder not in (EVERYBODY, *names)
+            ):
+                yield Sentence(
+                    "a requirement speaks of the intruder {intruder!r}, whom nobody describes",
+                    intruder=model.intruder,
+                )
+            if isinstance(model, KnownBy) and model.intruder == EVERYBODY and not names:
+                yield Sentence("a requirement speaks of every intruder, and nobody describes one")
+        known = {name for intruder in self.intruders for name in intruder.columns}
+        unknown = [name for name in self.quasi_identifiers if name not in known]
+        if self.judged == "separately" and unknown:
+            yield Sentence(
+                "what each intruder knows is judged separately, and none of them knows {columns}",
+                columns=tuple(unknown),
+            )

@@ -11,6 +11,7 @@ from discreet.privacy.diversity import (
 )
 from discreet.privacy.events import GBalance, HAffiliation, LinkedKAnonymity
 from discreet.privacy.identity import KAnonymity
+from discreet.privacy.intruder import KnownBy
 from discreet.privacy.knowledge import CKSafety
 from discreet.privacy.likeness import BetaLikeness, DeltaDisclosure
 from discreet.privacy.numeric import EpsilonMAnonymity, KEAnonymity, WorstGroupProtection
@@ -36,6 +37,7 @@ __all__ = [
     "KAnonymity",
     "KEAnonymity",
     "KMap",
+    "KnownBy",
     "LDiversity",
     "LPlusDiversity",
     "LinkedKAnonymity",

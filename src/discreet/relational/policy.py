@@ -17,7 +17,8 @@ from discreet.errors import InvalidPolicy
 from discreet.files.documents import parse_toml
 from discreet.files.reading import read_text
 from discreet.policy import Policy
-from discreet.policy.file import Text, open_policy
+from discreet.policy.document import Text
+from discreet.policy.file import open_policy
 from discreet.policy.policy import DEFAULT_PROFILE, Unknown
 from discreet.policy.problems import explain
 from discreet.policy.settings import Strict

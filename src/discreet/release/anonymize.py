@@ -243,7 +243,7 @@ def solve(
             Sentence("hierarchies of {learned} were learned from the data", learned=", ".join(learned))
         )
     required = goals(as_shown(policy, plan), profile, ready.classes)
-    wished, out_of_reach = extended_goals(profile, ready.classes, required)
+    wished, out_of_reach = extended_goals(profile, ready.classes, required, policy)
     notes += [*_few_people(ready.classes, required), *out_of_reach]
 
     def least(wanted: tuple[PrivacyModel, ...]) -> tuple[SearchResult, tuple[PrivacyModel, ...]]:

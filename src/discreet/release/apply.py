@@ -89,7 +89,7 @@ def apply(
     models = goals(as_shown(policy, plan), profile, classes)
     say("applying the recipe")
     recoded = recipe.recode(classes)
-    wished, _ = extended_goals(profile, classes, models)
+    wished, _ = extended_goals(profile, classes, models, policy)
     recoding = as_released(recoded, (*models, *wished), plan)
     try:
         within_limit(recoding, plan, models)

@@ -45,6 +45,7 @@ from discreet.release.exposure import COMBINED, Exposure, combined, estimated, e
 from discreet.release.grouped import grouped, grouped_risks, worst_measure
 from discreet.release.guarantees import Claim, judged_guarantees
 from discreet.release.guards import asks, beside_original, guard_measures
+from discreet.release.intruders import IntruderView, together_note, views
 from discreet.release.missing import MissingValues, missing_values
 from discreet.release.population import population_measures, population_sizes, sampled_share, with_people
 from discreet.release.prepare import (
@@ -104,6 +105,8 @@ class Audit:
     missing: tuple[MissingValues, ...]
     exposure: Exposure | None
     classes: EquivalenceClasses = field(repr=False)
+    intruders: tuple[IntruderView, ...] = ()
+    """What each intruder of the policy can tell, and who knows all that they know; nothing if it describes none."""
     notes: tuple[str, ...] = ()
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -201,6 +204,8 @@ class Audit:
             },
             "notes": list(self.notes),
         }
+        if self.intruders:
+            document["intruders"] = [view.to_dict() for view in self.intruders]
         if self.exposure is not None:
             document["exposure"] = {
                 "combinations": [c.to_dict() for c in self.exposure.combinations],
@@ -298,23 +303,20 @@ def audit_counted(
     population = population_sizes(policy, sampled) if counted is None else counted
     measures = measure_all(kinds, linked=policy.person is not None)
     measures.insert(-1, marketer(sampled, population))
-    measures += [] if counted is None else population_measures(classes, counted)
-    measures += guard_measures(policy, guarded or classes)
+    people = [] if counted is None else population_measures(classes, counted)
+    measures += [*people, *guard_measures(policy, guarded or classes)]
     if kinds is not classes:
         measures = [replace(measure, per_class=None) for measure in measures]
     say("risks per record")
-    risks = [*all_scorr(classes, kinds=kinds, progress=progress), prosecutor(kinds)]
-    risks += [gain(kinds, domain.name) for domain in classes.sensitive]
-    if population is not None:
-        risks.append(journalist(sampled, population))
-    if len(classes.names) > 1 and not classes.event_level:
-        risks.append(markov_risk(classes, known=[classes.names[0]]))
+    risks = _risks(classes, kinds, progress)
+    risks += [] if population is None else [journalist(sampled, population)]
     rules = []
     findings = cache(lambda: recognise_columns(table))
     for rule in profile.rules:
         say(Sentence("rule {rule}", rule=rule))
         rules.append(RULES[rule](table, policy, findings))
     say("verdict")
+    intruders = views(policy, classes)
     verdict = decide(
         kinds,
         policy=policy,
@@ -325,12 +327,14 @@ def audit_counted(
         guarantees=judged_guarantees(table, policy, profile, claim),
         original=original,
         guarded=guarded,
+        separately=intruders[:-1] if policy.judged == "separately" else (),
     )
     estimates = _estimates(classes, policy, say)
     exposure = expose(classes, policy.sampling_fraction, say) if detail == "full" else None
     told += estimated(classes, exposure)
     if are_many(classes):
         unpacked(classes)
+    told += together_note(policy, intruders)
     return Audit(
         source=table.source,
         rows=table.rows,
@@ -345,8 +349,20 @@ def audit_counted(
         missing=tuple(missing_values(classes)),
         exposure=exposure,
         classes=classes,
+        intruders=intruders,
         notes=tuple(told),
     )
+
+
+def _risks(
+    classes: EquivalenceClasses, kinds: EquivalenceClasses, progress: Progress | None
+) -> list[RecordRisk]:
+    """The risks per record that need no population."""
+    risks = [*all_scorr(classes, kinds=kinds, progress=progress), prosecutor(kinds)]
+    risks += [gain(kinds, domain.name) for domain in classes.sensitive]
+    if len(classes.names) > 1 and not classes.event_level:
+        risks.append(markov_risk(classes, known=[classes.names[0]]))
+    return risks
 
 
 def _limitations(classes: EquivalenceClasses, policy: Policy, detail: Detail) -> list[str]:

@@ -287,7 +287,7 @@ def _asked(policy: Policy, plan: Plan, classes: EquivalenceClasses) -> tuple[Pri
     """What policy and profile ask of classes, and what the profile wishes beyond."""
     profile = load_profile(policy.profile)
     required = goals(as_shown(policy, plan), profile, classes)
-    wished, _ = extended_goals(profile, classes, required)
+    wished, _ = extended_goals(profile, classes, required, policy)
     return tuple(dict.fromkeys((*required, *wished)))
 
 

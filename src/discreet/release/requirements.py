@@ -32,6 +32,7 @@ from discreet.privacy import (
     TCloseness,
 )
 from discreet.release.guards import guarded
+from discreet.release.intruders import asked_of
 from discreet.release.profile import Profile, load_profile
 from discreet.search.suppression import consistent
 from discreet.sentences import Sentence
@@ -109,6 +110,7 @@ def required_models(
     for asked in policy.requirements:
         entry = {"model": asked.id, **asked.parameters()}
         models += [(model, "policy", asked.source) for model in models_of(entry, sensitive)]
+    models = [(each, by, source) for model, by, source in models for each in asked_of(policy, model)]
     models = [(guarded(model, policy, classes), by, source) for model, by, source in models]
     fraction = policy.sampling_fraction
     models = [
@@ -174,7 +176,7 @@ def goals(policy: Policy, profile: Profile, classes: EquivalenceClasses) -> tupl
             remedy="make the release with `discreet tabulate`, `discreet synthesize` or `discreet safepub`, or leave the requirement out",
         )
     models = [model for model, _, _ in required_models(policy, profile, classes)]
-    models += [model for model, _ in limit_models(profile)]
+    models += [each for model, _ in limit_models(profile) for each in asked_of(policy, model)]
     if policy.person is None and classes.event_level:
         models += [replace(model, unit="records") for model in models if isinstance(model, HAffiliation)]
     if not models and mean_limit(profile) is None:
@@ -239,7 +241,10 @@ def mean_risk(recoding: Recoding) -> Fraction:
 
 
 def extended_goals(
-    profile: Profile, classes: EquivalenceClasses, required: Sequence[PrivacyModel] = ()
+    profile: Profile,
+    classes: EquivalenceClasses,
+    required: Sequence[PrivacyModel] = (),
+    policy: Policy | None = None,
 ) -> tuple[tuple[PrivacyModel, ...], list[str]]:
     """What keeps the extended risks from being high, as privacy models, and what is out of reach.
 
@@ -247,7 +252,7 @@ def extended_goals(
     P(s | class) if no value has a larger share of a class (Wong et al. 2006). What holds for the whole
     quasi-identifier then holds for each attribute: its values' shares are means over classes. The gain is a kind of
     β-likeness; where t-closeness with equal distances is ``required``, no value gains more than t, which is the sum of
-    all gains, and nothing more need be asked.
+    all gains, and nothing more need be asked. Of the intruders of the ``policy`` each is asked by itself, if it says so.
     """
     if profile.extended is None:
         return (), []
@@ -280,6 +285,8 @@ def extended_goals(
             )
         else:
             wished.append(AlphaKAnonymity(highest, 1, domain.name))
+    if policy is not None:
+        wished = [each for model in wished for each in asked_of(policy, model)]
     return tuple(wished), out_of_reach
 
 

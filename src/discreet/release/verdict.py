@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from discreet.classes import EquivalenceClasses
@@ -13,6 +13,7 @@ from discreet.plain import finite
 from discreet.policy import Policy
 from discreet.privacy import PersonalisedPrivacy, PrivacyModel, assess
 from discreet.release import rendered
+from discreet.release.intruders import IntruderView
 from discreet.release.profile import Limit, Profile
 from discreet.release.requirements import least_size, prosecutor_risk, required_models
 from discreet.release.rules import RuleResult
@@ -114,9 +115,11 @@ def decide(
     guarantees: Sequence[tuple[RuleResult, Literal["policy", "profile"]]] = (),
     original: EquivalenceClasses | None = None,
     guarded: EquivalenceClasses | None = None,
+    separately: Sequence[IntruderView] = (),
 ) -> Verdict:
     """Judge a table by its policy and profile; of a release the classes of the ``original`` may be at hand, and its own
-    beside what people guard, which it does not tell (``guarded``).
+    beside what people guard, which it does not tell (``guarded``). Limits and risks are those of each of the intruders who are judged
+    ``separately``, if there are any.
 
     Conventional: every rule, required model and limit must hold, else the table does not comply.
     Extended (profiles that have it): the maximum over records of uniqueness, uniformity and correlation
@@ -135,15 +138,24 @@ def decide(
             if isinstance(model, PersonalisedPrivacy) and not model.told(asked)
             else _requirement(model, asked, origin, source, original)
         )
-    limits = [_limit(limit, risks, classes) for limit in profile.limits]
-    criteria += [limit for limit in limits if limit is not None]
+    # Somebody who knows everything, or each intruder by themselves.
+    looks: list[tuple[IntruderView | None, Sequence[RecordRisk], EquivalenceClasses]]
+    looks = [(view, view.deciding_risks(), view.classes) for view in separately]
+    looks = looks or [(None, risks, classes)]
+    for view, known, seen in looks:
+        limits = [_limit(limit, known, seen) for limit in profile.limits]
+        criteria += [_for(view, limit) for limit in limits if limit is not None]
     compliant = all(criterion.holds for criterion in criteria)
     worst: Category | None = None
     if profile.extended is not None:
-        extended = [_extended(name, risks, profile) for name in profile.extended.risks]
-        known = [risk for risk in extended if risk is not None]
-        criteria += [criterion for criterion, _ in known]
-        grades = {grade for _, grade in known}
+        extended = [
+            (view, _extended(name, known, profile))
+            for view, known, _ in looks
+            for name in profile.extended.risks
+        ]
+        graded = [(_for(view, risk[0]), risk[1]) for view, risk in extended if risk is not None]
+        criteria += [criterion for criterion, _ in graded]
+        grades = {grade for _, grade in graded}
         worst = next((grade for grade in GRADES if grade in grades), None)
     decision: Decision = "release"
     if not compliant or worst == "high":
@@ -192,6 +204,16 @@ def _requirement(
         remedy="" if row.holds else remedy,
         rank=1 if model.id == "k-anonymity" else 2,
     )
+
+
+def _for(view: IntruderView | None, criterion: Criterion) -> Criterion:
+    """What was asked of one intruder, with their name."""
+    if view is None:
+        return criterion
+    told = Sentence(
+        "for {intruder}: {requirement}", intruder=view.name, requirement=Sentence(criterion.description)
+    )
+    return replace(criterion, description=told)
 
 
 def _untold(model: PersonalisedPrivacy, origin: Literal["policy", "profile"], source: str) -> Criterion:

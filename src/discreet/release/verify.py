@@ -20,7 +20,7 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from discreet.classes import EquivalenceClasses
-from discreet.privacy import DistributionModel, PersonalisedPrivacy, PrivacyModel
+from discreet.privacy import DistributionModel, KnownBy, PersonalisedPrivacy, PrivacyModel
 from discreet.release.tally import RowBatches, Tally, canonical, unseen_class
 from discreet.risk.unexamined import SHARE
 from discreet.sentences import Sentence
@@ -175,7 +175,8 @@ def verify(
 
 def _against_release(model: PrivacyModel) -> bool:
     """Whether it compares classes with what is released."""
-    return isinstance(model, DistributionModel) and model.relative
+    asked = model.model if isinstance(model, KnownBy) else model
+    return isinstance(asked, DistributionModel) and asked.relative
 
 
 def _asked(model: PrivacyModel, counted: EquivalenceClasses) -> list[Sentence]:

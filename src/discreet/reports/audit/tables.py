@@ -34,6 +34,8 @@ from discreet.risk.titles import EXTENDED
 from discreet.sentences import Sentence
 
 MOST_KINDS = 15
+INTRUDER_HEADS = ("Smallest class", "Highest risk", "Mean risk", "Alone", "Surest value")
+"""The columns of numbers in the table of intruders."""
 
 
 def measures(audit: Audit, figures: Figures) -> list[RowGroup]:
@@ -227,6 +229,24 @@ def roles(audit: Audit, figures: Figures) -> list[Row]:
             ),
         }
         for column in audit.policy.columns
+    ]
+
+
+def intruders(audit: Audit, figures: Figures) -> list[Row]:
+    """What each intruder of the policy can tell, and who knows all that they know."""
+    return [
+        {
+            "intruder": view.name or Sentence("who knows all of it"),
+            "knows": Sentence("{columns}", columns=view.columns),
+            "numbers": [
+                figures.count(view.k, "person"),
+                percent(view.risk),
+                percent(view.mean_risk),
+                figures.share(view.unique),
+                percent(max(view.certainty.values())) if view.certainty else "–",
+            ],
+        }
+        for view in audit.intruders
     ]
 
 

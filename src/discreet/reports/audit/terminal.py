@@ -72,6 +72,8 @@ def show(audit: Audit, *, full: bool = False) -> RenderableType:
         title("Extended risks (0 safe … 1 exposed): worst record · mean"),
         _risks(audit, full=full),
     ]
+    if audit.intruders:
+        parts += [Text(), title("What each intruder can tell"), _intruders(audit)]
     if audit.exposure is not None and audit.exposure.combinations:
         parts += [Text(), title("Combinations that single people out"), _combinations(audit)]
         if len(audit.exposure.contributions) > 1:
@@ -269,6 +271,21 @@ def _combinations(audit: Audit) -> RenderableType:
                 f"{combination.small:.1%}",
                 f"{combination.separation:.1%}",
             )
+    return table
+
+
+def _intruders(audit: Audit) -> RenderableType:
+    table = grid("intruder", "knows", "smallest class", "mean risk", "alone", "surest value")
+    for view in audit.intruders:
+        row(
+            table,
+            view.name or "who knows all of it",
+            ", ".join(view.columns),
+            str(view.k),
+            f"{view.mean_risk:.1%}",
+            f"{view.unique:.1%}",
+            f"{max(view.certainty.values()):.1%}" if view.certainty else "–",
+        )
     return table
 
 

@@ -22,7 +22,7 @@ _NUMBERS = many(many(maybe(NUMBER)))
 AUDIT_SCHEMA = document(
     "audit",
     "discreet audit",
-    ("exposure", "register"),
+    ("exposure", "register", "intruders"),
     created=TEXT,
     versions=by_name(TEXT),
     table=record(
@@ -110,6 +110,17 @@ AUDIT_SCHEMA = document(
             meaning=TEXT,
             source=TEXT,
         ),
+    ),
+    intruders=many(
+        record(
+            intruder=maybe(TEXT),
+            columns=TEXTS,
+            k=COUNT,
+            risk=NUMBER,
+            mean_risk=NUMBER,
+            unique=NUMBER,
+            certainty=by_name(NUMBER),
+        )
     ),
     register=record(
         schema={"const": "discreet-register-judgement-1"},

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from discreet.dp.foresight import AskedFigure
 from discreet.dp.learning import Learner
 from discreet.errors import InvalidParameter
-from discreet.policy.file import UNWRITTEN
+from discreet.policy.document import UNWRITTEN
 from discreet.policy.plan import Method, Plan
 from discreet.policy.problems import refused
 from discreet.policy.settings import Strict, given, with_settings

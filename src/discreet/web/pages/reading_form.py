@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from discreet.policy.file import UNWRITTEN
+from discreet.policy.document import UNWRITTEN
 from discreet.policy.settings import bare, settings
 from discreet.sentences import loads
 from discreet.table.reading import ReadOptions

@@ -14,7 +14,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, Stric
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from discreet.policy.file import UNWRITTEN
+from discreet.policy.document import UNWRITTEN
 from discreet.policy.settings import settings
 from discreet.reports.html import say as say_in_language
 from discreet.reports.phrasebook import languages, phrasebook, translate_drawing
