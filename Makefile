@@ -53,7 +53,7 @@ demo: $(VENV)/.demo-stamp ## Audit and anonymise the made-up town in demo/ and w
 	@$(BIN)/discreet suggest $(DEMO)/residents.csv -o $(DEMO)/policy.toml --force
 	@$(BIN)/discreet audit $(DEMO)/residents.csv --policy $(DEMO)/policy.toml --report $(DEMO)/report.html
 	@echo
-	@$(BIN)/discreet audit $(DEMO)/visits.csv --quiet --report $(DEMO)/visits-report.html
+	@$(BIN)/discreet audit $(DEMO)/visits.csv --brief --report $(DEMO)/visits-report.html
 	@echo
 	@$(BIN)/discreet anonymize $(DEMO)/residents.csv --policy $(DEMO)/policy.toml \
 	  --output $(DEMO)/residents-release.csv --report $(DEMO)/release-report.html --links $(DEMO)/secret-links.csv

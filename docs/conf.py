@@ -18,7 +18,8 @@ release = metadata.version("discreet")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 html_theme = "furo"
 html_title = f"discreet {release}"
-html_static_path: list[str] = []
+html_static_path = ["style.css"]
+html_css_files = ["style.css"]
 exclude_patterns = ["site"]
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
@@ -37,6 +38,19 @@ def contents(text: str) -> str:
             listed = "\n".join(pages)
             parts.append(f"```{{toctree}}\n:hidden:\n:caption: {heading.strip()}\n\n{listed}\n```\n")
     return text + "\n" + "\n".join(parts)
+
+
+def named_files(text: str) -> str:
+    """The text with the name of a file above each block that shows one.
+
+    >>> print(named_files("<!-- file: policy.toml -->\\n```toml\\nprofile = 'open-data'\\n```"))
+    `policy.toml`:
+    <BLANKLINE>
+    ```toml
+    profile = 'open-data'
+    ```
+    """
+    return re.sub(r"^<!-- file: (\S+) -->$", r"`\1`:\n", text, flags=re.MULTILINE)
 
 
 def public_names() -> str:
@@ -58,6 +72,7 @@ def read_source(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = contents(source[0])
     elif name == "reference/api":
         source[0] = public_names()
+    source[0] = named_files(source[0])
     # What is not part of the documentation is on no page of the site.
     source[0] = re.sub(r"\[([^\]]+)\]\(((?:\.\./)+[A-Z]+(?:\.md)?)(?:#[^)]*)?\)", r"\1", source[0])
 

@@ -463,6 +463,8 @@ def test_labels_must_be_sensitive(people: discreet.Table, release: discreet.Rele
 
 def test_a_brief_comparison_has_no_table_of_measures(compared: discreet.Comparison) -> None:
     told = [plain(show_comparison(compared, brief=brief), 110) for brief in (True, False)]
+    # Where there is little room, names are not cut and what they mean stands below them.
+    assert "\nnon-uniform-entropy-share: " in plain(show_comparison(compared), 80)
     assert "of the quasi-identifiers' detail is lost" in told[0]
     assert "Each attribute" not in told[0]
     assert "Each attribute" in told[1]

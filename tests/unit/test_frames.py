@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -344,6 +346,16 @@ def test_results_print_as_something_that_a_person_reads(people: pd.DataFrame) ->
         assert result._repr_html_().startswith("<")
     assert "quasi-identifier   age, sex" in POLICY._repr_html_()
     assert "may be released" in str(release)
+
+
+def test_results_are_copied_and_rows_stay_where_they_lie(people: pd.DataFrame) -> None:
+    release = discreet.anonymize(people, POLICY, plan=discreet.Plan(method="mondrian"))
+    again = copy.deepcopy(release)
+    assert again.to_native().equals(release.to_native())
+    assert pickle.loads(pickle.dumps(release.after.verdict)) == release.after.verdict
+    with pytest.raises(DiscreetError, match="pickled") as refused:
+        pickle.dumps(release)
+    assert "save" in refused.value.remedy
 
 
 def test_the_version_is_public() -> None:

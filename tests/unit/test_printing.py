@@ -17,6 +17,7 @@ from rich.text import Text
 import discreet
 from discreet.plain import printable, printable_json
 from discreet.reports.console import Terminal
+from discreet.reports.terminal import html, plain
 
 Run = Callable[..., Any]
 SOURCE = Path(discreet.__file__).parent
@@ -92,6 +93,16 @@ def test_a_terminal_shows_what_it_is_given() -> None:
     Terminal(file=out, width=80).print(Text(f"name{ESCAPE}\nnext"))
     # A bell is left out by rich itself.
     assert out.getvalue().splitlines() == [printable(f"name{ESCAPE}").replace("␇", ""), "next"]
+
+
+def test_in_a_notebook_nothing_is_shown_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There rich would show what it is to give back as text or HTML, and give nothing."""
+    shown: list[object] = []
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("rich.jupyter.display", lambda *segments: shown.append(segments))
+    assert plain(Text("k = 1")) == "k = 1\n"
+    assert "k = 1" in html(Text("k = 1"))
+    assert shown == []
 
 
 def test_there_is_one_way_to_print() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn, Self
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +33,16 @@ FEW_EQUAL = 16
 
 class SqlEngine(TypeRecognition, Counting, BoundedCounting):
     """The verbs of an engine that speaks SQL; an engine adds how to run a query and keep a relation."""
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself: no verb changes rows, so they need not be copied."""
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidParameter(
+            "the rows of a table lie in an engine of this process: they cannot be pickled",
+            remedy="hand over a file that save has written, or the rows as to_arrow gives them",
+        )
 
     def profile(self, table: Table) -> tuple[ColumnProfile, ...]:
         """A first look at every column in one pass."""

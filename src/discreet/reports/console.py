@@ -31,6 +31,8 @@ class Terminal(Console):
             # Without a terminal there are no colours, whatever the environment says.
             color_system="auto" if file is None else None,
             legacy_windows=None if file is None else False,
+            # In a notebook rich would show by itself what the notebook is to be given.
+            force_jupyter=False,
         )
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,6 +126,20 @@ class Picture:
     rows: tuple[tuple[str, ...], ...]
     source: str
     note: str = ""
+
+
+BROAD = 470
+"""A drawing of more pixels does not stand beside another one: its letters would be smaller than 12."""
+
+
+def broad(svg: str) -> bool:
+    """Whether a drawing would become too small beside another one.
+
+    >>> broad('<svg viewBox="0 0 700 90">'), broad('<svg viewBox="0 0 400 90">')
+    (True, False)
+    """
+    wide = re.search(r'viewBox="0 0 (\d+)', svg)
+    return wide is not None and int(wide[1]) > BROAD
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from discreet.reports.figures import Picture
+from discreet.reports.figures import Picture, broad
 from discreet.reports.phrasebook import phrasebook, translate_drawing
 from discreet.sentences import Sentence
 
@@ -31,6 +31,7 @@ def _environment() -> Environment:
     )
     environment.filters["say"] = pass_context(say)
     environment.filters["sentence"] = Sentence
+    environment.filters["broad"] = broad
     return environment
 
 

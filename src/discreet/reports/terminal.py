@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -22,6 +23,9 @@ STYLE: dict[Decision, tuple[str, str]] = {
     "release-with-acknowledged-risk": ("yellow", "!"),
     "do-not-release": ("red", "✘"),
 }
+
+WIDE = 100
+"""So many letters a line have room for a sentence beside each measure."""
 
 
 def footnotes(lines: Sequence[str]) -> list[RenderableType]:
@@ -45,6 +49,25 @@ def grid(*heads: str) -> Grid:
 def row(table: Grid, *cells: str | Text) -> None:
     """Add a row of plain text: a column called ``age[years]`` is not markup."""
     table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Measures, each with a sentence, its last cell: in a table where there is room, else a line with the sentence below it."""
+
+    heads: Sequence[str]
+    rows: Sequence[tuple[Sequence[str | Text], Text]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width < WIDE:
+            for cells, line in self.rows:
+                yield line
+                yield from footnotes([str(cells[-1])])
+            return
+        table = grid(*self.heads)
+        for cells, _ in self.rows:
+            row(table, *cells)
+        yield table
 
 
 def outcome_table(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table as Grid
 from rich.text import Text
@@ -15,7 +14,7 @@ from discreet.measure import Measure, RecordRisk
 from discreet.release.audit import Audit
 from discreet.release.verdict import Criterion, Verdict
 from discreet.reports.figures import zones
-from discreet.reports.terminal import STYLE, footnotes, grid, html, plain, row, title
+from discreet.reports.terminal import STYLE, Explained, footnotes, grid, html, plain, row, title
 from discreet.reports.verdict import acknowledged
 from discreet.reports.words import number
 from discreet.risk.scorr import category
@@ -55,8 +54,6 @@ MOST_NAMES = 9
 LONGEST_CELL = 110
 MOST_MISSING = 4
 MOST_CONTRIBUTIONS = 4
-WIDE = 100
-"""So many letters a line have room for a sentence beside each measure."""
 
 
 def show(audit: Audit, *, full: bool = False) -> RenderableType:
@@ -67,7 +64,7 @@ def show(audit: Audit, *, full: bool = False) -> RenderableType:
     several = not full and len(audit.classes.sensitive) > FEW
     parts += [
         title("Measures, of the sensitive attribute that is worst off" if several else "Measures"),
-        Explained(_measures(audit, worst=several, full=full)),
+        _measures(audit, worst=several, full=full),
         Text(),
         title("Extended risks (0 safe … 1 exposed): worst record · mean"),
         _risks(audit, full=full),
@@ -173,30 +170,7 @@ def criterion_line(criterion: Criterion) -> Text:
     return line
 
 
-@dataclass(frozen=True)
-class Explained:
-    """Measures, each with a sentence: beside it where there is room, else below it."""
-
-    rows: Sequence[tuple[str, str, Text, str, str]]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = grid("measure", "of", "value", "required", "what it says")
-        for name, of, value, required, meaning in self.rows:
-            if options.max_width >= WIDE:
-                row(table, name, of, value, required, meaning)
-                continue
-            yield Text.assemble(
-                (name, "bold"),
-                f" of {of}: " if of else ": ",
-                value,
-                f", required {required}" if required else "",
-            )
-            yield from footnotes([meaning])
-        if table.row_count:
-            yield table
-
-
-def _measures(audit: Audit, *, worst: bool, full: bool) -> list[tuple[str, str, Text, str, str]]:
+def _measures(audit: Audit, *, worst: bool, full: bool) -> Explained:
     """The measures that people ask for; with ``worst`` each once, of the sensitive attribute that it is worst for."""
     required = {(c.id, c.attribute): c for c in audit.verdict.criteria}
     measures: Sequence[Measure] = audit.measures
@@ -209,10 +183,15 @@ def _measures(audit: Audit, *, worst: bool, full: bool) -> list[tuple[str, str, 
         if measure.name in (KEY_MEASURES if full else FIRST_MEASURES) or limit:
             value = Text(_value(measure), "" if asked is None else "green" if asked.holds else "red")
             sign = "≥" if measure.better == "higher" else "≤"
-            rows.append(
-                (measure.name, measure.attribute or "", value, limit and f"{sign} {limit}", measure.meaning)
+            of, needed = measure.attribute or "", limit and f"{sign} {limit}"
+            line = Text.assemble(
+                (measure.name, "bold"),
+                f" of {of}: " if of else ": ",
+                value,
+                f", required {needed}" if needed else "",
             )
-    return rows
+            rows.append(((measure.name, of, value, needed, measure.meaning), line))
+    return Explained(("measure", "of", "value", "required", "what it says"), rows)
 
 
 def _value(measure: Measure) -> str:

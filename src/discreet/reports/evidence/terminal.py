@@ -17,7 +17,7 @@ from discreet.release.frontier import Frontier
 from discreet.release.legal import State
 from discreet.reports.audit.terminal import FEW
 from discreet.reports.evidence.loss_tables import best_learner, estimate_text
-from discreet.reports.terminal import footnotes, grid, html, outcome_table, plain, row, title
+from discreet.reports.terminal import Explained, footnotes, grid, html, outcome_table, plain, row, title
 from discreet.reports.words import amount, number, percent
 from discreet.sentences import Sentence
 
@@ -109,19 +109,14 @@ def _value(measure: Measure | None) -> str:
 
 
 def _losses(comparison: Comparison) -> RenderableType:
-    table = grid("measure", "release", "trivial", "better", "what it means")
+    rows = []
     for name in MAIN_LOSSES:
         measure = comparison.losses.measure(name)
         if measure is not None:
-            row(
-                table,
-                name,
-                _value(measure),
-                _value(comparison.losses.baseline(name)),
-                measure.better,
-                measure.meaning,
-            )
-    return table
+            lost, trivial = _value(measure), _value(comparison.losses.baseline(name))
+            line = Text.assemble((name, "bold"), f": {lost}, trivial {trivial}; {measure.better} is better")
+            rows.append(((name, lost, trivial, measure.better, measure.meaning), line))
+    return Explained(("measure", "release", "trivial", "better", "what it means"), rows)
 
 
 def _attributes(comparison: Comparison) -> RenderableType:

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from discreet.policy.document import UNWRITTEN
 from discreet.policy.settings import settings
+from discreet.reports.figures import broad
 from discreet.reports.html import say as say_in_language
 from discreet.reports.phrasebook import languages, phrasebook, translate_drawing
 from discreet.reports.words import SYMBOLS
@@ -24,9 +25,6 @@ from discreet.table.reading import ReadOptions
 from discreet.web.pages.language import COOKIE, language_of, text
 from discreet.web.refusals import ProblemDetails
 from discreet.web.security import home_of
-
-BROAD = 470
-"""A drawing of more pixels does not stand beside another one: its letters would be smaller than 12."""
 
 
 @cache
@@ -74,16 +72,6 @@ _SETTING = re.compile(
     rf"(?:pass )?\b({'|'.join(name for name in settings(ReadOptions) if name not in UNWRITTEN)})="
     r"('[^']*'|\d+|False|True)?"
 )
-
-
-def broad(svg: str) -> bool:
-    """Whether a drawing would become too small beside another one.
-
-    >>> broad('<svg viewBox="0 0 700 90">'), broad('<svg viewBox="0 0 400 90">')
-    (True, False)
-    """
-    wide = re.search(r'viewBox="0 0 (\d+)', svg)
-    return wide is not None and int(wide[1]) > BROAD
 
 
 @pass_context
